@@ -80,6 +80,11 @@ const management = z.strictObject({
     accessTokensOnly: z.boolean().optional(),
   }),
   auditDays: z.int().min(1).max(36_500),
+  quotas: z.strictObject({
+    policies: z.int().min(1).max(1_000_000),
+    revisions: z.int().min(1).max(10_000_000),
+    revisionMib: z.int().min(1).max(1_048_576),
+  }),
   breakGlass: existingSecret,
   administrators: z.array(z.strictObject({ issuer: issuerName, subject: subjectName })).max(256),
   ...relations,

@@ -42,6 +42,18 @@ export const managementErrors = {
   policy_revision_unknown: failure(409, 'There is no such policy, or it has no such revision.'),
   last_administrator: failure(409, 'The right belongs to the last administrator: grant it to another one first.'),
   model_deleting: failure(409, 'The model is being deleted: no policy can be applied to it.'),
+  policy_quota_reached: failure(
+    409,
+    'The installation has as many policies as its quota allows: delete some, or raise PORTCULLIS_MAX_POLICIES.',
+  ),
+  revision_quota_reached: failure(
+    409,
+    'The installation has as many versions as its quota allows: raise PORTCULLIS_MAX_REVISIONS.',
+  ),
+  storage_quota_reached: failure(
+    409,
+    'The versions of the installation have as many bytes as its quota allows: raise PORTCULLIS_MAX_REVISION_MIB.',
+  ),
   etag_mismatch: failure(
     412,
     'If-Match is not the current ETag of the resource: read it again, and repeat the change with a new key.',

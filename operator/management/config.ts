@@ -6,6 +6,7 @@ import type { LogLevel } from '#kit/log/logger';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import { databaseSettings } from '#sql/database-settings';
+import type { QuotaLimits } from './policies/quotas.ts';
 
 export const settings = {
   ...addressSettings,
@@ -42,6 +43,24 @@ export const settings = {
       help: 'token for the admin addresses of gateways, for GET /api/v1/activity; decisions are not read without it',
     }),
   ),
+  PORTCULLIS_MAX_POLICIES: setting.integer({
+    help: 'most policies; the creation of another one is refused',
+    min: 1,
+    max: 1_000_000,
+    default: 5_000,
+  }),
+  PORTCULLIS_MAX_REVISIONS: setting.integer({
+    help: 'most versions of all policies together, deleted ones included; the next save is refused',
+    min: 1,
+    max: 10_000_000,
+    default: 100_000,
+  }),
+  PORTCULLIS_MAX_REVISION_MIB: setting.integer({
+    help: 'most MiB of definitions and tests of all versions; the next save is refused',
+    min: 1,
+    max: 1_048_576,
+    default: 1_024,
+  }),
   PORTCULLIS_SECRETS_DIR: setting.optional(
     setting.path({
       help: 'folder of provider credentials, one file for each credential; without it a dry run asks no provider',
@@ -67,6 +86,7 @@ export type ManagementConfig = {
   readonly administrators: readonly string[];
   /** How long entries of the audit log are kept, days. */
   readonly auditDays: number;
+  readonly quotas: QuotaLimits;
   readonly environment: { readonly providers: string; readonly limits: string };
   readonly runDirectory: string | undefined;
   readonly logLevel: LogLevel;
@@ -102,6 +122,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     relations: relationsOf(read),
     administrators: read.PORTCULLIS_ADMINISTRATORS ?? [],
     auditDays: read.PORTCULLIS_AUDIT_DAYS,
+    quotas: {
+      policies: read.PORTCULLIS_MAX_POLICIES,
+      revisions: read.PORTCULLIS_MAX_REVISIONS,
+      bytes: read.PORTCULLIS_MAX_REVISION_MIB * 1_048_576,
+    },
     environment: { providers: join(folder, 'providers.yaml'), limits: join(folder, 'limits.yaml') },
     runDirectory: read.PORTCULLIS_RUN_DIR,
     logLevel: read.PORTCULLIS_LOG_LEVEL,

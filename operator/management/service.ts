@@ -51,6 +51,7 @@ import { createGenerationRecorder } from './operations/record-generation.ts';
 import { startRecovery } from './operations/recovery-loop.ts';
 import { startSettling } from './operations/settle-loop.ts';
 import { CheckUnavailableError, createDefinitionChecker } from './policies/check-definition.ts';
+import { createQuotas } from './policies/quotas.ts';
 
 /** Replacements for tests: authorization, times, and the resource client. */
 export type ManagementOverrides = {
@@ -125,6 +126,7 @@ export async function createManagementService(
   const { authorizer, rights, relations } = access;
   const client = openClient(parts, config, overrides);
   const caches = parts.use(startManagementCaches({ client, logger, clock }));
+  const quotas = createQuotas(caches, config.quotas);
   const gateways = parts.use(openGateways(config, { client, clock, logger }));
   const audit = await openPostgresAudit(database, 'management');
   const onAuditFailure = (error: unknown): void =>
@@ -141,7 +143,13 @@ export async function createManagementService(
   );
   parts.use(startRecovery(commands, { everyMs: overrides.recoverEveryMs ?? recoverEveryMs }));
   parts.use(startObserving({ client, caches, audit, store, clock, logger }));
-  const readiness = createManagementReadiness({ caches, database, metrics, onEmptied: () => endForNewStart(logger) });
+  const readiness = createManagementReadiness({
+    caches,
+    database,
+    metrics,
+    quotas,
+    onEmptied: () => endForNewStart(logger),
+  });
   const adminToken = openAdminToken(secrets);
   const management: Management = {
     client,
@@ -152,6 +160,7 @@ export async function createManagementService(
     providers: () => providerList(approved()),
     approved,
     checkDefinition: createDefinitionChecker(() => environment.current()),
+    quotas,
     dryRun: openDryRunner(secrets.providerSecretsDirectory, () => environment.current()),
     overview: () => readOverview({ caches, gateways, program }),
     activity: createActivityCollector({ gateways, token: adminToken }),

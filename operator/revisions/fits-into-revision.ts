@@ -11,9 +11,14 @@ export const maxStoredBytes = 1_300_000;
 /** An API server stores each of these as an escape of six bytes. */
 const storedAsEscapes = /[<>&\u2028\u2029]/g;
 
-/** Whether a revision of such a definition can be stored, with its tests: its text is JSON inside of JSON. */
+/** Whether a revision of such a definition can be stored, with its tests. */
 export function fitsIntoRevision(definition: Definition, tests: readonly PolicyTest[] = []): boolean {
+  return storedBytes(canonicalBytes(definition).toString('utf8'), tests) <= maxStoredBytes;
+}
+
+/** The size of definition and tests in a store of a cluster, bytes: the definition is JSON inside of JSON. */
+export function storedBytes(definition: string, tests: readonly PolicyTest[]): number {
   const kept = tests.length === 0 ? '' : JSON.stringify(tests);
-  const text = `${JSON.stringify(canonicalBytes(definition).toString('utf8'))}${kept}`;
-  return Buffer.byteLength(text.replaceAll(storedAsEscapes, '\\u0000')) <= maxStoredBytes;
+  const text = `${JSON.stringify(definition)}${kept}`;
+  return Buffer.byteLength(text.replaceAll(storedAsEscapes, '\\u0000'));
 }

@@ -27,6 +27,7 @@ function revision(number: number, change: Partial<KnownRevision> = {}): KnownRev
     ruleCount: 0,
     ruleKinds: [],
     objectName: `${change.policyId ?? policyId}-${number}`,
+    bytes: 2,
     recordedAt: '2026-01-01T00:00:00.000Z',
     ...change,
   };

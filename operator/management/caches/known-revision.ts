@@ -1,12 +1,15 @@
 import { createdAnnotation } from '#resources/kinds';
 import type { Metadata, Stored } from '#resources/metadata';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
+import { storedBytes } from '../../revisions/fits-into-revision.ts';
 
 /** A recorded revision without its definition and tests, which may be large. */
 export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {
   readonly objectName: string;
   /** RFC 3339. */
   readonly recordedAt: string;
+  /** Size of its definition and tests. */
+  readonly bytes: number;
 };
 
 /** RFC 3339: when an object was created; a restored object carries its first creation in an annotation. */
@@ -17,6 +20,7 @@ export function createdAt({ annotations, creationTimestamp }: Metadata): string 
 }
 
 export function knownRevision({ metadata, spec }: Stored<PolicyRevision>): KnownRevision {
-  const { definition: _large, tests: _many, ...rest } = spec;
-  return { ...rest, objectName: metadata.name, recordedAt: createdAt(metadata) };
+  const { definition, tests, ...rest } = spec;
+  const bytes = storedBytes(definition, tests);
+  return { ...rest, objectName: metadata.name, recordedAt: createdAt(metadata), bytes };
 }

@@ -13,6 +13,7 @@ import type { PolicyRevision } from '#resources/policy-revision';
 import { type CachedPolicy, withoutDefinition } from '../../caches/cached-policy.ts';
 import { type KnownRevision, knownRevision } from './known-revision.ts';
 import { PolicyOrder } from './policy-order.ts';
+import { RevisionIndex } from './revision-index.ts';
 
 /** The resources that the management API watches, without definitions and tests, which may be large. */
 export type ManagementCaches = AsyncDisposable & {
@@ -24,6 +25,8 @@ export type ManagementCaches = AsyncDisposable & {
   revisions(policyId: string): readonly KnownRevision[];
   /** The revisions of every policy that the watch reported, in no particular order. */
   everyRevision(): readonly KnownRevision[];
+  /** The number of revisions, and the bytes of their definitions and tests. */
+  readonly stored: { readonly revisions: number; readonly bytes: number };
   /** Ids of the listed policies. */
   readonly order: Pick<PolicyOrder, 'page' | 'size'>;
   /** Sets the listener for the id of each model whose binding changed. */
@@ -140,6 +143,9 @@ export function startManagementCaches(options: {
       onModel = listener;
     },
     everyRevision: () => revisions.all(),
+    get stored() {
+      return revisions.stored;
+    },
     sawRevision: (policyId, number, ms) => revisions.saw(policyId, number, ms),
     nextChange() {
       const { promise } = change;
@@ -174,47 +180,4 @@ async function settleWithin(change: Promise<void>, ms: number): Promise<void> {
 function cachedRevision(revision: Stored<PolicyRevision>): Stored<CachedRevision> {
   const { apiVersion, kind, metadata } = revision;
   return { apiVersion, kind, metadata, known: knownRevision(revision) };
-}
-
-/** Revisions by policy, newest first, and the callers that wait for one. */
-class RevisionIndex {
-  readonly #byPolicy = new Map<string, KnownRevision[]>();
-  readonly #waiting = new Map<string, Set<() => void>>();
-
-  of(policyId: string): readonly KnownRevision[] {
-    return this.#byPolicy.get(policyId) ?? [];
-  }
-
-  all(): readonly KnownRevision[] {
-    return [...this.#byPolicy.values()].flat();
-  }
-
-  add(revision: KnownRevision): void {
-    const list = this.#byPolicy.get(revision.policyId) ?? [];
-    const at = list.findIndex((other) => other.number <= revision.number);
-    list.splice(at < 0 ? list.length : at, 0, revision);
-    this.#byPolicy.set(revision.policyId, list);
-    for (const resolve of this.#waiting.get(revision.objectName) ?? []) resolve();
-  }
-
-  remove({ policyId, number }: KnownRevision): void {
-    const left = this.of(policyId).filter((other) => other.number !== number);
-    if (left.length === 0) this.#byPolicy.delete(policyId);
-    else this.#byPolicy.set(policyId, left);
-  }
-
-  async saw(policyId: string, number: number, ms: number): Promise<boolean> {
-    const isKnown = (): boolean => this.of(policyId).some((revision) => revision.number === number);
-    if (isKnown()) return true;
-    const name = `${policyId}-${number}`;
-    const arrival = Promise.withResolvers<void>();
-    const waiting = this.#waiting.get(name) ?? new Set();
-    this.#waiting.set(name, waiting.add(arrival.resolve));
-    const timer = setTimeout(arrival.resolve, ms);
-    await arrival.promise;
-    clearTimeout(timer);
-    waiting.delete(arrival.resolve);
-    if (waiting.size === 0) this.#waiting.delete(name);
-    return isKnown();
-  }
 }

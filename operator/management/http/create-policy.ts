@@ -11,7 +11,7 @@ import { runCommand } from './run-command.ts';
 
 /** Creates a policy and its first version. */
 export function createPolicy(request: ManagementRequest): Promise<ManagementResponse> {
-  const { client, caches, newId } = request.service;
+  const { client, caches, newId, quotas } = request.service;
   return runCommand(request, {
     method: 'POST',
     path: '/api/v1/guardrail-policies',
@@ -21,6 +21,8 @@ export function createPolicy(request: ManagementRequest): Promise<ManagementResp
       const body = readShape(policyCreateSchema, json);
       if (!body.ok) return failure('invalid_body', detailsOf(body.problems));
       if (!fitsIntoRevision(body.value.definition)) return failure('definition_too_large');
+      const exceeded = quotas.exceededBy({ isNewPolicy: true, definition: body.value.definition });
+      if (exceeded !== undefined) return failure(exceeded);
       const id = newId();
       const spec = newPolicySpec(body.value, operationId);
       // A repetition means that another policy has taken the free name meanwhile.

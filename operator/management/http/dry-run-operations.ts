@@ -35,6 +35,7 @@ const bodyErrors = [
   'invalid_json',
   'invalid_body',
 ] as const;
+const savingQuotas = ['revision_quota_reached', 'storage_quota_reached'] as const;
 const saved = 'Checks the body as the command would, then what an application of the saved version would answer.';
 
 /** Routes outside of the contract: a command below `/api/v1/dry-runs` is checked and not carried out. */
@@ -47,7 +48,7 @@ export const dryRunOperations: readonly Row[] = [
     description: saved,
     parameters: [],
     body: 'PolicyCreate',
-    errors: [...bodyErrors, 'definition_too_large'],
+    errors: [...bodyErrors, 'definition_too_large', 'policy_quota_reached', ...savingQuotas],
     run: dryRunCreatePolicy,
   },
   {
@@ -58,7 +59,14 @@ export const dryRunOperations: readonly Row[] = [
     description: saved,
     parameters: [policyIdParameter],
     body: 'PolicyReplace',
-    errors: [...bodyErrors, 'invalid_path_id', 'policy_not_found', 'policy_deleting', 'definition_too_large'],
+    errors: [
+      ...bodyErrors,
+      'invalid_path_id',
+      'policy_not_found',
+      'policy_deleting',
+      'definition_too_large',
+      ...savingQuotas,
+    ],
     run: dryRunReplacePolicy,
   },
   {
@@ -97,6 +105,8 @@ async function dryRunCreatePolicy({ service, body }: ManagementRequest): Promise
   const read = readShape(policyCreateSchema, body.json);
   if (!read.ok) return failure('invalid_body', detailsOf(read.problems));
   if (!fitsIntoRevision(read.value.definition)) return failure('definition_too_large');
+  const exceeded = service.quotas.exceededBy({ isNewPolicy: true, definition: read.value.definition });
+  if (exceeded !== undefined) return failure(exceeded);
   const id = service.newId();
   const spec = newPolicySpec(read.value, id);
   const [name = id] = objectNamesFor(id, spec.displayName);
@@ -121,6 +131,8 @@ async function dryRunReplacePolicy({ service, body, path }: ManagementRequest): 
   if (policy.metadata.deletionTimestamp !== undefined) return failure('policy_deleting');
   const tests = await liveTestsOf(service, id, policy);
   if (!fitsIntoRevision(read.value.definition, tests)) return failure('definition_too_large');
+  const exceeded = service.quotas.exceededBy({ isNewPolicy: false, definition: read.value.definition, tests });
+  if (exceeded !== undefined) return failure(exceeded);
   const spec = nextPolicySpec(read.value, { tests, refusalText: policy.spec.refusalText }, id);
   const number = (service.caches.revisions(id)[0]?.number ?? 0) + 1;
   return success(

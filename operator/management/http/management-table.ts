@@ -90,6 +90,7 @@ const command: readonly ManagementErrorCode[] = [
   'invalid_body',
   'records_unavailable',
 ];
+const savingQuotas: readonly ManagementErrorCode[] = ['revision_quota_reached', 'storage_quota_reached'];
 const conditional: readonly ManagementErrorCode[] = ['if_match_missing', 'if_match_invalid', 'etag_mismatch'];
 
 const operations: readonly Row[] = [
@@ -134,7 +135,7 @@ const operations: readonly Row[] = [
     parameters: [key],
     body: 'PolicyCreate',
     success: accepted,
-    errors: [...command, 'definition_too_large'],
+    errors: [...command, 'definition_too_large', 'policy_quota_reached', ...savingQuotas],
     obligations: ['management:policy-create:202', 'management:policy-create:first-version'],
     run: createPolicy,
   },
@@ -170,6 +171,7 @@ const operations: readonly Row[] = [
       'policy_not_found',
       'policy_deleting',
       'definition_too_large',
+      ...savingQuotas,
       'revision_pending',
     ],
     obligations: ['management:policy-put:202', 'management:put:new-revision', 'management:if-match:latest-etag'],

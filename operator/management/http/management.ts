@@ -16,6 +16,7 @@ import type { CommandPorts } from '../operations/execute-command.ts';
 import type { GenerationRecorder } from '../operations/record-generation.ts';
 import type { Settling } from '../operations/settle-loop.ts';
 import type { DefinitionChecker } from '../policies/check-definition.ts';
+import type { Quotas } from '../policies/quotas.ts';
 
 /** The dependencies that all operations of a management process share. */
 export type Management = {
@@ -29,6 +30,7 @@ export type Management = {
   readonly approved: () => readonly ApprovedProvider[];
   readonly checkDefinition: DefinitionChecker;
   readonly dryRun: DryRunner;
+  readonly quotas: Pick<Quotas, 'exceededBy'>;
   readonly activity: ActivityCollector;
   readonly providerTests: ProviderTests;
   readonly settling: Pick<Settling, 'lookAt'>;

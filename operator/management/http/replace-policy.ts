@@ -49,6 +49,8 @@ async function plan(
   if (record.kind === 'pending') return failure('revision_pending');
   const tests = await liveTestsOf(service, policyId, policy);
   if (!fitsIntoRevision(body.value.definition, tests)) return failure('definition_too_large');
+  const exceeded = service.quotas.exceededBy({ isNewPolicy: false, definition: body.value.definition, tests });
+  if (exceeded !== undefined) return failure(exceeded);
   const spec = nextPolicySpec(
     body.value,
     { tests, refusalText: policy.spec.refusalText },

@@ -3,6 +3,7 @@ import { type ManagementErrorCode, managementErrors } from '#contracts/managemen
 import { maxIssuers } from '#identity/issuers-file';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import { type ServedOperation, servedOperationNames } from '../http/served-table.ts';
+import { type PolicyQuotaName, policyQuotaNames } from '../policies/quotas.ts';
 
 const codes = Object.keys(managementErrors) as ManagementErrorCode[];
 
@@ -12,6 +13,8 @@ export type ManagementMetrics = RequestMetrics<ServedOperation, ManagementErrorC
   watchSilence(seconds: number): void;
   /** The emergency credential was used. */
   breakGlassUsed(): void;
+  /** The used part of each quota, 0 to 1. */
+  quotasUsed(used: Readonly<Record<PolicyQuotaName, number>>): void;
   /** Whether the database answered the last readiness check. */
   databaseAnswers(answers: boolean): void;
 };
@@ -30,6 +33,11 @@ export function createManagementMetrics(): ManagementMetrics {
     help: 'Time since the least recent contact of a resource watch with its server.',
     labels: {},
   });
+  const quotas = registry.gauge({
+    name: 'portcullis_management_quota_used_ratio',
+    help: 'The used part of each quota of the installation: commands that would exceed 1 are refused.',
+    labels: { quota: policyQuotaNames },
+  });
   const database = registry.gauge({
     name: 'portcullis_management_database_answers',
     help: '1 if the database answered the last readiness check of this replica, else 0.',
@@ -46,6 +54,9 @@ export function createManagementMetrics(): ManagementMetrics {
     ...requests,
     watchSilence: (value) => silence.set({}, value),
     breakGlassUsed: () => emergencies.add({}),
+    quotasUsed(used) {
+      for (const quota of policyQuotaNames) quotas.set({ quota }, used[quota]);
+    },
     databaseAnswers: (answers) => database.set({}, answers ? 1 : 0),
   };
 }

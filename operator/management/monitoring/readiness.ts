@@ -1,5 +1,6 @@
 import type { Database } from '#sql/connect';
 import type { ManagementCaches } from '../caches/management-caches.ts';
+import type { Quotas } from '../policies/quotas.ts';
 import type { ManagementMetrics } from './metrics.ts';
 
 /** Longest silence of a watch before its cache counts as stale, milliseconds. */
@@ -18,10 +19,11 @@ export function createManagementReadiness(options: {
   readonly caches: Pick<ManagementCaches, 'silenceMs'>;
   readonly database: Database;
   readonly metrics: ManagementMetrics;
+  readonly quotas: Pick<Quotas, 'used'>;
   /** Called when the database answers but lacks the tables that existed at the start. */
   readonly onEmptied: () => void;
 }): ManagementReadiness {
-  const { caches, database, metrics, onEmptied } = options;
+  const { caches, database, metrics, quotas, onEmptied } = options;
   let isWithdrawn = false;
 
   return {
@@ -36,7 +38,10 @@ export function createManagementReadiness(options: {
     withdraw() {
       isWithdrawn = true;
     },
-    refresh: () => metrics.watchSilence(caches.silenceMs() / 1_000),
+    refresh() {
+      metrics.watchSilence(caches.silenceMs() / 1_000);
+      metrics.quotasUsed(quotas.used());
+    },
   };
 }
 
