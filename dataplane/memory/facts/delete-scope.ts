@@ -2,6 +2,7 @@ import type { Database } from '#sql/connect';
 import { beginChange } from '../people/person.ts';
 import { changesOfPacking, waitForPacking } from '../people/wait-for-packing.ts';
 import { isLive } from './memory-row.ts';
+import { removeMemories } from './remove-memories.ts';
 import { inScope } from './scope-condition.ts';
 import { withoutText } from './without-text.ts';
 
@@ -32,7 +33,7 @@ export async function deleteScope(
         and (metadata <> '{}' or categories <> '{}')`;
     const live = await sql`
       select 1 from memory.memories m where m.person = ${person} and ${isLive(sql)} and ${inScope(sql, scope)}`;
-    await sql`delete from memory.memories where person = ${person} and ${inScope(sql, scope)}`;
+    await removeMemories(sql, person, scope);
     // Followers cannot read removed rows: they load the memories of this person again.
     await sql`update memory.people set forgotten_through = ${changeNo}, packed_through = 0 where person = ${person}`;
     await sql`delete from memory.segments where person = ${person}`;

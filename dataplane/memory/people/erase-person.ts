@@ -1,5 +1,6 @@
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Database } from '#sql/connect';
+import { removeMemories } from '../facts/remove-memories.ts';
 import { findPerson, personDigest } from './person.ts';
 
 type Erasure = {
@@ -34,6 +35,7 @@ export async function erasePerson(
         (select count(*)::int from memory.events where person = ${person ?? '0'}) as events,
         (select count(*)::int from memory.sessions where person = ${person ?? '0'}) as sessions`;
     const { memories, history_entries, events, sessions } = counts as Counts;
+    await removeMemories(sql, person ?? '0', { agentId: null, runId: null });
     await sql`delete from memory.people where person = ${person ?? '0'}`;
     const [row] = await sql<{ erased_at: Date }[]>`
       insert into memory.erasures (confirmation_id, tenant, person_digest, memories, history_entries, events, sessions)
