@@ -1,6 +1,7 @@
 import type { Database, TransactionSql } from '#sql/connect';
 import type { FactSource, UserFact } from '../extraction/extract-facts.ts';
 import { type FactDecision, type KnownMemory, settleFacts } from '../extraction/settle-facts.ts';
+import { isLive } from '../facts/memory-row.ts';
 import { withoutText } from '../facts/without-text.ts';
 import type { MemoryText } from '../facts/write-memory.ts';
 import { insertMemory, type PersonChange, removeMemory, replaceMemory } from '../facts/write-memory.ts';
@@ -54,8 +55,8 @@ export async function commitEvent(
       prepared.map(({ fact }) => fact),
       known,
     );
-    const added = decisions.filter(({ kind }) => kind === 'ADD').length;
-    if (added > 0 && (await countMemories(sql, event.person)) + added > quota.userMemories)
+    const more = countOf(decisions, 'ADD') - countOf(decisions, 'DELETE');
+    if (more > 0 && (await countMemories(sql, event.person)) + more > quota.userMemories)
       throw new TooManyMemoriesError(quota.userMemories);
     const change = { sql, person: event.person, changeNo, eventId: event.eventId, newId };
     const stored = await withinIndexRoom(sql, event.person, room, () => applyAll(change, event, decisions, prepared));
@@ -91,9 +92,14 @@ async function knownMemories(
     order by memory_id desc`;
 }
 
+function countOf(decisions: readonly FactDecision[], wanted: FactDecision['kind']): number {
+  return decisions.filter(({ kind }) => kind === wanted).length;
+}
+
+/** Memories of a person that reads return: maintenance deletes expired ones later. */
 async function countMemories(sql: TransactionSql, person: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from memory.memories where person = ${person} and deleted_at is null`;
+    select count(*)::int as count from memory.memories m where m.person = ${person} and ${isLive(sql)}`;
   return row?.count ?? 0;
 }
 

@@ -14,7 +14,13 @@ const wide = { userMemories: 100, tenantUsers: 100, tenantOpenEvents: 100 };
 describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of the memory service'), () => {
   const services = new AsyncDisposableStack();
   const open = async (quota: Partial<typeof small>): Promise<OpenedMemory> =>
-    services.use(await openMemory({ config: { embeddingProfile: undefined, quota: { ...wide, ...quota } } }));
+    services.use(
+      await openMemory({
+        config: { embeddingProfile: undefined, quota: { ...wide, ...quota } },
+        // No maintenance deletes expired memories during the test.
+        overrides: { times: { pollMs: 100, maintainMs: 3_600_000 } },
+      }),
+    );
   const refusals = async (memory: OpenedMemory, quota: string) => {
     const text = await (await fetch(`${memory.adminUrl}/metrics`)).text();
     const line = text.split('\n').find((one) => one.includes('quota_refusals_total{') && one.includes(`"${quota}"`));
@@ -48,6 +54,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of the memory 
     });
     expect(await memories.all(user)).toEqual(['one', 'filler', 'I live in Oslo']);
     expect(await refusals(memories, 'user_memories')).toBe(2);
+  });
+
+  test('expired memories, and those that the same add forgets, do not count', async () => {
+    const user = { user: 'changing' };
+    const past = { ...saying('past', 'long past'), expires_at: '2001-01-01T00:00:00Z' };
+    expect(await memories.add(user, past)).toMatchObject({ status: 'SUCCEEDED' });
+    expect(await memories.add(user, saying('one', 'two'))).toMatchObject({ status: 'SUCCEEDED' });
+    await memories.say(user, 'I am allergic to peanuts.');
+    const swapped = await memories.say(user, 'Forget that I am allergic to peanuts. I live in Oslo.');
+    expect(swapped).toMatchObject({ status: 'SUCCEEDED', decisions: [{ decision: 'DELETE' }, { decision: 'ADD' }] });
+    expect(await memories.all(user)).toEqual(['I live in Oslo', 'two', 'one']);
+    expect(await memories.add(user, saying('three'))).toMatchObject({ status: 'FAILED' });
   });
 
   test('a tenant may have as many users as its quota; a further one is refused until another was erased', async () => {

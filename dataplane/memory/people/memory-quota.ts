@@ -1,6 +1,6 @@
 /** Configured limits of users and tenants (docs/remember-people.md, "Limits"). */
 export type MemoryQuota = {
-  /** Memories of one user that are not deleted. */
+  /** Memories of one user that are neither deleted nor expired. */
   readonly userMemories: number;
   /** Users of one tenant about whom the service stores data. */
   readonly tenantUsers: number;
