@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { memoryLimits } from '#contracts/memory';
 import { CliError } from '../errors/cli-error.ts';
+import { deleteByIds } from '../memory/delete-by-ids.ts';
 import type { ListedMemory, MemoryClient, MemoryEvent } from '../memory/memory-client.ts';
 import { type MemoryOptions, namedPerson, openMemoryClient, withMemoryOptions } from '../memory/memory-options.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
@@ -182,9 +183,7 @@ async function deleteThem(ids: readonly string[], options: ScopeOptions & Confir
     if (agent !== undefined || run !== undefined) {
       throw new CliError('usage', 'Name ids or a scope, not both: leave out the ids, or --agent and --run.');
     }
-    const items: { readonly id: string }[] = [];
-    for (const id of ids) items.push(await client.delete(id));
-    return writeResult(formatOf(options), { items }, () => items.map(({ id }) => `Memory ${id} deleted.`).join('\n'));
+    return deleteByIds(client, ids, formatOf(options));
   }
   if (agent === undefined && run === undefined) {
     throw new CliError('usage', 'Name what is deleted: ids of memories, --agent ID or --run ID.');
@@ -192,7 +191,12 @@ async function deleteThem(ids: readonly string[], options: ScopeOptions & Confir
   await confirm(['All memories of this scope are deleted with their history; this cannot be undone.'], options);
   const scope = { ...(agent === undefined ? {} : { agent }), ...(run === undefined ? {} : { run }) };
   const deleted = await client.deleteScope(scope);
-  writeResult(formatOf(options), deleted, () => `${deleted.deleted_count} memories deleted for good.`);
+  const { deleted_count, cancelled_events, confirmation_id } = deleted;
+  writeResult(
+    formatOf(options),
+    deleted,
+    () => `${deleted_count} memories deleted for good, ${cancelled_events} adds cancelled (${confirmation_id}).`,
+  );
 }
 
 async function showHistory(id: string, options: Options): Promise<void> {

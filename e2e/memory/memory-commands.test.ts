@@ -52,6 +52,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     expect(await as('dave', 'memory', 'delete', id)).toMatchObject({ code: 3, stdout: '' });
   });
 
+  test('portcullis memory delete with an unknown id among others deletes the others and names the unknown one', async () => {
+    await add('eve', 'I live in Oslo.', 'I am a nurse.');
+    const ids = (await list('eve')).map(({ id }) => id);
+    const unknown = '01890a5d-ac96-774b-bcce-b302099a8057';
+    const { code, stdout, stderr } = await as('eve', 'memory', 'delete', ids[0] ?? '', unknown, ids[1] ?? '');
+    expect({ code, stdout }).toEqual({ code: 3, stdout: ids.map((id) => `Memory ${id} deleted.\n`).join('') });
+    expect(stderr).toContain(`The caller has no memory ${unknown}.`);
+    expect(await list('eve')).toEqual([]);
+  });
+
   test('shell completion offers the ids of the memories of the caller', async () => {
     await add('fay', 'I live in Oslo.', 'I am a nurse.');
     const ids = (await list('fay')).map(({ id }) => id);
@@ -73,8 +83,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
   test('after portcullis memory deleted a scope or erased a user, none of their memories remain', async () => {
     await add('gus', 'I live in Kyiv.');
     expect(await as('gus', 'memory', 'delete', '--agent', 'tutor')).toMatchObject({ code: 13, stdout: '' });
-    expect((await as('gus', 'memory', 'delete', '--agent', 'tutor', '--yes')).stdout).toBe(
-      '1 memories deleted for good.\n',
+    expect((await as('gus', 'memory', 'delete', '--agent', 'tutor', '--yes')).stdout).toMatch(
+      /^1 memories deleted for good, 0 adds cancelled \(\S{36}\)\.\n$/,
     );
     await add('gus', 'I am a teacher.');
     expect(await as('gus', 'memory', 'session', 'set', 'call-1', '{"step":2}')).toMatchObject({ code: 0 });

@@ -1,0 +1,34 @@
+import { CliError } from '../errors/cli-error.ts';
+import { ServiceApiError } from '../http/service-error.ts';
+import { type Format, writeResult } from '../output/format.ts';
+import type { MemoryClient } from './memory-client.ts';
+
+/**
+ * Deletes memories one after the other. An unknown id leaves the others to be deleted; what was deleted before an error is
+ * written.
+ * @throws CliError not_found, the errors of the client
+ */
+export async function deleteByIds(
+  client: Pick<MemoryClient, 'delete'>,
+  ids: readonly string[],
+  format: Format,
+): Promise<void> {
+  const items: { readonly id: string }[] = [];
+  const unknown: string[] = [];
+  try {
+    for (const id of ids) {
+      const deleted = await client.delete(id).catch(unlessNotFound);
+      if (deleted === undefined) unknown.push(id);
+      else items.push(deleted);
+    }
+  } finally {
+    if (items.length > 0)
+      writeResult(format, { items }, () => items.map(({ id }) => `Memory ${id} deleted.`).join('\n'));
+  }
+  if (unknown.length > 0) throw new CliError('not_found', `The caller has no memory ${unknown.join(', ')}.`);
+}
+
+function unlessNotFound(error: unknown): undefined {
+  if (error instanceof ServiceApiError && error.status === 404) return undefined;
+  throw error;
+}
