@@ -377,7 +377,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
     expect((await send('one')).json['event_id']).toBe(first.json['event_id']);
     expect(await send('two')).toMatchObject({ status: 409, json: { code: 'conflict' } });
     await memory.add(user, said('three', { infer: false }));
+    // The event has ended, and its key still names it.
+    expect(await send('one')).toMatchObject({ status: 202, json: { event_id: first.json['event_id'] } });
+    expect(await send('two')).toMatchObject({ status: 409, json: { code: 'conflict' } });
     expect(await memory.all(user)).toEqual(['three', 'one']);
+    const body = said('one', { infer: false });
+    const other = await memory.call(someone(), 'POST', '/v1/memories', body, { 'idempotency-key': 'k-1' });
+    expect(other.status).toBe(202);
+    expect(other.json['event_id']).not.toBe(first.json['event_id']);
+    await memory.call(user, 'POST', '/v1/erasures', { user_id: user.user });
+    const anew = await send('two');
+    expect(anew.status).toBe(202);
+    expect(anew.json['event_id']).not.toBe(first.json['event_id']);
   });
 
   test('an export contains all data of a user, and after the erasure only a record without a name remains', async () => {

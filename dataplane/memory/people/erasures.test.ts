@@ -47,6 +47,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
     expect(index.loaded()).toEqual([people[1]]);
   });
 
+  test('of two erasures at once, one removes everything and the other finds nothing', async () => {
+    const user = { user: 'twice' };
+    await memory.say(user, 'I like tea.');
+    const answers = await Promise.all(
+      [1, 2].map(() => memory.call(user, 'POST', '/v1/erasures', { user_id: user.user })),
+    );
+    const counts = answers.map(({ status, json }) => [
+      status,
+      json['memories'],
+      json['history_entries'],
+      json['events'],
+    ]);
+    expect(counts.toSorted()).toEqual([
+      [200, 0, 0, 0],
+      [200, 1, 1, 1],
+    ]);
+    expect(new Set(answers.map(({ json }) => json['confirmation_id'])).size).toBe(2);
+  });
+
   test('the documented commands repeat the erasures of users after an older backup was restored', async () => {
     const { sql } = memory.database.database;
     const users = ['ann "the first"', 'bob', 'Йоко'];
