@@ -3,10 +3,10 @@ import { readLimit } from '#api/pages';
 import { readBodyAs } from '#api/read-body';
 import { memoryLimits } from '#contracts/memory';
 import { isLive, type MemoryRow, memoryColumns, memoryRecordOf } from '../facts/memory-row.ts';
-import { inScope } from '../facts/scope-condition.ts';
 import type { MemoryRequest, MemoryResponse } from '../http/memory.ts';
 import { readScope, userIdOf } from '../http/read-scope.ts';
 import { findPerson } from '../people/person.ts';
+import { inScope } from '../people/scope-condition.ts';
 import { compatibleListSchema } from './compatible-bodies.ts';
 
 /** Page numbers start at 1. A page may repeat or miss a memory if others are added between two requests. */

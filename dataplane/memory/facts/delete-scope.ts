@@ -1,9 +1,9 @@
 import type { Database } from '#sql/connect';
 import { beginChange } from '../people/person.ts';
 import { changesOfPacking, waitForPacking } from '../people/wait-for-packing.ts';
+import { removeMemories } from '../people/remove-memories.ts';
+import { inScope } from '../people/scope-condition.ts';
 import { isLive } from './memory-row.ts';
-import { removeMemories } from './remove-memories.ts';
-import { inScope } from './scope-condition.ts';
 import { withoutText } from './without-text.ts';
 
 type Scope = Parameters<typeof inScope>[1];

@@ -1,7 +1,7 @@
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Database } from '#sql/connect';
-import { removeMemories } from '../facts/remove-memories.ts';
 import { findPerson, personDigest } from './person.ts';
+import { removeMemories } from './remove-memories.ts';
 
 type Erasure = {
   readonly confirmation_id: string;
