@@ -6,6 +6,7 @@ import { createCookies } from './sessions/cookies.ts';
 const key = Buffer.alloc(32, 7);
 /** A port that no service of this machine listens on. */
 const nowhere = new URL('http://127.0.0.1:9');
+const rights = { view: true, author: true, apply: true, administer: true };
 const csrf = 'c'.repeat(32);
 let service: Awaited<ReturnType<typeof createConsoleService>>;
 let cookie: string;
@@ -30,7 +31,7 @@ function startConsole(management: URL) {
 
 async function cookieOf(origin: string): Promise<string> {
   const expiresAt = Math.floor(Date.now() / 1_000) + 600;
-  const session = { subject: 'ann', token: 'none', csrf, administers: true, expiresAt };
+  const session = { subject: 'ann', token: 'none', csrf, rights, expiresAt };
   const kept = await createCookies(key, origin).keep(session);
   return kept.map((one) => one.split(';')[0]).join('; ');
 }

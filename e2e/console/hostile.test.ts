@@ -4,42 +4,13 @@ import { mintToken } from '#identity/mint-token';
 import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
-import { randomFrom } from '../support/random-from.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { startProcess } from '../support/start-process.ts';
+import { hostileTexts } from './hostile-texts.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
+const rights = { view: true, author: true, apply: true, administer: true };
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
-
-const parts = [
-  '<script>globalThis.ran=1</script>',
-  '<img src=x onerror=globalThis.ran=1>',
-  '<svg onload=globalThis.ran=1>',
-  '"><b autofocus onfocus=globalThis.ran=1>',
-  "' onmouseover='globalThis.ran=1",
-  '</textarea><script>globalThis.ran=1</script>',
-  '</pre></title><iframe srcdoc="<script>parent.ran=1</script>">',
-  'javascript:globalThis.ran=1',
-  '<a href="javascript:globalThis.ran=1">',
-  '<div hx-get="/sign-out" hx-trigger="load" hx-on:load="globalThis.ran=1">',
-  '{{constructor.constructor("globalThis.ran=1")()}}',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a template that must stay a text
-  '${globalThis.ran=1}',
-  '<hx-partial hx-target="body">',
-  '<!--><script>globalThis.ran=1</script>-->',
-  '\u202e\u0000<\u200bscript>',
-  '&lt;script&gt;globalThis.ran=1&lt;/script&gt;',
-];
-
-/** 200 texts out of the parts, the same ones in every run. */
-function hostileTexts(): readonly string[] {
-  const random = randomFrom(20);
-  const below = (count: number): number => Math.floor(random() * count);
-  return Array.from({ length: 200 }, (_, at) => {
-    const chosen = Array.from({ length: 1 + below(3) }, () => parts[below(parts.length)]);
-    return `${at} ${chosen.join(' ')}`;
-  });
-}
 
 describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended sessions in the console')), () => {
   const stack = new AsyncDisposableStack();
@@ -119,19 +90,24 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
       issuer,
       subject,
       audience: 'portcullis',
-      ttlSeconds: 60,
+      ttlSeconds: 600,
     });
-    const session = { subject, token, csrf: 'c'.repeat(32), administers: true };
-    const kept = await cookies.keep({ ...session, expiresAt: Math.floor(Date.now() / 1_000) + 3 });
-    const cookie = kept.map((one) => one.split(';')[0]).join('; ');
+    const session = { subject, token, csrf: 'c'.repeat(32), rights };
+    const cookieOf = async (seconds: number): Promise<string> => {
+      const kept = await cookies.keep({ ...session, expiresAt: Math.floor(Date.now() / 1_000) + seconds });
+      return kept.map((one) => one.split(';')[0]).join('; ');
+    };
+    const [lasting, cookie] = [await cookieOf(600), await cookieOf(3)];
     const open = (header: string) =>
       fetch(`${short.url}/overview`, { headers: { cookie: header }, redirect: 'manual' });
-    expect((await open(cookie)).status).toBe(200);
-    expect((await open(cookie.replace(/=(.)/, (_, first: string) => `=${first === 'e' ? 'f' : 'e'}`))).status).toBe(
-      303,
-    );
+    expect((await open(lasting)).status).toBe(200);
+    const changed = lasting.replace(/=(.)/, (_, first: string) => `=${first === 'e' ? 'f' : 'e'}`);
+    expect((await open(changed)).status).toBe(303);
     await until('the session has ended', async () => ((await open(cookie)).status === 303 ? true : undefined));
     const script = { cookie, 'hx-request': 'true' };
     expect((await fetch(`${short.url}/overview/events`, { headers: script, redirect: 'manual' })).status).toBe(401);
+    const own = { cookie, origin: short.url, 'content-type': 'application/x-www-form-urlencoded' };
+    const form = { method: 'POST', headers: own, body: `csrf=${session.csrf}`, redirect: 'manual' } as const;
+    expect((await fetch(`${short.url}/policies`, form)).status).toBe(401);
   });
 });

@@ -1,10 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { collectionSchema } from '#contracts/retrieval';
 import { until } from '#kit/testing/until';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { findAgent } from './find-agent.ts';
 import { findViolations } from './find-violations.ts';
+import { addHostileAgent } from './hostile-agent.ts';
+import { hostileTexts } from './hostile-texts.ts';
+import { makeCollection } from './make-collection.ts';
+import { changeRole, matrixRowOf } from './role-matrix.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
@@ -20,16 +29,29 @@ const paths = [
   '/agents',
 ];
 
+type Picture = { decode(): Promise<void>; readonly naturalHeight: number };
+const heightOf = (image: Picture): Promise<number> => image.decode().then(() => image.naturalHeight);
+
 describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every page of the console')), () => {
   const parts = new AsyncDisposableStack();
   let platform: Platform;
   let browser: Awaited<ReturnType<typeof openBrowser>>['browser'];
   let agent: Awaited<ReturnType<typeof findAgent>>;
+  let policyId = '';
+  let every: readonly string[] = [];
 
   beforeAll(async () => {
     const services = { management: true, console: true, retrieval: true, handbook: true, memory: true };
     platform = parts.use(await startPlatform({ ...services, catalogue: true, agents: true }));
     agent = await findAgent(platform);
+    const policy = await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guarded-chat');
+    policyId = policy?.metadata.labels?.[idLabel] ?? '';
+    const listed = await fetch(`${platform.status().addresses.retrieval}/v1/collections`, {
+      headers: headersOf('bob'),
+    });
+    const [collection] = z.array(collectionSchema).parse(await listed.json());
+    const ofPolicy = ['', '/edit', '/diff?from=1&to=1'].map((end) => `/policies/${policyId}${end}`);
+    every = [...paths, ...ofPolicy, `/knowledge/${collection?.collection_id}`, agent.path, agent.flowPath];
     ({ browser } = parts.use(await openBrowser()));
   });
   afterAll(() => parts.disposeAsync());
@@ -61,16 +83,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
   test('a document with markup is uploaded, found, and shown as text', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     await signIn(platform, page, { path: '/knowledge' });
-    const created = await fetch(`${platform.status().addresses.retrieval}/v1/collections`, {
-      method: 'POST',
-      headers: headersOf(platform.status().administrators?.[0]?.split('|')[1] ?? ''),
-      body: JSON.stringify({
-        name: 'uploads',
-        description: '<img src=x onerror=alert(1)>',
-        embedding_profile_id: 'offline',
-      }),
-    });
-    expect(created.status).toBe(201);
+    await makeCollection(platform, { name: 'uploads', description: '<img src=x onerror=alert(1)>' });
     await page.reload();
     await page.getByRole('link', { name: 'uploads' }).click();
     const body = '# Zeppelins\n\nA zeppelin <script>alert(2)</script> costs <b>much</b> helium.';
@@ -149,6 +162,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     process.kill(platform.pidOf('echo'), 'SIGSTOP');
     try {
       await send('Good night');
+      await page.locator('.answer').nth(2).waitFor();
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.getByText('Stopped: the answer is incomplete.').filter({ visible: true }).waitFor();
     } finally {
@@ -170,7 +184,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(new URL(page.url()).pathname).toBe(agent.flowPath);
     await page.reload();
     const picture = page.getByRole('img', { name: 'Graph of the flow with 3 nodes' });
-    expect(await picture.evaluate('(image) => image.decode().then(() => image.naturalHeight)')).toBeGreaterThan(100);
+    expect(await picture.evaluate(heightOf)).toBeGreaterThan(100);
     await page.getByRole('row', { name: 'answer prompt reply' }).waitFor();
     expect(complaints).toEqual([]);
   });
@@ -185,9 +199,9 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     async (colorScheme, locale) => {
       const { page, complaints } = await openWatchedPage(browser, { colorScheme, locale });
       await signIn(platform, page);
-      for (const path of [...paths, agent.path, agent.flowPath]) {
-        await page.goto(`${consoleOf(platform)}${path}`);
-        expect([path, await findViolations(page)]).toEqual([path, []]);
+      for (const path of every) {
+        const answer = await page.goto(`${consoleOf(platform)}${path}`);
+        expect([path, answer?.status(), await findViolations(page)]).toEqual([path, 200, []]);
       }
       await page.evaluate("document.querySelector('main').append(document.createElement('button'))");
       expect(await findViolations(page)).toEqual([expect.stringContaining('button-name')]);
@@ -229,6 +243,94 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect((await post({ origin: 'null' }, { csrf })).status()).toBe(403);
     expect((await post(own, {})).status()).toBe(403);
     expect((await post(own, { csrf: `${csrf.slice(0, -1)}_` })).status()).toBe(403);
+    const later = await openWatchedPage(browser);
+    await signIn(platform, later.page, { person: 'bob', path: '/memory' });
+    const replayed = { headers: own, form: { name: 'bob', csrf } };
+    expect((await later.context.request.post(url, replayed)).status()).toBe(403);
+    await page.locator('details.person summary').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+    expect((await post(own, { csrf })).status()).toBe(401);
     expect((await context.request.get(consoleOf(platform), { headers: { host: 'evil.example' } })).status()).toBe(421);
+  });
+
+  test('200 hostile texts in cards, flows, messages and model answers run nothing and stay texts', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    const texts = hostileTexts();
+    const hostile = await addHostileAgent(platform, texts);
+    await signIn(platform, page, { path: '/agents' });
+    const foreign = 'main :is(script, svg, iframe, b, img:not([src$="/flow.svg"]))';
+    await until('the catalogue lists the agent', async () => {
+      await page.goto(`${consoleOf(platform)}/agents?workspace=hostile`);
+      return (await page.locator(`a[href="${hostile.path}"]`).count()) > 1 ? true : undefined;
+    });
+    expect(await page.locator(foreign).count()).toBe(0);
+    await page.goto(`${consoleOf(platform)}${hostile.flowPath}`);
+    expect(await page.getByRole('img').evaluate(heightOf)).toBeGreaterThan(100);
+    await page.getByText('Source').click();
+    expect(await page.locator(foreign).count()).toBe(0);
+    await page.goto(`${consoleOf(platform)}${hostile.path}`);
+    expect(await page.getByRole('row').filter({ hasText: 'globalThis.ran=1' }).count()).toBeGreaterThan(40);
+    for (let from = 0; from < texts.length; from += 50) {
+      const sent = texts.slice(from, from + 50).join('\n');
+      await page.getByLabel('Message').fill(sent);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page
+        .locator('.answer')
+        .nth(from / 50)
+        .locator(':is(.badge.good, .notice)')
+        .waitFor();
+    }
+    expect(await page.locator('.answer .badge.good').count()).toBe(4);
+    expect(await page.locator('.answer .said').last().innerText()).toContain('globalThis.ran=1');
+    expect(await page.locator(foreign).count()).toBe(0);
+    expect(await page.evaluate("'ran' in globalThis")).toBe(false);
+    for (const text of texts.slice(0, 5)) {
+      await page.goto(
+        `${consoleOf(platform)}/agents?q=${encodeURIComponent(text)}&workspace=${encodeURIComponent(text.slice(0, 200))}`,
+      );
+      expect(await page.locator(foreign).count()).toBe(0);
+    }
+    expect(await page.evaluate("'ran' in globalThis")).toBe(false);
+    expect(complaints.filter((text) => !/status of (4|5)\d\d/.test(text))).toEqual([]);
+  });
+
+  test('each person is shown the pages and actions that the APIs allow, and no other', async () => {
+    const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
+    const modelId = binding?.metadata.labels?.[idLabel] ?? '';
+    const made = await makeCollection(platform, { name: 'matrix', description: '', visibility: 'public' });
+    const shown = { policyId, modelId, agent: agent.path, collection: `/knowledge/${made.collection_id}` };
+    const own = ['/knowledge', '/memory', '/agents'];
+    const read = ['/overview', '/policies'];
+    const none = { new: false, edit: false, check: false, apply: false, audit: false, reindex: false };
+    const writes = { ...none, new: true, edit: true, check: true };
+    const all = { ...writes, apply: true, audit: true, reindex: true };
+    const everything = [...read, '/playground', '/activity', '/audit', ...own];
+    const expected = [
+      { navigation: everything, may: all },
+      { name: 'bob', navigation: own, may: none },
+      { name: 'eve', role: { role: 'viewer' }, navigation: [...read, '/activity', ...own], may: none },
+      { name: 'eve', role: { role: 'author', policyId }, navigation: own, may: { ...none, edit: true } },
+      {
+        name: 'eve',
+        role: { role: 'author' },
+        navigation: everything.filter((path) => path !== '/audit'),
+        may: writes,
+      },
+      {
+        name: 'eve',
+        role: { role: 'applier' },
+        navigation: [...read, '/activity', ...own],
+        may: { ...none, apply: true },
+      },
+    ];
+    for (const { name, role, navigation, may } of expected) {
+      if (name !== undefined && role !== undefined)
+        await changeRole(platform, { verb: 'grant', person: name, ...role });
+      const row = await matrixRowOf(platform, browser, { name, ...shown });
+      expect([name, role, row]).toEqual([name, role, { navigation, shown: may, allowed: may, refusedLinks: [] }]);
+      if (name !== undefined && role !== undefined)
+        await changeRole(platform, { verb: 'revoke', person: name, ...role });
+    }
   });
 });

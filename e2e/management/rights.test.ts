@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type OwnRights, ownRightsSchema } from '#contracts/rights';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
@@ -30,6 +31,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     world.api.call(`/api/v1/rights/${verb}`, { method: 'POST', body, ...options });
   const statusOf = async (path: string, token: string, replica = 0) =>
     (await world.api.call(path, { token, replica })).status;
+  const ownRights = async (token: string): Promise<OwnRights> =>
+    ownRightsSchema.parse((await world.api.call('/api/v1/own-rights', { token })).json);
   const create = async (token: string, replica = 0) => {
     const body = { name: `by-role-${uuid()}`, definition: definitionOf('by-role') };
     return (await world.api.command('POST', policies, body, { token, replica })).status;
@@ -84,6 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
       groups: ['guards'],
     });
     expect(await create(acted)).toBe(403);
+    expect([(await ownRights(token)).administer, (await ownRights(acted)).administer]).toEqual([true, false]);
     await change('revoke', right);
     await change('revoke', foreign);
     expect(await create(token)).toBe(403);
@@ -155,11 +159,22 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
       const token = await world.api.mint({ subject });
       const none = await Promise.all(Object.values(routes).map((may) => may(token)));
       expect(none.some((one) => one)).toBe(false);
+      const nothing = { view: false, author: false, apply: false, administer: false, policies: [], models: [] };
+      expect(await ownRights(token)).toEqual(nothing);
       await change('grant', { ...role, holder: { issuer, subject } });
       const may = await Promise.all(
         Object.entries(routes).map(async ([name, ask]) => ((await ask(token)) ? name : '')),
       );
       expect([role, may.filter((name) => name !== '').toSorted()]).toEqual([role, expected.toSorted()]);
+      const has = (route: string) => expected.includes(route);
+      expect([role, await ownRights(token)]).toEqual([
+        role,
+        {
+          ...{ view: has('list'), author: has('create'), apply: has('applyOther'), administer: has('rights') },
+          policies: has('saveOwn') && !has('saveOther') ? [own] : [],
+          models: has('applyOwn') && !has('applyOther') ? [model] : [],
+        },
+      ]);
     }
   });
 

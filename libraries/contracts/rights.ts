@@ -37,6 +37,17 @@ export type ControlRight = z.output<typeof controlRightSchema>;
 /** Response of GET /api/v1/rights. */
 export const controlRightsSchema = z.strictObject({ items: z.array(controlRightSchema) });
 
+/** Response of GET /api/v1/own-rights: what the caller may do now. The APIs decide each request anew. */
+export const ownRightsSchema = z.object({
+  view: z.boolean().describe('Whether it may read policies, models and agents.'),
+  author: z.boolean().describe('Whether it may write every policy and check definitions.'),
+  apply: z.boolean().describe('Whether it may apply policies to every model.'),
+  administer: z.boolean().describe('Whether it may read the audit log and change rights.'),
+  policies: z.array(z.string()).readonly().describe('Ids of single policies that it may write.'),
+  models: z.array(z.string()).readonly().describe('Ids of single models that it may apply policies to.'),
+});
+export type OwnRights = z.infer<typeof ownRightsSchema>;
+
 /** Response of a change of a right. */
 export const changedRightSchema = z.strictObject({
   right: controlRightSchema,

@@ -1,13 +1,25 @@
 import type { z } from 'zod';
 import { type Overview, overviewSchema } from '#contracts/overview';
+import { type OwnRights, ownRightsSchema } from '#contracts/rights';
 import { type ApiAnswer, type Call, callApi } from './call-api.ts';
 
 /** The policy management API with the token of one person. */
 export type ManagementApi = {
   /** @param after the mark of the overview before: the answer then waits for a change, at most 20 seconds */
   overview(after?: string, signal?: AbortSignal): Promise<ApiAnswer<Overview>>;
+  /** What the person may do now. */
+  ownRights(): Promise<ApiAnswer<OwnRights>>;
   /** Any read or command whose answer has this schema. */
   call<S extends z.ZodType>(path: string, schema: S, call?: Partial<Call>): Promise<ApiAnswer<z.infer<S>>>;
+};
+
+export const noRights: OwnRights = {
+  view: false,
+  author: false,
+  apply: false,
+  administer: false,
+  policies: [],
+  models: [],
 };
 
 /** Longer than the API waits for a change. */
@@ -30,6 +42,7 @@ export function createManagementApi(origin: URL, token: string): ManagementApi {
 
   return {
     call,
+    ownRights: () => call('/api/v1/own-rights', ownRightsSchema),
     overview(after, signal) {
       const query = after === undefined ? '' : `?after=${encodeURIComponent(after)}`;
       return call(`/api/v1/overview${query}`, overviewSchema, {

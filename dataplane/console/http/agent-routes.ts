@@ -128,14 +128,14 @@ async function searchEverywhere(
 const mostWorkspaces = 8;
 
 async function declaredAgents(context: ConsoleContext): Promise<AgentList['declared']> {
-  if (!context.get('session').administers) return undefined;
+  if (!context.get('session').rights.view) return undefined;
   const answer = await context.get('management').call('/api/v1/agents', managedAgentListSchema);
   return answer.kind === 'value' ? answer.value.items : undefined;
 }
 
 /** Undefined for a person who may not view the control plane. */
 async function managedAgent(context: ConsoleContext, agentId: string) {
-  if (!context.get('session').administers) return undefined;
+  if (!context.get('session').rights.view) return undefined;
   const answer = await context.get('management').call(`/api/v1/agents/${agentId}`, managedAgentSchema);
   return answer.kind === 'refused' && answer.status === 403 ? undefined : answer;
 }

@@ -57,7 +57,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   addSignInRoutes(app, options);
   app.use(requireSession);
   app.get('/', (context) =>
-    context.redirect(context.get('session').administers ? '/overview' : firstPage(config), 303),
+    context.redirect(context.get('session').rights.view ? '/overview' : firstPage(config), 303),
   );
   addOverviewRoutes(app, options.stopping);
   addCheckRoutes(app);

@@ -11,6 +11,7 @@ import { sourceCheck, testTable } from '../pages/policy-editor.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readForm } from './read-form.ts';
+import { refuseWithout } from './refuse-without.ts';
 
 const policiesPath = '/api/v1/guardrail-policies';
 
@@ -80,6 +81,8 @@ async function runTests(context: ConsoleContext): Promise<Response> {
 
 async function showPlayground(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');
+  const refusal = await refuseWithout(context, page.words.playground, ({ author }) => author);
+  if (refusal !== undefined) return refusal;
   const list = await context.get('management').call(`${policiesPath}?limit=50`, policyListSchema);
   if (list.kind !== 'value') return answerRefusal(context, page.words.playground, list);
   const { items: policies } = list.value;

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { collectionSchema, ingestJobSchema, queryResponseSchema, submittedSchema } from '#contracts/retrieval';
-import { documentListSchema } from '#contracts/retrieval-documents';
+import { documentListSchema, jobListSchema } from '#contracts/retrieval-documents';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { citationList, collectionPage, jobState, knowledgePage } from '../pages/knowledge.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
@@ -48,8 +48,14 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
       api.call(`${path}/documents?limit=50`, documentListSchema),
     ]);
     if (collection.kind !== 'value') return answerRefusal(context, page.words.knowledge, collection);
+    // The jobs of a collection need the right to write into it, as an upload does.
+    const asked = `/v1/jobs?limit=1&collection=${encodeURIComponent(collection.value.name)}`;
+    const mayWrite = (await api.call(asked, jobListSchema)).kind === 'value';
     const items = documents.kind === 'value' ? documents.value.items : [];
-    return answerPage(context, collectionPage(page, { collection: collection.value, documents: items, persons }));
+    return answerPage(
+      context,
+      collectionPage(page, { collection: collection.value, documents: items, persons, mayWrite }),
+    );
   });
 
   app.post(`/knowledge/${idForm}/search`, async (context) => {

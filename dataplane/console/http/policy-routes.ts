@@ -4,6 +4,7 @@ import type { Overview } from '#contracts/overview';
 import { currentProfile } from '#contracts/profiles';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import { runPolicyCommand } from '../clients/commands.ts';
+import { noRights } from '../clients/management-api.ts';
 import { readPolicySource, readRecipes, writePolicySource } from '../clients/policy-source.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
 import { policiesPage, policyPage } from '../pages/policies.ts';
@@ -12,6 +13,7 @@ import { policyEditorPage } from '../pages/policy-editor.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readForm } from './read-form.ts';
+import { refuseWithout } from './refuse-without.ts';
 
 const policiesPath = '/api/v1/guardrail-policies';
 const idForm = ':id{[0-9a-fA-F-]{36}}';
@@ -20,7 +22,10 @@ const idForm = ':id{[0-9a-fA-F-]{36}}';
 export function addPolicyRoutes(app: Hono<ConsoleEnvironment>): void {
   const recipes = readRecipes();
   app.get('/policies', showPolicies);
-  app.get('/policies/new', (context) => {
+  app.get('/policies/new', async (context) => {
+    const { create } = context.get('page').words.policyPages;
+    const refusal = await refuseWithout(context, create, ({ author }) => author);
+    if (refusal !== undefined) return refusal;
     const chosen = context.req.query('recipe') ?? 'secrets';
     const source = recipes.get(chosen) ?? '';
     const editor = {
@@ -55,14 +60,16 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');
   const api = context.get('management');
   const path = `${policiesPath}/${context.req.param('id')}`;
-  const [policy, revisions, overview] = await Promise.all([
+  const [policy, revisions, overview, held] = await Promise.all([
     api.call(path, policyDetailSchema),
     api.call(`${path}/revisions?limit=50`, revisionListSchema),
     api.overview(),
+    api.ownRights(),
   ]);
   if (policy.kind !== 'value') return answerRefusal(context, page.words.policies, policy);
   if (revisions.kind !== 'value') return answerRefusal(context, page.words.policies, revisions);
-  return answerPage(context, policyPage(page, policy.value, revisions.value.items, shownOf(overview)));
+  const rights = held.kind === 'value' ? held.value : noRights;
+  return answerPage(context, policyPage(page, policy.value, revisions.value.items, { ...shownOf(overview), rights }));
 }
 
 /** A page is shown without the overview, too: the API refuses what it would not offer. */
@@ -73,8 +80,11 @@ function shownOf(overview: ApiAnswer<Overview>): Pick<Overview, 'models' | 'dele
 async function showEditor(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');
   const id = context.req.param('id') ?? '';
+  const { edit } = page.words.policyPages;
+  const refusal = await refuseWithout(context, edit, ({ author, policies }) => author || policies.includes(id));
+  if (refusal !== undefined) return refusal;
   const policy = await context.get('management').call(`${policiesPath}/${id}`, policyDetailSchema);
-  if (policy.kind !== 'value') return answerRefusal(context, page.words.policyPages.edit, policy);
+  if (policy.kind !== 'value') return answerRefusal(context, edit, policy);
   const { status } = policy.value;
   const source = writePolicySource(policy.value);
   const editor = { id, source, etag: policy.etag ?? '', status, recipes: [], problem: undefined };

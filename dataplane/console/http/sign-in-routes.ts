@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
-import { createManagementApi } from '../clients/management-api.ts';
+import { createManagementApi, noRights } from '../clients/management-api.ts';
 import { notice } from '../pages/notice.ts';
 import { type Cookies, SessionTooLongError } from '../sessions/cookies.ts';
 import { type OpenIdClient, type SignedIn, SignInError } from '../sessions/open-id-client.ts';
@@ -78,9 +78,17 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
   });
 
   async function sessionOf({ subject, token, expiresAt }: SignedIn) {
-    const answer = await createManagementApi(config.services.management, token).overview();
-    const administers = answer.kind === 'value' || answer.kind === 'away';
-    return { subject, token, expiresAt, administers, csrf: randomBytes(24).toString('base64url') };
+    const answer = await createManagementApi(config.services.management, token).ownRights();
+    // While the API does not answer, its first page says so.
+    const held = answer.kind === 'value' ? answer.value : { ...noRights, view: answer.kind === 'away' };
+    const { view, author, apply, administer } = held;
+    return {
+      subject,
+      token,
+      expiresAt,
+      rights: { view, author, apply, administer },
+      csrf: randomBytes(24).toString('base64url'),
+    };
   }
 
   function failed(context: ConsoleContext, error: unknown): Promise<Response> {

@@ -12,7 +12,7 @@ const tones = { passed: 'good', masked: 'warn', denied: 'bad', check_failed: 'ba
 
 /** The newest decisions, with the rule that decided. */
 export function activityPage(
-  { words, language }: PageContext,
+  { words, language, session }: PageContext,
   activity: CollectedActivity,
   outcome: string,
 ): ConsolePage {
@@ -22,7 +22,7 @@ export function activityPage(
   const { items, missing } = activity;
   return {
     title: words.activity,
-    main: html`<p class="hint">${act.intro} <a href="/audit">${words.audit.title}</a></p>
+    main: html`<p class="hint">${act.intro} ${session?.rights.administer === true ? html`<a href="/audit">${words.audit.title}</a>` : ''}</p>
 <form class="row" method="get" action="/activity"><label>${act.outcome} <select name="outcome"><option value="">${act.all}</option>${Object.entries(act.outcomes).map(([value, label]) => html`<option value="${value}" ${value === outcome ? html`selected` : ''}>${label}</option>`)}</select></label><button class="plain">${act.filter}</button></form>
 ${missing.length === 0 ? '' : notice({ kind: 'error', title: act.missing, text: missing.map(({ replica, reason }) => `${replica}: ${reason}`).join('; ') })}
 ${

@@ -45,11 +45,17 @@ export function collectionPage(
     readonly documents: readonly StoredDocument[];
     /** Persons whose view is offered; empty in production. */
     readonly persons: readonly string[];
+    readonly mayWrite: boolean;
   },
 ): ConsolePage {
   const { know } = words;
-  const { collection, documents, persons } = shown;
+  const { collection, documents, persons, mayWrite } = shown;
   const { collection_id: id, name, description, status, reindex } = collection;
+  const writing = html`<section aria-labelledby="upload"><h2 id="upload">${know.upload}</h2>
+<form class="row drop" hx-post="/knowledge/${id}/documents" hx-encoding="multipart/form-data" hx-target="#uploads" hx-swap="beforeend">
+<label>${know.file} <input type="file" name="file" required accept=".md,.txt,text/plain,text/markdown"></label><button>${know.uploadButton}</button></form>
+<p class="hint">${know.uploadHint}</p><div id="uploads" aria-live="polite"></div></section>
+<form method="post" action="/knowledge/${id}/reindex"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><p><button class="plain">${know.reindex}</button></p></form>`;
   return {
     title: name,
     main: html`<p>${description}</p><p>${badge(tones[status], know.states[status])} ${reindex === undefined ? '' : badge('wait', `${know.reindexing}: ${reindex.documents_done}/${reindex.documents_total}`)}</p>
@@ -63,11 +69,7 @@ ${persons.length === 0 ? '' : html`<label>${know.seeAs} <select name="as">${pers
       (one) =>
         html`<tr><th scope="row">${one.title ?? one.doc_id}<span class="sub">${one.doc_id}</span></th><td class="number">${one.chunk_count}</td><td>${timeOf(language, one.available_at)}</td></tr>`,
     )}</tbody></table></section>
-<section aria-labelledby="upload"><h2 id="upload">${know.upload}</h2>
-<form class="row drop" hx-post="/knowledge/${id}/documents" hx-encoding="multipart/form-data" hx-target="#uploads" hx-swap="beforeend">
-<label>${know.file} <input type="file" name="file" required accept=".md,.txt,text/plain,text/markdown"></label><button>${know.uploadButton}</button></form>
-<p class="hint">${know.uploadHint}</p><div id="uploads" aria-live="polite"></div></section>
-<form method="post" action="/knowledge/${id}/reindex"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><p><button class="plain">${know.reindex}</button></p></form>`,
+${mayWrite ? writing : ''}`,
   };
 }
 

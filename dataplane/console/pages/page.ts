@@ -30,15 +30,16 @@ type NavigationEntry = { readonly href: string; readonly label: string };
 /** The pages that the person may open: those that an API would refuse are not offered. */
 function navigation({ words, session, has }: PageContext): readonly NavigationEntry[] {
   if (session === undefined) return [];
+  const { rights } = session;
   const policies = [
     { href: '/overview', label: words.overview },
     { href: '/policies', label: words.policies },
-    { href: '/playground', label: words.playground },
+    ...(rights.author ? [{ href: '/playground', label: words.playground }] : []),
     { href: '/activity', label: words.activity },
-    { href: '/audit', label: words.audit.title },
   ];
   return [
-    ...(session.administers ? policies : []),
+    ...(rights.view ? policies : []),
+    ...(rights.administer ? [{ href: '/audit', label: words.audit.title }] : []),
     ...(has.retrieval ? [{ href: '/knowledge', label: words.knowledge }] : []),
     ...(has.memory ? [{ href: '/memory', label: words.memory }] : []),
     ...(has.agents ? [{ href: '/agents', label: words.agents }] : []),

@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest';
 import type { PolicySummary } from '#contracts/management';
+import type { OverviewModel } from '#contracts/overview';
+import type { OwnRights } from '#contracts/rights';
+import { noRights } from '../clients/management-api.ts';
 import { en } from '../words/en.ts';
 import type { PageContext } from './page.ts';
 import { policiesPage, policyPage } from './policies.ts';
 
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
-const context = { words: en, language: 'en', session: undefined } as unknown as PageContext;
+const modelId = '01890a5d-ac96-774b-bcce-b302099a8058';
+const model = { modelId, alias: 'chat', policyId: null } as OverviewModel;
+const rights = { view: true, author: true, apply: true, administer: true, policies: [], models: [] };
+const context = { words: en, language: 'en', session: { csrf: '', rights } } as unknown as PageContext;
 const policy = {
   ...{ id, name: 'Chat', description: '', status: 'draft', revision: 1, ruleCount: 1, ruleKinds: ['stop_list'] },
   ...{ createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', definitionDigest: 'a'.repeat(64) },
@@ -13,7 +19,7 @@ const policy = {
 const text = async (main: unknown): Promise<string> => String(await main);
 
 test('a policy that is being deleted says so in the list, and its page offers neither its editor nor an application', async () => {
-  const surroundings = { models: [], deletingPolicies: [id] };
+  const surroundings = { models: [model], deletingPolicies: [id], rights };
   const list = await text(policiesPage(context, [policy], surroundings, null).main);
   expect(list).toMatch(/class="badge warn">.*Deleting/);
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
@@ -23,10 +29,25 @@ test('a policy that is being deleted says so in the list, and its page offers ne
   expect(page).toContain('id="history"');
 });
 
-test('a policy that is not being deleted can be edited and applied', async () => {
-  const surroundings = { models: [], deletingPolicies: ['another'] };
-  expect(await text(policiesPage(context, [policy], surroundings, null).main)).not.toContain('Deleting');
+const shown = async (held: OwnRights) => {
+  const surroundings = { models: [model], deletingPolicies: [], rights: held };
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
-  expect(page).toContain(`action="/policies/${id}/apply"`);
-  expect(page).toContain(`/policies/${id}/edit`);
+  return {
+    edit: page.includes(`/policies/${id}/edit`),
+    apply: page.includes(`action="/policies/${id}/apply"`) && page.includes(`<option value="${modelId}"`),
+    tests: page.includes(`/policies/${id}/tests`),
+  };
+};
+
+test.each<[string, Partial<OwnRights>, Awaited<ReturnType<typeof shown>>]>([
+  ['every role', rights, { edit: true, apply: true, tests: true }],
+  ['the role viewer', {}, { edit: false, apply: false, tests: false }],
+  ['the role author', { author: true }, { edit: true, apply: false, tests: true }],
+  ['the role author for this policy', { policies: [id] }, { edit: true, apply: false, tests: false }],
+  ['the role author for another policy', { policies: [modelId] }, { edit: false, apply: false, tests: false }],
+  ['the role applier', { apply: true }, { edit: false, apply: true, tests: false }],
+  ['the role applier for this model', { models: [modelId] }, { edit: false, apply: true, tests: false }],
+  ['the role applier for another model', { models: [id] }, { edit: false, apply: false, tests: false }],
+])('the page of a policy offers a person with %s what the API allows, and nothing else', async (_, held, offered) => {
+  expect(await shown({ ...noRights, view: true, ...held })).toEqual(offered);
 });

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { PolicySummary } from '#contracts/management';
 import type { Overview } from '#contracts/overview';
+import type { OwnRights } from '#contracts/rights';
 import type { Words } from '../words/en.ts';
 import { badge } from './badge.ts';
 import { notice } from './notice.ts';
@@ -9,10 +10,12 @@ import { timeOf } from './time.ts';
 
 /** What the overview says about policies; an overview that is not available says nothing. */
 type PolicySurroundings = Pick<Overview, 'models' | 'deletingPolicies'>;
+/** With the rights of the person, by which its page offers changes. */
+type JudgedSurroundings = PolicySurroundings & { readonly rights: OwnRights };
 
 /** All policies; `next` is the cursor of the next page. */
 export function policiesPage(
-  { words, language }: PageContext,
+  { words, language, session }: PageContext,
   items: readonly PolicySummary[],
   { models, deletingPolicies }: PolicySurroundings,
   next: string | null,
@@ -25,7 +28,7 @@ export function policiesPage(
 <td>${timeOf(language, updatedAt)}</td></tr>`;
   return {
     title: words.policies,
-    main: html`<p><a class="button" href="/policies/new">${own.create}</a></p>
+    main: html`${session?.rights.author === true ? html`<p><a class="button" href="/policies/new">${own.create}</a></p>` : ''}
 ${
   items.length === 0
     ? notice({ kind: 'empty', title: own.none, text: own.noneText })
@@ -46,7 +49,7 @@ export function policyPage(
   { words, language, session }: PageContext,
   policy: PolicySummary,
   revisions: readonly PolicySummary[],
-  { models, deletingPolicies }: PolicySurroundings,
+  { models, deletingPolicies, rights }: JudgedSurroundings,
 ): ConsolePage {
   const { policyPages: own } = words;
   const { id, name, description, status, revision } = policy;
@@ -55,11 +58,13 @@ export function policyPage(
 <td>${one.revision === 1 ? '' : html`<a href="/policies/${id}/diff?from=${one.revision - 1}&to=${one.revision}">${own.compare}</a>`}</td></tr>`;
   const using = models.filter(({ policyId }) => policyId === id);
   const isDeleting = deletingPolicies.includes(id);
-  const change = html`<p><a class="button plain" href="/policies/${id}/edit">${own.edit}</a> <a class="button plain" href="/playground?policy=${id}&revision=${revision}">${words.playground}</a></p>
-<section aria-labelledby="apply"><h2 id="apply">${own.applyTo}</h2>
+  const mayWrite = rights.author || rights.policies.includes(id);
+  const open = models.filter(({ modelId }) => modelId !== null && (rights.apply || rights.models.includes(modelId)));
+  const edit = html`<p>${mayWrite ? html`<a class="button plain" href="/policies/${id}/edit">${own.edit}</a>` : ''} ${rights.author ? html`<a class="button plain" href="/playground?policy=${id}&revision=${revision}">${words.playground}</a>` : ''}</p>`;
+  const apply = html`<section aria-labelledby="apply"><h2 id="apply">${own.applyTo}</h2>
 <form class="row" method="post" action="/policies/${id}/apply">
 <input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
-<label>${words.model} <select name="model">${models.flatMap(({ modelId, alias }) => (modelId === null ? [] : [html`<option value="${modelId}">${alias}</option>`]))}</select></label>
+<label>${words.model} <select name="model">${open.map(({ modelId, alias }) => html`<option value="${modelId ?? ''}">${alias}</option>`)}</select></label>
 <label>${own.chosen} <select name="revision">${revisions.map((one) => html`<option value="${one.revision}">${one.revision}</option>`)}</select></label>
 <button>${own.applyButton}</button>
 </form><p class="hint">${own.applyHint}</p></section>`;
@@ -67,9 +72,9 @@ export function policyPage(
     title: name,
     main: html`<p>${description}</p>
 <p>${statusBadge(words, status, isDeleting)} ${using.map(({ alias, wanted }) => badge('good', `${alias}: ${words.revision} ${wanted?.revision ?? ''}`))}</p>
-${isDeleting ? notice({ kind: 'error', title: own.deleting, text: own.deletingText }) : change}
+${isDeleting ? notice({ kind: 'error', title: own.deleting, text: own.deletingText }) : html`${edit}${open.length === 0 ? '' : apply}`}
 <section aria-labelledby="history"><h2 id="history">${own.history}</h2>
 <table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.kinds}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table></section>
-<section aria-labelledby="tests"><h2 id="tests">${own.tests}</h2><div hx-get="/policies/${id}/tests" hx-trigger="load"><p class="quiet">…</p></div></section>`,
+${rights.author ? html`<section aria-labelledby="tests"><h2 id="tests">${own.tests}</h2><div hx-get="/policies/${id}/tests" hx-trigger="load"><p class="quiet">…</p></div></section>` : ''}`,
   };
 }

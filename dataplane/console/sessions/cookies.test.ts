@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createCookies } from './cookies.ts';
 
+const rights = { view: true, author: true, apply: true, administer: true };
 const key = Buffer.alloc(32, 7);
 const cookies = createCookies(key, 'https://console.example');
 const attemptOf = (state: string) => ({ state, nonce: 'n', verifier: 'v', returnTo: '/' });
@@ -34,7 +35,7 @@ describe('cookies of the console', () => {
     'the cookies of %s are Secure: %s; each is HttpOnly and SameSite=Lax, and a sign-out removes each',
     async (origin, isSecure) => {
       const own = createCookies(key, origin);
-      const session = { subject: 'ann', token: 't'.repeat(5_000), csrf: 'c'.repeat(32), administers: true };
+      const session = { subject: 'ann', token: 't'.repeat(5_000), csrf: 'c'.repeat(32), rights };
       const kept = await own.keep({ ...session, expiresAt: Math.floor(Date.now() / 1_000) + 60 });
       for (const value of [...kept, ...(await own.begin(attemptOf('s')))]) {
         expect([value.includes('; Secure'), value.startsWith('__Host-')]).toEqual([isSecure, isSecure]);

@@ -8,8 +8,8 @@ const sessionSchema = z.object({
   expiresAt: z.int(),
   /** Every form sends it back. */
   csrf: z.string().min(20),
-  /** Whether the management API answered this person at the sign-in; it decides each request anew. */
-  administers: z.boolean(),
+  /** What the management API allowed this person at the sign-in; it decides each request anew. */
+  rights: z.object({ view: z.boolean(), author: z.boolean(), apply: z.boolean(), administer: z.boolean() }),
 });
 
 /** A signed-in person. It exists in the cookie of the browser only. */

@@ -13,7 +13,7 @@ export type AccessRules = {
   requiredRight(asked: AskedOperation): RequiredRight;
   /** Operations that the emergency credential may ask for. */
   readonly emergencyOperations: readonly string[];
-  /** Operations that a caller without the right may ask for about its own commands. */
+  /** Operations that a caller without the right may ask for about itself and its own commands. */
   readonly ownOperations: readonly string[];
 };
 

@@ -16,6 +16,7 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'getAgentFlow':
     case 'listActivity':
     case 'getOverview':
+    case 'getOwnRights':
       return roleRight('viewer');
     case 'getPolicy':
     case 'listRevisions':
@@ -56,5 +57,5 @@ const emergencyOperations = [
 export const accessRules: AccessRules = {
   requiredRight,
   emergencyOperations,
-  ownOperations: ['getOperation'] satisfies readonly ServedOperation[],
+  ownOperations: ['getOperation', 'getOwnRights'] satisfies readonly ServedOperation[],
 };

@@ -8,6 +8,7 @@ import { type DryRunOperation, dryRunOperationNames, dryRunOperations } from './
 import type { Management } from './management.ts';
 import { type ManagementOperation, managementTable, operationNames } from './management-table.ts';
 import { overviewOperation } from './overview-operation.ts';
+import { ownRightsOperation } from './own-rights-operation.ts';
 import { policyCheckOperation } from './policy-check-operation.ts';
 import { providerTestOperation } from './provider-test-operation.ts';
 import { type ResourceOperation, resourceOperationNames, resourceOperations } from './resource-operations.ts';
@@ -20,6 +21,7 @@ export const servedOperationNames = [
   ...managedAgentOperationNames,
   activityOperation.name,
   overviewOperation.name,
+  ownRightsOperation.name,
   policyCheckOperation.name,
   providerTestOperation.name,
   ...auditOperationNames,
@@ -33,6 +35,7 @@ export type ServedOperation =
   | ManagedAgentOperation
   | typeof activityOperation.name
   | typeof overviewOperation.name
+  | typeof ownRightsOperation.name
   | typeof policyCheckOperation.name
   | typeof providerTestOperation.name
   | AuditOperation
@@ -49,6 +52,7 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     ...managedAgentOperations,
     activityOperation,
     overviewOperation,
+    ownRightsOperation,
     policyCheckOperation,
     providerTestOperation,
     ...auditOperations,

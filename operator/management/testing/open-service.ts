@@ -64,7 +64,11 @@ export async function openService(overrides: ManagementOverrides = {}): Promise<
   const caller = { subject, author, groups: [] };
   const authorizer = { authorize: () => Promise.resolve({ kind: 'caller', caller } as const) };
   const relations = parts.use(await openPostgresRelations(database.database));
-  const access = { authorizer, rights: { has: () => Promise.resolve(true) }, relations };
+  const access = {
+    authorizer,
+    rights: { has: () => Promise.resolve(true), objects: () => Promise.resolve([]) },
+    relations,
+  };
   const start = () => createManagementService(config, secrets, { access, clock, logger: silentLogger, ...overrides });
   const service = parts.use(await start());
   const owned = parts.move();

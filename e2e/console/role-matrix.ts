@@ -1,0 +1,109 @@
+import type { Browser, BrowserContext } from 'playwright-core';
+import { dataDirectory } from '#contracts/data-directory';
+import { mintToken } from '#identity/mint-token';
+import { readRecipes } from '../../dataplane/console/clients/policy-source.ts';
+import { openWatchedPage } from '../support/browser.ts';
+import type { Platform } from '../support/start-platform.ts';
+import { consoleOf, signIn } from './sign-in.ts';
+
+type Action = 'new' | 'edit' | 'check' | 'apply' | 'audit' | 'reindex';
+type Answers = Readonly<Record<Action, boolean>>;
+
+/** What the pages offer a person, and what the APIs then do. */
+type PersonRow = {
+  readonly navigation: readonly string[];
+  readonly shown: Answers;
+  readonly allowed: Answers;
+  /** Links of the shown pages that are answered with a refusal. */
+  readonly refusedLinks: readonly string[];
+};
+
+type Role = { readonly role: string; readonly policyId?: string };
+
+const issuer = 'http://issuer.portcullis.localhost';
+
+/** Grants or revokes a role of the control plane, or of one policy, as the administrator. */
+export async function changeRole(
+  platform: Platform,
+  change: { readonly verb: 'grant' | 'revoke'; readonly person: string } & Role,
+): Promise<void> {
+  const { verb, person, ...role } = change;
+  const administrator = platform.status().administrators?.[0]?.split('|')[1] ?? '';
+  const keyFile = dataDirectory(platform.data).signingKeys;
+  const token = await mintToken({ keyFile, issuer, subject: administrator, audience: 'portcullis', ttlSeconds: 60 });
+  const response = await fetch(`${platform.status().addresses.management}/api/v1/rights/${verb}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...role, holder: { issuer, subject: person } }),
+  });
+  if (!response.ok) throw new Error(`the role ${role.role} was not changed: ${await response.text()}`);
+}
+
+type Linked = { getAttribute(name: string): string | null };
+const hrefsOf = (links: readonly Linked[]): readonly string[] => links.map((link) => link.getAttribute('href') ?? '');
+
+/** Signs a person in and compares what pages offer with what is allowed when it is done all the same. */
+export async function matrixRowOf(
+  platform: Platform,
+  browser: Browser,
+  person: {
+    readonly name: string | undefined;
+    readonly policyId: string;
+    readonly modelId: string;
+    /** Their pages. */
+    readonly agent: string;
+    readonly collection: string;
+  },
+): Promise<PersonRow> {
+  const { page, context } = await openWatchedPage(browser);
+  await signIn(platform, page, { path: '/memory', ...(person.name === undefined ? {} : { person: person.name }) });
+  const navigation = await page.getByRole('navigation').getByRole('link').evaluateAll(hrefsOf);
+  const csrf = (await page.locator('meta[name="csrf"]').getAttribute('content')) ?? '';
+  const source = readRecipes().get('competitors') ?? '';
+  const { policyId, modelId, agent, collection } = person;
+  const policy = `/policies/${policyId}`;
+  const pages = [...navigation, agent, policy, collection];
+  const reads = await Promise.all(pages.map((path) => textOf(context, platform, path)));
+  const text = reads.map(({ body }) => body).join('\n');
+  const links = new Set([...text.matchAll(/href="(\/[^"#]*)"/g)].map(([, path = '']) => path.replaceAll('&amp;', '&')));
+  const refusedLinks: string[] = [];
+  for (const path of links) if ((await textOf(context, platform, path)).status >= 400) refusedLinks.push(path);
+  const isAllowed = async (path: string, form: Record<string, string> = {}): Promise<boolean> => {
+    const sent = { headers: { origin: consoleOf(platform) }, form: { csrf, ...form }, maxRedirects: 0 };
+    const answer = await context.request.post(`${consoleOf(platform)}${path}`, sent);
+    const body = await answer.text();
+    const isRefused = /<code>(permission_denied|forbidden)<\/code>/.test(body);
+    if (!isRefused && ![200, 303].includes(answer.status()))
+      throw new Error(`${path} was answered ${answer.status()}: ${body}`);
+    return !isRefused;
+  };
+  const edited = await textOf(context, platform, `${policy}/edit`);
+  const etag = /name="etag" value="([^"]*)"/.exec(edited.body)?.[1]?.replaceAll('&quot;', '"') ?? '"1"';
+  const row: PersonRow = {
+    navigation,
+    refusedLinks,
+    shown: {
+      new: text.includes('href="/policies/new"'),
+      edit: text.includes(`href="${policy}/edit"`),
+      check: text.includes('hx-post="/playground/check"'),
+      apply: text.includes(`action="${policy}/apply"`),
+      audit: navigation.includes('/audit'),
+      reindex: text.includes(`action="${collection}/reindex"`),
+    },
+    allowed: {
+      new: await isAllowed('/policies', { source }),
+      edit: await isAllowed(policy, { source, etag, status: 'draft' }),
+      check: await isAllowed('/playground/check', { policy: policyId, revision: '1', stage: 'request', text: 'Hello' }),
+      apply: await isAllowed(`${policy}/apply`, { model: modelId, revision: '1' }),
+      audit: (await textOf(context, platform, '/audit')).status === 200,
+      reindex: await isAllowed(`${collection}/reindex`),
+    },
+  };
+  await context.close();
+  return row;
+}
+
+async function textOf(context: BrowserContext, platform: Platform, path: string) {
+  const answer = await context.request.get(`${consoleOf(platform)}${path}`);
+  return { status: answer.status(), body: await answer.text() };
+}
