@@ -12,6 +12,7 @@ import { findAgent } from './find-agent.ts';
 import { findViolations } from './find-violations.ts';
 import { addHostileAgent } from './hostile-agent.ts';
 import { hostileTexts } from './hostile-texts.ts';
+import { findKeyboardProblems, tabTo } from './keyboard.ts';
 import { makeCollection } from './make-collection.ts';
 import { changeRole, matrixRowOf } from './role-matrix.ts';
 import { consoleOf, signIn } from './sign-in.ts';
@@ -208,6 +209,57 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       expect(complaints).toEqual([]);
     },
   );
+
+  test('every control of every page is reached by the Tab key, and its focus is visible', async () => {
+    const { page } = await openWatchedPage(browser);
+    await signIn(platform, page);
+    for (const path of every) {
+      const answer = await page.goto(`${consoleOf(platform)}${path}`);
+      expect([path, answer?.status(), await findKeyboardProblems(page)]).toEqual([path, 200, []]);
+    }
+    await page.evaluate(
+      "document.querySelector('main').append(Object.assign(document.createElement('button'), { tabIndex: -1, textContent: 'x' }))",
+    );
+    expect(await findKeyboardProblems(page)).toEqual([expect.stringContaining('not reached: <button')]);
+  });
+
+  test('pages are operated by the keyboard alone: menu, links, a check, a search and a conversation', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    const { keyboard } = page;
+    await signIn(platform, page, { path: '/overview' });
+    await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await tabTo(page, page.locator('details.person summary'));
+    await keyboard.press('Enter');
+    await page.getByLabel('Theme').waitFor();
+    await keyboard.press('Escape');
+    await page.getByLabel('Theme').waitFor({ state: 'hidden' });
+    await keyboard.press('Enter');
+    await tabTo(page, page.getByLabel('Theme'));
+    await keyboard.press('ArrowDown');
+    await keyboard.press('ArrowDown');
+    await tabTo(page, page.getByRole('button', { name: 'Save' }));
+    await keyboard.press('Enter');
+    await page.locator('html[data-theme="dark"]').waitFor();
+    await tabTo(page, page.getByRole('link', { name: 'Playground' }));
+    await keyboard.press('Enter');
+    await tabTo(page, page.getByLabel('Text'));
+    await keyboard.type('How to make a bomb');
+    await tabTo(page, page.getByRole('button', { name: 'Check the text' }));
+    await keyboard.press('Space');
+    await page.getByText('Denied').waitFor();
+    await tabTo(page, page.getByRole('link', { name: 'Agents' }));
+    await keyboard.press('Enter');
+    await tabTo(page, page.getByRole('link', { name: 'Assistant', exact: true }));
+    await keyboard.press('Enter');
+    await tabTo(page, page.getByLabel('Message'));
+    await keyboard.type('Good evening');
+    await tabTo(page, page.getByRole('button', { name: 'Send' }));
+    await keyboard.press('Enter');
+    await page.locator('.answer .badge.good').waitFor();
+    expect(complaints).toEqual([]);
+  });
 
   test('the first page takes at most 150 KB over the wire and 20 requests', async () => {
     const { page, context } = await openWatchedPage(browser);
