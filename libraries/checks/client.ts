@@ -3,14 +3,13 @@ import { limits } from '#contracts/limits';
 import type { Stage } from '#contracts/policy';
 import { explainHeaders, explainRule, type ResponseMode } from '#contracts/profiles';
 import { providerCauses } from '#contracts/provider-causes';
-import { withTimeout } from '#kit/concurrency/abort';
 import type { TokenFile } from '#kit/http/token-file';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { createAddressBook } from './address-book.ts';
 import { type CheckFailure, type CheckOutcome, failedCheck } from './check-outcome.ts';
 import { type CheckTarget, checkBody, checkHeaders } from './check-target.ts';
 import { readFailure, readResult } from './read-result.ts';
-import type { AnswerExplanation, CallAttempt, CheckCall } from './runtime-address.ts';
+import { type AnswerExplanation, type CallAttempt, type CheckCall, deadlinePassed } from './runtime-address.ts';
 
 export type { CheckOutcome } from './check-outcome.ts';
 export type { CheckTarget } from './check-target.ts';
@@ -62,7 +61,7 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
     clock = systemClock,
     explain = false,
   } = options;
-  const asks = explain ? { [explainHeaders.ask]: explainRule } : {};
+  const headersOf = keepHeaders(explain ? { [explainHeaders.ask]: explainRule } : {});
   const addresses = createAddressBook(maxInFlight, clock);
 
   /** At most two attempts before the deadline, the second one on another process if there is one. */
@@ -78,21 +77,21 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
     if (token === undefined) return 'no_token';
     const call: CheckCall = {
       path: stage === 'request' ? '/request' : '/response',
-      headers: { ...checkHeaders(target, mode), ...asks, authorization: `Bearer ${token}` },
+      headers: headersOf(target, mode, token),
       body,
       maxAnswerBytes: target.maxBodyBytes + answerOverheadBytes,
     };
-    using budget = withTimeout(parent, target.deadlineMs + slackMs);
+    const end = { signal: parent, deadline: performance.now() + target.deadlineMs + slackMs };
     try {
       const first = addresses.pick(target.addresses, undefined);
       if (first === undefined) return 'no_address';
-      const attempt = await first.call(call, budget.signal);
+      const attempt = await first.call(call, end);
       if (!mayTryAgain(attempt)) return attempt;
       const other = addresses.pick(target.addresses, first.origin);
       const again = other ?? (attempt.kind === 'lost' ? first : undefined);
-      return again === undefined ? attempt : await again.call(call, budget.signal);
-    } catch {
-      if (budget.timedOut()) return 'timeout';
+      return again === undefined ? attempt : await again.call(call, end);
+    } catch (reason) {
+      if (reason === deadlinePassed) return 'timeout';
       return parent?.aborted ? 'aborted' : 'network';
     }
   }
@@ -126,6 +125,21 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
     async [Symbol.asyncDispose]() {
       await addresses.close();
     },
+  };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Makes the headers of a target once for each mode, because all checks of a route have the same ones. */
+function keepHeaders(asks: Headers): (target: CheckTarget, mode: ResponseMode, token: string) => Headers {
+  const known = new WeakMap<CheckTarget, Map<ResponseMode, { readonly token: string; readonly headers: Headers }>>();
+  return (target, mode, token) => {
+    const modes = known.get(target) ?? new Map();
+    const found = modes.get(mode);
+    if (found?.token === token) return found.headers;
+    const headers = { ...checkHeaders(target, mode), ...asks, authorization: `Bearer ${token}` };
+    known.set(target, modes.set(mode, { token, headers }));
+    return headers;
   };
 }
 

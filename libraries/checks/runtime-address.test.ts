@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { expect, test } from 'vitest';
-import { type CheckCall, openRuntimeAddress } from './runtime-address.ts';
+import { type CheckCall, deadlinePassed, openRuntimeAddress } from './runtime-address.ts';
 
 const call: CheckCall = { path: '/request', headers: {}, body: Buffer.from('{}'), maxAnswerBytes: 10 };
+
+const never = performance.now() + 600_000;
 
 /** A server that answers every connection with these bytes and leaves it open. */
 async function answering(bytes: string): Promise<{ readonly server: Server; readonly origin: string }> {
@@ -24,9 +26,24 @@ test('a call whose deadline has passed is not sent and releases its slot', async
   server.on('connection', () => {
     connections += 1;
   });
-  await expect(address.call(call, AbortSignal.abort(reason))).rejects.toBe(reason);
+  await expect(address.call(call, { signal: AbortSignal.abort(reason), deadline: never })).rejects.toBe(reason);
   expect([address.inUse(), connections]).toEqual([0, 0]);
-  expect(await address.call(call, new AbortController().signal)).toMatchObject({ kind: 'answer', status: 200 });
+  expect(await address.call(call, { signal: undefined, deadline: never })).toMatchObject({
+    kind: 'answer',
+    status: 200,
+  });
+  server.close();
+});
+
+test('a call whose deadline passes before its answer rejects, and one whose deadline has passed is not sent', async () => {
+  const { server, origin } = await answering('');
+  await using address = openRuntimeAddress(origin, 1, () => 0);
+  const waits = address.call(call, { signal: undefined, deadline: performance.now() + 20 });
+  const queued = address.call(call, { signal: undefined, deadline: performance.now() + 10 });
+  await expect(queued).rejects.toBe(deadlinePassed);
+  await expect(waits).rejects.toBe(deadlinePassed);
+  await expect(address.call(call, { signal: undefined, deadline: 0 })).rejects.toBe(deadlinePassed);
+  expect(address.inUse()).toBe(0);
   server.close();
 });
 
@@ -34,7 +51,7 @@ test('a call that is aborted while it connects ends at once', async () => {
   const { server, origin } = await answering('');
   await using address = openRuntimeAddress(origin, 1, () => 0);
   const given = new AbortController();
-  const going = address.call(call, given.signal);
+  const going = address.call(call, { signal: given.signal, deadline: never });
   given.abort(new Error('aborted'));
   await expect(going).rejects.toThrow('aborted');
   expect(address.inUse()).toBe(0);
@@ -51,7 +68,7 @@ test.each([
 ])('an interim or redirect status line is no answer: %j', async (head, body, attempt) => {
   const { server, origin } = await answering(`HTTP/1.1 ${head}\r\n\r\n${body}`);
   await using address = openRuntimeAddress(origin, 1, () => 0);
-  expect(await address.call(call, new AbortController().signal)).toMatchObject(attempt);
+  expect(await address.call(call, { signal: undefined, deadline: never })).toMatchObject(attempt);
   expect(address.inUse()).toBe(0);
   server.close();
 });

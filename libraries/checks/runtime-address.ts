@@ -1,6 +1,8 @@
 import { type Dispatcher, Pool } from 'undici';
 import { explainHeaders } from '#contracts/profiles';
-import { createSemaphore } from '#kit/concurrency/semaphore';
+import { withTimeout } from '#kit/concurrency/abort';
+import { createDeadlines } from '#kit/concurrency/deadlines';
+import { createSemaphore, type Release } from '#kit/concurrency/semaphore';
 
 /** The whole answer of a runtime, or how the attempt failed. Only a `lost` one may be retried. */
 export type CallAttempt =
@@ -29,6 +31,12 @@ export type CheckCall = {
   readonly maxAnswerBytes: number;
 };
 
+/** What ends a call before its answer: a signal, and a time of the monotonic clock in milliseconds. */
+export type CallEnd = { readonly signal: AbortSignal | undefined; readonly deadline: number };
+
+/** The reason of a call that its deadline ended. */
+export const deadlinePassed = new DOMException('the deadline has passed', 'TimeoutError');
+
 /** The connections to one runtime process of a workload: a keep-alive pool with a bounded number of calls in flight. */
 export type RuntimeAddress = AsyncDisposable & {
   readonly origin: string;
@@ -37,14 +45,18 @@ export type RuntimeAddress = AsyncDisposable & {
   lastUse(): number;
   /**
    * One call, without redirects and without a retry.
-   * Rejects with the reason of the signal when that is aborted first, also while it waits for a free connection.
+   * Rejects with the reason of the signal or with `deadlinePassed` when that comes first, also while it waits for a free
+   * connection.
    */
-  call(call: CheckCall, signal: AbortSignal): Promise<CallAttempt>;
+  call(call: CheckCall, end: CallEnd): Promise<CallAttempt>;
 };
 
 /** Undici's codes for a connection that was lost before or during an answer. */
 const lostCodes = new Set(['UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 const connectCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ECONNABORTED']);
+
+/** Nearly every call ends long before its deadline. */
+const deadlines = createDeadlines();
 
 const unexplained: AnswerExplanation = { rule: undefined, provider: undefined, cause: undefined };
 
@@ -59,15 +71,25 @@ export function openRuntimeAddress(origin: string, maxInFlight: number, now: () 
   });
   const places = createSemaphore(maxInFlight);
   let used = now();
+
+  async function acquire({ signal, deadline }: CallEnd): Promise<Release> {
+    using time = withTimeout(signal, deadline - performance.now());
+    try {
+      return await places.acquire(time.signal);
+    } catch (reason) {
+      throw time.timedOut() ? deadlinePassed : reason;
+    }
+  }
+
   return {
     origin,
     inUse: () => places.inUse,
     lastUse: () => used,
-    async call(call, signal) {
+    async call(call, end) {
       used = now();
-      const release = places.tryAcquire() ?? (await places.acquire(signal));
+      const release = places.tryAcquire() ?? (await acquire(end));
       try {
-        return await attempt(pool, call, signal);
+        return await attempt(pool, call, end);
       } finally {
         release();
       }
@@ -82,8 +104,10 @@ export function openRuntimeAddress(origin: string, maxInFlight: number, now: () 
  * Sends one call and collects its answer with undici's `dispatch`: checks are small and frequent, and the stream that the
  * other methods create for an answer costs more than the answer.
  */
-function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<CallAttempt> {
-  signal.throwIfAborted();
+function attempt(pool: Pool, call: CheckCall, { signal, deadline }: CallEnd): Promise<CallAttempt> {
+  signal?.throwIfAborted();
+  const ms = deadline - performance.now();
+  if (ms <= 0) throw deadlinePassed;
   const { path, headers, body, maxAnswerBytes } = call;
   const { promise, resolve, reject } = Promise.withResolvers<CallAttempt>();
   const parts: Buffer[] = [];
@@ -91,23 +115,34 @@ function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Call
   let status: number | undefined;
   let explanation: AnswerExplanation = unexplained;
   let sending: Dispatcher.DispatchController | undefined;
+  let stopped: { readonly reason: Error } | undefined;
 
+  function stopWatching(): void {
+    deadlines.cancel(due);
+    signal?.removeEventListener('abort', onAbort);
+  }
+  function stop(reason: Error): void {
+    stopWatching();
+    stopped = { reason };
+    reject(reason);
+    sending?.abort(reason);
+  }
   function onAbort(): void {
-    reject(signal.reason);
-    sending?.abort(signal.reason);
+    stop(signal?.reason);
   }
   function settle(outcome: CallAttempt): void {
-    signal.removeEventListener('abort', onAbort);
+    stopWatching();
     resolve(outcome);
   }
 
-  signal.addEventListener('abort', onAbort, { once: true });
+  const due = deadlines.start(ms, () => stop(deadlinePassed));
+  signal?.addEventListener('abort', onAbort, { once: true });
   pool.dispatch(
     { method: 'POST', path, headers, body },
     {
       onRequestStart(controller) {
         sending = controller;
-        if (signal.aborted) controller.abort(signal.reason);
+        if (stopped !== undefined) controller.abort(stopped.reason);
       },
       onResponseStart(_controller, statusCode, received) {
         if (statusCode < 200) return;

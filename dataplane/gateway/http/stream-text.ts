@@ -84,10 +84,12 @@ function beginFrames(
     'cache-control': 'no-cache',
     'x-accel-buffering': 'no',
   });
-  outgoing.flushHeaders();
+  // The head leaves with the first frame if that has already arrived, else alone.
+  const flush = setImmediate(() => outgoing.flushHeaders());
   return {
     async write(bytes, signal) {
       if (signal.aborted) throw signal.reason;
+      clearImmediate(flush);
       if (outgoing.write(bytes)) return;
       try {
         await once(outgoing, 'drain', { signal });
@@ -97,6 +99,7 @@ function beginFrames(
     },
     /** The error object in a stream equals the one of a whole answer. */
     end(error) {
+      clearImmediate(flush);
       if (error === undefined) outgoing.end();
       else outgoing.end(writeFrame(errorAnswer(error, refusalText).body));
     },

@@ -1,4 +1,4 @@
-type Release = () => void;
+export type Release = () => void;
 
 export type Semaphore = {
   /** Acquires a slot if one is free, else returns undefined. Further calls of the release have no effect. */
