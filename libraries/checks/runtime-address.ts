@@ -32,7 +32,7 @@ export type CheckCall = {
 };
 
 /** What ends a call before its answer: a signal, and a time of the monotonic clock in milliseconds. */
-export type CallEnd = { readonly signal: AbortSignal | undefined; readonly deadline: number };
+type CallEnd = { readonly signal: AbortSignal | undefined; readonly deadline: number };
 
 /** The reason of a call that its deadline ended. */
 export const deadlinePassed = new DOMException('the deadline has passed', 'TimeoutError');

@@ -1,8 +1,8 @@
 import type { Database } from '#sql/connect';
 import { beginChange } from '../people/person.ts';
-import { changesOfPacking, waitForPacking } from '../people/wait-for-packing.ts';
 import { removeMemories } from '../people/remove-memories.ts';
 import { inScope } from '../people/scope-condition.ts';
+import { changesOfPacking, waitForPacking } from '../people/wait-for-packing.ts';
 import { isLive } from './memory-row.ts';
 import { withoutText } from './without-text.ts';
 
