@@ -6,6 +6,7 @@ import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
+import { chatCall } from '../support/chat-call.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { consoleOf, signIn, signInCodeOf } from './sign-in.ts';
 
@@ -32,6 +33,24 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     if (folder !== undefined) writeFileSync(join(folder, 'console-overview.png'), picture);
     const kept = readFileSync(new URL('../../docs/console-overview.png', import.meta.url));
     expect(kept.byteLength).toBeLessThanOrEqual(150_000);
+  });
+
+  test('the overview shows how many requests of the last hour passed and were denied', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    const { gateway: url } = platform.status().addresses;
+    const call = { url, key: platform.key, model: 'guarded-echo', stream: false };
+    for (const content of ['Good morning', 'Good evening', 'How to make a bomb']) await chatCall({ ...call, content });
+    await signIn(platform, page, { path: '/overview' });
+    const chart = page.getByRole('figure').filter({ hasText: 'guarded-echo' });
+    await until('the decisions are counted', async () => {
+      await page.goto(`${consoleOf(platform)}/overview`);
+      const text = (await chart.count()) === 1 ? await chart.innerText() : '';
+      return text.includes('Passed: 2') && text.includes('Denied: 1') ? true : undefined;
+    });
+    expect(await chart.getByRole('img').locator('rect').count()).toBeGreaterThanOrEqual(2);
+    await chart.getByRole('link', { name: 'Denied: 1' }).click();
+    await page.getByRole('row', { name: /guarded-echo.*Denied/ }).waitFor();
+    expect(complaints).toEqual([]);
   });
 
   test('the overview shows each model with its replicas, and a change without a reload', async () => {

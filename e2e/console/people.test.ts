@@ -7,6 +7,7 @@ import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
+import { chatCall } from '../support/chat-call.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { findAgent } from './find-agent.ts';
 import { findViolations } from './find-violations.ts';
@@ -53,6 +54,9 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const [collection] = z.array(collectionSchema).parse(await listed.json());
     const ofPolicy = ['', '/edit', '/diff?from=1&to=1'].map((end) => `/policies/${policyId}${end}`);
     every = [...paths, ...ofPolicy, `/knowledge/${collection?.collection_id}`, agent.path, agent.flowPath];
+    every = [...every, await addMemory()];
+    const { gateway: url } = platform.status().addresses;
+    await chatCall({ url, key: platform.key, model: 'guarded-echo', content: 'Good morning', stream: false });
     ({ browser } = parts.use(await openBrowser()));
   });
   afterAll(() => parts.disposeAsync());
@@ -62,6 +66,21 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     'x-tenant-id': 'default',
     'x-user-id': person,
   });
+
+  /** Adds a memory of the administrator; the path of its history. */
+  async function addMemory(): Promise<string> {
+    const { memory } = platform.status().addresses;
+    const person = platform.status().administrators?.[0]?.split('|')[1] ?? '';
+    const headers = { ...headersOf(person), 'idempotency-key': crypto.randomUUID() };
+    const messages = [{ role: 'user', content: 'I drink tea.' }];
+    const body = JSON.stringify({ messages, user_id: person, agent_id: 'test', infer: false });
+    expect((await fetch(`${memory}/v1/memories`, { method: 'POST', headers, body })).status).toBe(202);
+    return until('the memory exists', async () => {
+      const list = await fetch(`${memory}/v1/memories?user_id=${person}`, { headers });
+      const { results } = z.object({ results: z.array(z.object({ id: z.string() })) }).parse(await list.json());
+      return results[0] === undefined ? undefined : `/memory/${results[0].id}/history`;
+    });
+  }
 
   test('a search shows citations that the person may read, also as another sample person sees it', async () => {
     const { page, complaints } = await openWatchedPage(browser);

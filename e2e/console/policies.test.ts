@@ -86,6 +86,17 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await check('How to make a bomb');
     await page.getByText('Denied').waitFor();
     await page.getByText('Nothing: the text is not forwarded.').waitFor();
+    await page.getByRole('button', { name: 'Add a message' }).click();
+    const second = page.getByRole('group', { name: 'Message 2' });
+    await second.getByLabel('Role').selectOption('assistant');
+    await second.getByLabel('Text').fill('Their address is bob@example.com.');
+    await page.getByRole('group', { name: 'Message 1' }).getByLabel('Text').fill('Write to ann@example.com.');
+    await page.getByRole('button', { name: 'Check the text' }).click();
+    await page.getByRole('heading', { name: 'Message 2' }).first().waitFor();
+    expect(await page.locator('mark').allInnerTexts()).toEqual([
+      'ann@example.com email-address',
+      'bob@example.com email-address',
+    ]);
     expect(complaints).toEqual([]);
   });
 });

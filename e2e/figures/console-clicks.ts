@@ -9,7 +9,8 @@ const mostMs = 300;
 
 export const figure: Figure = {
   name: 'console-clicks',
-  title: 'from a click in the console to the painted outcome, in a real browser: at most 300 ms at the median in full size',
+  title:
+    'from a click in the console to the painted outcome, in a real browser: at most 300 ms at the median in full size',
   run: async (size, say) => {
     const missing = missingPostgres ?? missingBrowser;
     if (missing !== undefined) return { skipped: missing };

@@ -98,6 +98,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/agents/{agentId}', 'identity'],
       ['GET', '/api/v1/agents/{agentId}/versions/{versionId}/flow', 'identity'],
       ['GET', '/api/v1/activity', 'identity'],
+      ['GET', '/api/v1/decision-counts', 'identity'],
       ['GET', '/api/v1/overview', 'identity'],
       ['GET', '/api/v1/own-rights', 'identity'],
       ['POST', '/api/v1/policy-checks', 'identity'],

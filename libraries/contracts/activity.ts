@@ -43,7 +43,8 @@ const replicaDecisionSchema = decisionRecordSchema.extend({ replica: z.string().
 export type ReplicaDecision = z.infer<typeof replicaDecisionSchema>;
 
 /** A replica whose decisions are not included, and the reason as a sentence without its subject. */
-const missingReplicaSchema = z.strictObject({ replica: z.string().max(253), reason: z.string().max(256) });
+export const missingReplicaSchema = z.strictObject({ replica: z.string().max(253), reason: z.string().max(256) });
+export type MissingReplica = z.infer<typeof missingReplicaSchema>;
 
 /** The decisions of all gateway replicas, newest first. Only decisions of the replicas in `missing` can be absent. */
 export const collectedActivitySchema = z.strictObject({
@@ -57,13 +58,22 @@ export function readReplicaActivity(
   replica: string,
   answer: { readonly status?: number; readonly value?: unknown },
 ): CollectedActivity {
-  const missing = (reason: string) => ({ items: [], missing: [{ replica, reason }] });
-  if (answer.status === undefined) return missing('does not answer');
-  if (answer.status === 404) return missing('serves no decisions: PORTCULLIS_ADMIN_TOKEN_FILE is not set there');
-  if (answer.status !== 200) return missing(`answered with status ${answer.status}`);
-  const read = activitySchema.safeParse(answer.value);
-  if (!read.success) return missing('sent decisions of another version');
-  return { items: read.data.items.map((record) => ({ ...record, replica })), missing: [] };
+  const read = readReplicaAnswer(activitySchema, answer);
+  if (!read.ok) return { items: [], missing: [{ replica, reason: read.reason }] };
+  return { items: read.value.items.map((record) => ({ ...record, replica })), missing: [] };
+}
+
+/** What a replica answered to a request for its decisions, or why it has none to show. */
+export function readReplicaAnswer<S extends z.ZodType>(
+  schema: S,
+  { status, value }: { readonly status?: number; readonly value?: unknown },
+): { readonly ok: true; readonly value: z.infer<S> } | { readonly ok: false; readonly reason: string } {
+  const missing = (reason: string) => ({ ok: false, reason }) as const;
+  if (status === undefined) return missing('does not answer');
+  if (status === 404) return missing('serves no decisions: PORTCULLIS_ADMIN_TOKEN_FILE is not set there');
+  if (status !== 200) return missing(`answered with status ${status}`);
+  const read = schema.safeParse(value);
+  return read.success ? { ok: true, value: read.data } : missing('sent decisions of another version');
 }
 
 /** The decisions of several replicas, newest first. */

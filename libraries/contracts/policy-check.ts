@@ -3,7 +3,7 @@ import { codePoints } from './code-points.ts';
 import { definitionSchema } from './policy.ts';
 
 /** Texts of one request to check a definition; each is one request or one answer. */
-const policyCheckLimits = { checks: { min: 0, max: 256 }, messages: { min: 1, max: 64 } } as const;
+export const policyCheckLimits = { checks: { min: 0, max: 256 }, messages: { min: 1, max: 64 } } as const;
 
 const messageSchema = z.strictObject({ role: codePoints(1, 32), content: codePoints(0, 131_072) });
 

@@ -6,11 +6,11 @@ import type { ApiAnswer } from '../clients/call-api.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
 import { readPolicySource } from '../clients/policy-source.ts';
 import { refusalNotice } from '../pages/notice.ts';
-import { playgroundOutcome, playgroundPage } from '../pages/playground.ts';
+import { messageFields, mostMessages, playgroundOutcome, playgroundPage } from '../pages/playground.ts';
 import { sourceCheck, testTable } from '../pages/policy-editor.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
-import { readForm } from './read-form.ts';
+import { readForm, readRepeated } from './read-form.ts';
 import { refuseWithout } from './refuse-without.ts';
 
 const policiesPath = '/api/v1/guardrail-policies';
@@ -40,7 +40,8 @@ export function addCheckRoutes(app: Hono<ConsoleEnvironment>): void {
   app.post('/policies/check', checkSource);
   app.get('/policies/:id{[0-9a-fA-F-]{36}}/tests', runTests);
   app.get('/playground', showPlayground);
-  app.post('/playground/check', checkText);
+  app.get('/playground/message', addMessage);
+  app.post('/playground/check', checkMessages);
 }
 
 function check(api: ManagementApi, body: unknown): Promise<ApiAnswer<PolicyCheckResult>> {
@@ -92,19 +93,37 @@ async function showPlayground(context: ConsoleContext): Promise<Response> {
   return answerPage(context, playgroundPage(page, { policies, policy, revision }));
 }
 
-async function checkText(context: ConsoleContext): Promise<Response> {
+/** The fields of one more message: the request names the roles of those that are there. */
+async function addMessage(context: ConsoleContext): Promise<Response> {
+  const { words } = context.get('page');
+  const number = (context.req.queries('role') ?? []).length + 1;
+  return context.html(number > mostMessages ? '' : await messageFields(words, number));
+}
+
+async function checkMessages(context: ConsoleContext): Promise<Response> {
   const { words } = context.get('page');
   const api = context.get('management');
-  const { policy = '', revision = '', stage: asked, text = '' } = await readForm(context);
+  const { policy = '', revision = '', stage: asked } = await readForm(context);
   const stage = asked === 'response' ? 'response' : 'request';
   const path = `${policiesPath}/${encodeURIComponent(policy)}/revisions/${encodeURIComponent(revision)}`;
   const found = await api.call(path, policyDetailSchema);
   if (found.kind !== 'value') return context.html(await refusalNotice(words, found));
-  const messages = [{ role: stage === 'request' ? 'user' : 'assistant', content: text }];
+  const messages = await readMessages(context, stage);
   const { definition } = found.value;
-  const answer = await check(api, { definition, checks: [{ name: 'text', stage, messages }], marks: true });
+  const answer = await check(api, { definition, checks: [{ name: 'messages', stage, messages }], marks: true });
   if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
   const [result] = answer.value.results;
   if (result === undefined) return context.html(await sourceCheck(words, answer.value));
-  return context.html(await playgroundOutcome(words, { text, stage, result }));
+  return context.html(await playgroundOutcome(words, { messages, stage, result }));
+}
+
+/** The messages with a text; without any, one empty message. An answer is said by the model, whatever role was chosen. */
+async function readMessages(context: ConsoleContext, stage: 'request' | 'response') {
+  const [chosen, texts] = await Promise.all([readRepeated(context, 'role'), readRepeated(context, 'text')]);
+  const all = texts.map((content, at) => ({
+    role: stage === 'response' ? 'assistant' : (chosen[at] ?? 'user'),
+    content,
+  }));
+  const filled = all.filter(({ content }) => content !== '');
+  return filled.length > 0 ? filled : all.slice(0, 1);
 }

@@ -23,13 +23,19 @@ const replicaTones = {
 } as const satisfies Readonly<Record<OverviewModel['replicas'][number]['state'], Tone>>;
 
 /** Every model with what its replicas enforce; the server sends the tables again after each change. */
-export function overviewPage({ words }: PageContext, overview: Overview): ConsolePage {
+export function overviewPage(
+  { words }: PageContext,
+  overview: Overview,
+  decisions: Markup | Promise<Markup>,
+): ConsolePage {
   return {
     title: words.overview,
     main: html`<p class="hint"><span class="pulse" aria-hidden="true"></span>${words.liveText}</p>
 <div id="live" hx-sse:connect="/overview/events" hx-swap="innerMorph" aria-live="polite">
 ${overviewTables(words, overview)}
-</div>`,
+</div>
+<section aria-labelledby="decisions-title"><h2 id="decisions-title">${words.counts.title}</h2>
+<div id="decisions" hx-get="/overview/decisions" hx-trigger="every 15s" hx-swap="innerMorph">${decisions}</div></section>`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { PolicySummary } from '#contracts/management';
-import type { PolicyCheckResult } from '#contracts/policy-check';
+import { type PolicyCheckResult, policyCheckLimits } from '#contracts/policy-check';
 import type { Words } from '../words/en.ts';
 import { badge, type Tone } from './badge.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
@@ -12,7 +12,13 @@ const tones = { Pass: 'good', Mask: 'warn', Reject: 'bad', Failed: 'bad' } as co
   Record<CheckedResult['decision'], Tone>
 >;
 
-/** A text against any version of any policy. */
+/** What a person or a model says in the playground. */
+export type PlayedMessage = { readonly role: string; readonly content: string };
+
+const roles = ['user', 'assistant', 'system', 'tool'] as const;
+export const mostMessages = policyCheckLimits.messages.max;
+
+/** A text or a conversation against any revision of any policy. */
 export function playgroundPage(
   { words }: PageContext,
   choice: { readonly policies: readonly PolicySummary[]; readonly policy: string; readonly revision: string },
@@ -26,27 +32,47 @@ export function playgroundPage(
 <div class="row"><label>${words.policy} <select name="policy">${choice.policies.map(({ id, name }) => html`<option value="${id}" ${id === choice.policy ? html`selected` : ''}>${name}</option>`)}</select></label>
 <label>${words.revision} <input name="revision" type="number" min="1" value="${choice.revision}" class="short"></label>
 <label>${play.stage} <select name="stage"><option value="request">${play.request}</option><option value="response">${play.response}</option></select></label></div>
-<label for="text">${play.text}</label>
-<textarea id="text" name="text" rows="12"></textarea>
-<p><button>${play.run}</button></p>
+<div id="messages">${messageFields(words, 1)}</div>
+<p class="hint">${play.messagesHint}</p>
+<p class="row"><button>${play.run}</button> <button type="button" class="plain" hx-get="/playground/message" hx-include="[name=role]" hx-target="#messages" hx-swap="beforeend">${play.addMessage}</button></p>
 </div>
 <div id="outcome" aria-live="polite"></div>
 </form>`,
   };
 }
 
-/** The decision about a text, with every match of a local rule. */
+/** The fields of one message; the first one is there from the start. */
+export function messageFields({ play }: Words, number: number): Markup | Promise<Markup> {
+  const id = number === 1 ? 'text' : `text-${number}`;
+  return html`<fieldset><legend>${play.message(number)}</legend><label>${play.role} <select name="role">${roles.map((role) => html`<option value="${role}">${play.roles[role]}</option>`)}</select></label>
+<label for="${id}">${play.text}</label>
+<textarea id="${id}" name="text" rows="${number === 1 ? 10 : 4}"></textarea></fieldset>`;
+}
+
+/** The decision about the messages, with every match of a local rule. */
 export function playgroundOutcome(
   words: Words,
-  given: { readonly text: string; readonly stage: 'request' | 'response'; readonly result: CheckedResult },
+  given: {
+    readonly messages: readonly PlayedMessage[];
+    readonly stage: 'request' | 'response';
+    readonly result: CheckedResult;
+  },
 ): Markup | Promise<Markup> {
   const { play, policyPages: own } = words;
-  const { text, stage, result } = given;
+  const { messages, stage, result } = given;
   const { decision, rules, contents, marks, skipped, code } = result;
-  const seen = decision === 'Pass' ? text : contents?.[0];
+  const seen = decision === 'Pass' ? messages.map(({ content }) => content) : contents;
+  const title = (at: number) => (messages.length === 1 ? '' : html`<h4>${play.message(at + 1)}</h4>`);
   return html`<h2>${own.decision}</h2><p>${badge(tones[decision], play.decisions[decision])} ${rules.length === 0 ? '' : html`<code>${rules.join(', ')}</code>`} ${code === null ? '' : html`<code>${code}</code>`}</p>
-<h3>${play.marks}</h3>${marks.length === 0 ? html`<p class="quiet">${play.noMarks}</p>` : html`<pre class="text">${markedText(text, marks)}</pre>`}
-<h3>${stage === 'request' ? play.seen : play.seenAnswer}</h3>${seen === undefined ? html`<p>${play.nothing}</p>` : html`<pre class="text">${seen}</pre>`}
+<h3>${play.marks}</h3>${
+    marks.length === 0
+      ? html`<p class="quiet">${play.noMarks}</p>`
+      : messages.map(({ content }, at) => {
+          const own = marks.filter(({ message }) => message === at);
+          return html`${title(at)}<pre class="text">${markedText(content, own)}</pre>`;
+        })
+  }
+<h3>${stage === 'request' ? play.seen : play.seenAnswer}</h3>${seen === null ? html`<p>${play.nothing}</p>` : seen.map((content, at) => html`${title(at)}<pre class="text">${content}</pre>`)}
 ${skipped.length === 0 ? '' : html`<p class="hint">${play.skipped}: ${skipped.join(', ')}</p>`}`;
 }
 

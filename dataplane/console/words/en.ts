@@ -112,8 +112,13 @@ export const en = {
     failedCommand: 'The command failed',
   },
   play: {
-    intro: 'Type a text and see what a revision of a policy does with it. Nothing is stored.',
+    intro: 'Type a text or a conversation and see what a revision of a policy does with it. Nothing is stored.',
     text: 'Text',
+    message: (number: number) => `Message ${number}`,
+    messagesHint: 'Messages without a text are left out. All messages of an answer are said by the model.',
+    addMessage: 'Add a message',
+    role: 'Role',
+    roles: { user: 'user', assistant: 'assistant', system: 'system', tool: 'tool' },
     stage: 'Stage',
     request: 'Request: what a person asks',
     response: 'Answer: what a model says',
@@ -187,6 +192,12 @@ export const en = {
     missing: 'Decisions of these replicas are missing',
     none: 'There is no decision yet',
     noneText: 'Send a request through the gateway: portcullis chat guarded-echo --message "Hello"',
+  },
+  counts: {
+    title: 'Decisions of the last hour',
+    none: 'No policy decided about a request in the last hour.',
+    more: (count: number) => `${count} more models had decisions.`,
+    chart: (model: string, most: number) => `Decisions of ${model} in each minute, at most ${most} in one minute`,
   },
   agentPages: agentsEn,
   audit: {

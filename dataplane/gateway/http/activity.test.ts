@@ -70,6 +70,19 @@ test('the activity of a gateway names the code of a failed check', async () => {
   expect(record).not.toHaveProperty('rule');
 });
 
+test('the decisions of a gateway are counted by alias and outcome for holders of the token', async () => {
+  const url = `${world.gateway.service.adminUrl}/decision-counts`;
+  const counted = async () => {
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const { items } = (await answer.json()) as { items: readonly { model: string; denied: number }[] };
+    return items.reduce((sum, { model, denied }) => sum + (model === 'model' ? denied : 0), 0);
+  };
+  const before = await counted();
+  await (await world.chat(says(words.deniedInput))).text();
+  await until('the decision is counted', async () => (await counted()) === before + 1 || undefined);
+  expect((await fetch(url)).status).toBe(401);
+});
+
 test('the activity of a gateway holds no text, no key and no id that the client sent', async () => {
   const secret = `${words.deniedInput} my-private-text`;
   const answer = await world.chat(says(secret), { 'x-request-id': 'my-private-id' });
@@ -141,7 +154,15 @@ test('a request to an unguarded model leaves no decision', async () => {
 test('an activity log keeps the newest decisions of both kinds, in a bounded number', () => {
   const log = createActivityLog();
   const record = (requestId: string, outcome: 'passed' | 'denied') =>
-    ({ requestId, outcome, time: '', model: '', stage: 'none', policyId: '', revision: '' }) as const;
+    ({
+      requestId,
+      outcome,
+      time: new Date().toISOString(),
+      model: '',
+      stage: 'none',
+      policyId: '',
+      revision: '',
+    }) as const;
   log.add(record('first', 'denied'));
   for (let n = 0; n < 2 * activityLimits.passed + 1; n += 1) log.add(record(`pass-${n}`, 'passed'));
   const ids = log.newest().map(({ requestId }) => requestId);

@@ -15,7 +15,7 @@ type AdminParts = {
   readonly adminTokens: Pick<TokenFile, 'accepts'> | undefined;
 };
 
-/** Serves health, metrics and, to administrators, the newest decisions of the gateway, on an address of their own. */
+/** Serves health, metrics and, to administrators, the decisions of the gateway, on an address of their own. */
 export function createGatewayAdmin({ metrics, isReady, activity, testProvider, adminTokens }: AdminParts): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));
@@ -32,6 +32,9 @@ export function createGatewayAdmin({ metrics, isReady, activity, testProvider, a
   };
   app.get('/activity', guarded, (context) =>
     context.json({ items: activity.newest() }, 200, { 'cache-control': 'no-store' }),
+  );
+  app.get('/decision-counts', guarded, (context) =>
+    context.json({ items: activity.counts() }, 200, { 'cache-control': 'no-store' }),
   );
   app.get('/provider-test', guarded, async (context) => {
     const found = await testProvider(context.req.query('alias') ?? '');

@@ -1,4 +1,5 @@
 import { type ApiOperation, type Parameter, success } from '#api/operation';
+import { countedMinutes } from '#contracts/decision-counts';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { selectDecisions } from '#contracts/select-decisions';
 import type { ManagementCaller } from '../access/management-caller.ts';
@@ -71,6 +72,29 @@ export const activityOperation: ApiOperation<Management, ManagementCaller, Manag
   errors: [],
   obligations: [],
   run: listActivity,
+};
+
+/** A route outside of the contract: how many decisions there were in each of the last minutes. */
+export const decisionCountsOperation: ApiOperation<
+  Management,
+  ManagementCaller,
+  ManagementErrorCode,
+  'listDecisionCounts'
+> = {
+  name: 'listDecisionCounts',
+  method: 'GET',
+  path: '/api/v1/decision-counts',
+  tag: 'Activity',
+  summary: 'Count the decisions of the last hour',
+  description:
+    `The decisions of all gateway replicas in each of the last ${countedMinutes} minutes, for each alias and outcome. ` +
+    'Minutes without a decision are absent. missing names the replicas whose decisions could not be read.',
+  gates: ['identity'],
+  parameters: [],
+  success: { status: 200, description: 'What was asked for.', schema: 'DecisionCounts', headers: [] },
+  errors: [],
+  obligations: [],
+  run: async ({ service }) => success(await service.activity.count()),
 };
 
 async function listActivity({ service, query }: ManagementRequest): Promise<ManagementResponse> {

@@ -15,6 +15,7 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'getAgent':
     case 'getAgentFlow':
     case 'listActivity':
+    case 'listDecisionCounts':
     case 'getOverview':
     case 'getOwnRights':
       return roleRight('viewer');

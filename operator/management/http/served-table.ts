@@ -1,7 +1,7 @@
 import type { ApiTable } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
-import { activityOperation } from './activity-operation.ts';
+import { activityOperation, decisionCountsOperation } from './activity-operation.ts';
 import { type ManagedAgentOperation, managedAgentOperationNames, managedAgentOperations } from './agent-operations.ts';
 import { type AuditOperation, auditOperationNames, auditOperations } from './audit-operations.ts';
 import { type DryRunOperation, dryRunOperationNames, dryRunOperations } from './dry-run-operations.ts';
@@ -20,6 +20,7 @@ export const servedOperationNames = [
   ...resourceOperationNames,
   ...managedAgentOperationNames,
   activityOperation.name,
+  decisionCountsOperation.name,
   overviewOperation.name,
   ownRightsOperation.name,
   policyCheckOperation.name,
@@ -34,6 +35,7 @@ export type ServedOperation =
   | ResourceOperation
   | ManagedAgentOperation
   | typeof activityOperation.name
+  | typeof decisionCountsOperation.name
   | typeof overviewOperation.name
   | typeof ownRightsOperation.name
   | typeof policyCheckOperation.name
@@ -51,6 +53,7 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     ...resourceOperations,
     ...managedAgentOperations,
     activityOperation,
+    decisionCountsOperation,
     overviewOperation,
     ownRightsOperation,
     policyCheckOperation,
