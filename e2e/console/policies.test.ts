@@ -97,6 +97,20 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       'ann@example.com email-address',
       'bob@example.com email-address',
     ]);
+    const first = page.getByRole('group', { name: 'Message 1' }).getByLabel('Text');
+    await first.fill(`${'Fine words. '.repeat(150)}about project aurora`);
+    await page.getByRole('button', { name: 'Show as a streamed answer' }).click();
+    await page.getByText('Window 2 did not pass').waitFor();
+    const sent = await page.locator('#streamed').innerText();
+    expect([sent.startsWith('Fine words. '), sent.length < 1_024, sent.includes('aurora')]).toEqual([true, true, false]);
+    await first.fill('Fine words.');
+    await page.getByRole('button', { name: 'Show as a streamed answer' }).click();
+    await page.getByText('Complete').waitFor();
+    expect(await page.locator('#streamed').innerText()).toBe('Fine words.');
+    await first.fill('');
+    await page.getByRole('group', { name: 'Message 2' }).getByLabel('Text').fill('');
+    await page.getByRole('button', { name: 'Show as a streamed answer' }).click();
+    await page.getByText('Type a text of at most 256 windows').waitFor();
     expect(complaints).toEqual([]);
   });
 });

@@ -27,6 +27,8 @@ export const policyCheckSchema = z.strictObject({
 export const policyCheckResultSchema = z.object({
   problems: z.array(z.string()),
   warnings: z.array(z.string()),
+  /** Whether streamed answers can be checked, and the first rule that needs the whole answer. */
+  streams: z.object({ allowed: z.boolean(), rule: z.string().nullable() }),
   results: z.array(
     z.object({
       name: z.string(),

@@ -18,6 +18,7 @@ import { protectBrowser, readChoices, requireHost, requireOwnOrigin, requireSess
 import { addKnowledgeRoutes } from './knowledge-routes.ts';
 import { addMemoryRoutes } from './memory-routes.ts';
 import { addOverviewRoutes } from './overview-routes.ts';
+import { addPlaygroundStream } from './playground-stream.ts';
 import { addPolicyRoutes } from './policy-routes.ts';
 import { addSignInRoutes } from './sign-in-routes.ts';
 
@@ -61,6 +62,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   );
   addOverviewRoutes(app, options.stopping);
   addCheckRoutes(app);
+  addPlaygroundStream(app, options.stopping);
   addPolicyRoutes(app);
   addActivityRoutes(app);
   addTenantPages(app, config);

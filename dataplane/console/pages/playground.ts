@@ -34,7 +34,7 @@ export function playgroundPage(
 <label>${play.stage} <select name="stage"><option value="request">${play.request}</option><option value="response">${play.response}</option></select></label></div>
 <div id="messages">${messageFields(words, 1)}</div>
 <p class="hint">${play.messagesHint}</p>
-<p class="row"><button>${play.run}</button> <button type="button" class="plain" hx-get="/playground/message" hx-include="[name=role]" hx-target="#messages" hx-swap="beforeend">${play.addMessage}</button></p>
+<p class="row"><button>${play.run}</button> <button type="button" class="plain" hx-post="/playground/stream" hx-target="#outcome" hx-swap="beforeend">${play.stream}</button> <button type="button" class="plain" hx-get="/playground/message" hx-include="[name=role]" hx-target="#messages" hx-swap="beforeend">${play.addMessage}</button></p>
 </div>
 <div id="outcome" aria-live="polite"></div>
 </form>`,

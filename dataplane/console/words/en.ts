@@ -1,4 +1,5 @@
 import { agentsEn } from './agents-en.ts';
+import { streamEn } from './stream-en.ts';
 
 /** Every word of the pages, in English. Sentences of the APIs are shown as they come. */
 export const en = {
@@ -123,6 +124,7 @@ export const en = {
     request: 'Request: what a person asks',
     response: 'Answer: what a model says',
     run: 'Check the text',
+    ...streamEn,
     marks: 'Matches',
     seen: 'What the model would see',
     seenAnswer: 'What the person would see',

@@ -1,5 +1,6 @@
 import { agentsRu } from './agents-ru.ts';
 import type { Words } from './en.ts';
+import { streamRu } from './stream-ru.ts';
 
 /** Every word of the pages, in Russian. */
 export const ru: Words = {
@@ -124,6 +125,7 @@ export const ru: Words = {
     request: 'Запрос: что спрашивает человек',
     response: 'Ответ: что говорит модель',
     run: 'Проверить текст',
+    ...streamRu,
     marks: 'Совпадения',
     seen: 'Что увидела бы модель',
     seenAnswer: 'Что увидел бы человек',

@@ -71,10 +71,12 @@ export function createDefinitionChecker(
 
   return async (check) => {
     const verdict = await judge(check.definition, { ...check, marks: false });
-    if ('refused' in verdict) return { problems: [verdict.refused], warnings: [], results: [] };
+    if ('refused' in verdict) return refusedDefinition(verdict.refused);
     const marked = check.marks ? await judge(maskingAll(check.definition), check) : undefined;
     const marks = marked === undefined || 'refused' in marked ? [] : marked.results;
+    const [streaming] = verdict.streaming;
     return {
+      streams: { allowed: streaming?.allowed ?? false, rule: streaming?.rule ?? null },
       problems: verdict.problems.map((problem) => describeProblem(problem, undefined)),
       warnings: verdict.warnings.map((warning) => describeProblem(warning, undefined)),
       results: verdict.results.map(({ name, decision, code, rules, contents, skipped }, at) => ({
@@ -88,6 +90,10 @@ export function createDefinitionChecker(
       })),
     };
   };
+}
+
+function refusedDefinition(problem: string): PolicyCheckResult {
+  return { problems: [problem], warnings: [], streams: { allowed: false, rule: null }, results: [] };
 }
 
 /** The same definition with masks instead of denials: only mask rules list their matches. */
