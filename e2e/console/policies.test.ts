@@ -102,7 +102,11 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await page.getByRole('button', { name: 'Show as a streamed answer' }).click();
     await page.getByText('Window 2 did not pass').waitFor();
     const sent = await page.locator('#streamed').innerText();
-    expect([sent.startsWith('Fine words. '), sent.length < 1_024, sent.includes('aurora')]).toEqual([true, true, false]);
+    expect([sent.startsWith('Fine words. '), sent.length < 1_024, sent.includes('aurora')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
     await first.fill('Fine words.');
     await page.getByRole('button', { name: 'Show as a streamed answer' }).click();
     await page.getByText('Complete').waitFor();

@@ -79,7 +79,7 @@ export const modules: readonly Module[] = [
     uses: [kit, contracts, environment, resources, kube, checks, sql, identity, relations, api, flow, diagnosis, audit],
   },
   { folder: 'dataplane/signin', kind: 'service', uses: [kit, contracts, identity] },
-  { folder: 'dataplane/console', kind: 'service', uses: [kit, contracts, identity, flow] },
+  { folder: 'dataplane/console', kind: 'service', uses: [kit, contracts, identity, flow, checks] },
   {
     folder: 'cli',
     kind: 'service',

@@ -13,7 +13,7 @@ const minuteMs = 60_000;
 const [width, height] = [720, 64];
 
 /** The decisions of one alias: minutes without one are absent. */
-export type ModelDecisions = { readonly model: string; readonly minutes: readonly DecisionCount[] };
+type ModelDecisions = { readonly model: string; readonly minutes: readonly DecisionCount[] };
 
 /** The decisions of the last hour, one chart for each of the busiest models. */
 export function decisionCharts(
@@ -36,7 +36,7 @@ ${chart(words, decisions, minutes)}<p class="ends"><span>${timeOf(language, minu
 }
 
 /** The models with their minutes, the one with the most decisions first. */
-export function decisionsByModel(items: readonly DecisionCount[]): readonly ModelDecisions[] {
+function decisionsByModel(items: readonly DecisionCount[]): readonly ModelDecisions[] {
   return [...Map.groupBy(items, ({ model }) => model)]
     .map(([model, minutes]) => ({ model, minutes, sum: sumOf(minutes) }))
     .toSorted((one, other) => other.sum - one.sum || (one.model < other.model ? -1 : 1));

@@ -13,7 +13,7 @@ const tones = { Pass: 'good', Mask: 'warn', Reject: 'bad', Failed: 'bad' } as co
 >;
 
 /** What a person or a model says in the playground. */
-export type PlayedMessage = { readonly role: string; readonly content: string };
+type PlayedMessage = { readonly role: string; readonly content: string };
 
 const roles = ['user', 'assistant', 'system', 'tool'] as const;
 export const mostMessages = policyCheckLimits.messages.max;

@@ -4,7 +4,7 @@ import { countedMinutes, type DecisionCount } from '#contracts/decision-counts';
 const minuteMs = 60_000;
 
 /** The decisions of each of the last minutes by alias, in memory only (docs/decisions/0026). */
-export type DecisionCounts = {
+type DecisionCounts = {
   add(record: Pick<DecisionRecord, 'time' | 'model' | 'outcome'>): void;
   /** The counts of the last minutes, oldest first; minutes without a decision are absent. */
   list(): readonly DecisionCount[];
