@@ -23,18 +23,6 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
   });
   afterAll(() => parts.disposeAsync());
 
-  test('the picture of the documentation is small, and is renewed in the folder of PORTCULLIS_PICTURES', async () => {
-    const { page } = await openWatchedPage(browser);
-    await signIn(platform, page, { path: '/overview' });
-    await page.getByRole('row', { name: /guarded-echo/ }).waitFor();
-    const picture = await page.screenshot({ clip: { x: 0, y: 0, width: 1_280, height: 480 } });
-    expect(picture.byteLength).toBeLessThanOrEqual(150_000);
-    const folder = process.env['PORTCULLIS_PICTURES'];
-    if (folder !== undefined) writeFileSync(join(folder, 'console-overview.png'), picture);
-    const kept = readFileSync(new URL('../../docs/console-overview.png', import.meta.url));
-    expect(kept.byteLength).toBeLessThanOrEqual(150_000);
-  });
-
   test('the overview shows how many requests of the last hour passed and were denied', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     const { gateway: url } = platform.status().addresses;
@@ -51,6 +39,18 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     await chart.getByRole('link', { name: 'Denied: 1' }).click();
     await page.getByRole('row', { name: /guarded-echo.*Denied/ }).waitFor();
     expect(complaints).toEqual([]);
+  });
+
+  test('the picture of the documentation is small, and is renewed in the folder of PORTCULLIS_PICTURES', async () => {
+    const { page } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: '/overview' });
+    await page.getByRole('row', { name: /guarded-echo/ }).waitFor();
+    const picture = await page.screenshot({ clip: { x: 0, y: 0, width: 1_280, height: 560 } });
+    expect(picture.byteLength).toBeLessThanOrEqual(150_000);
+    const folder = process.env['PORTCULLIS_PICTURES'];
+    if (folder !== undefined) writeFileSync(join(folder, 'console-overview.png'), picture);
+    const kept = readFileSync(new URL('../../docs/console-overview.png', import.meta.url));
+    expect(kept.byteLength).toBeLessThanOrEqual(150_000);
   });
 
   test('the overview shows each model with its replicas, and a change without a reload', async () => {
