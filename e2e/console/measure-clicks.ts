@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { openBrowser, openWatchedPage } from '../support/browser.ts';
 import { startPlatform } from '../support/start-platform.ts';
+import { measureConfirmations } from './measure-confirmations.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
 /** Milliseconds from a click to the painted outcome, for each kind of click. */
@@ -24,7 +25,10 @@ const nextFrame = `new Promise((resolve) => requestAnimationFrame(() => requestA
  * Clicks links and buttons of a whole platform in a real browser, `rounds` times each. The time of a click is taken before the
  * command for it is sent to the browser, so that a figure is above what a person waits.
  */
-export async function measureClicks(rounds: number, say: (progress: string) => void): Promise<readonly ClickReport[]> {
+export async function measureClicks(
+  rounds: number,
+  say: (progress: string) => void,
+): Promise<{ readonly clicks: readonly ClickReport[]; readonly confirmations: readonly number[] }> {
   await using platform = await startPlatform({
     ...{ management: true, console: true, retrieval: true, handbook: true },
     ...{ memory: true, catalogue: true, agents: true },
@@ -48,7 +52,8 @@ export async function measureClicks(rounds: number, say: (progress: string) => v
   await page.getByLabel('Question').fill('What may a hotel cost?');
   const search = page.getByRole('button', { name: 'Search' });
   reports.push(await clicksOf('search', rounds, () => partClick(page, search, '/search')));
-  return reports;
+  await page.goto(`${consoleOf(platform)}/overview`);
+  return { clicks: reports, confirmations: await measureConfirmations(platform, page, rounds) };
 }
 
 async function clicksOf(name: string, rounds: number, click: () => Promise<number>): Promise<ClickReport> {

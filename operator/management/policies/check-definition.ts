@@ -70,9 +70,12 @@ export function createDefinitionChecker(
   }
 
   return async (check) => {
-    const verdict = await judge(check.definition, { ...check, marks: false });
+    // Both use a core of their own: a person waits for the slower one.
+    const [verdict, marked] = await Promise.all([
+      judge(check.definition, { ...check, marks: false }),
+      check.marks ? judge(maskingAll(check.definition), check) : undefined,
+    ]);
     if ('refused' in verdict) return refusedDefinition(verdict.refused);
-    const marked = check.marks ? await judge(maskingAll(check.definition), check) : undefined;
     const marks = marked === undefined || 'refused' in marked ? [] : marked.results;
     const [streaming] = verdict.streaming;
     return {
