@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import { arrayTypes } from './array-types.ts';
 
 /** A statement of the driver, with the members that its types omit; driver.test.ts pins them. */
 export type DriverQuery = Promise<unknown> & {
@@ -51,6 +52,9 @@ export function openClient(
     max_lifetime: null,
     idle_timeout: null as never,
     onclose: lose,
+    // The driver would ask each new connection for its array types in a statement whose failure nothing handles.
+    fetch_types: false,
+    types: arrayTypes as never,
     // The types of the driver omit this option, which its own `listen` uses.
     ...({ onnotify: events.onNotify } as object),
   }) as unknown as postgres.Sql;

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
 import { connectSql, passwordFrom, SqlStatementError, SqlUnavailableError } from './connect.ts';
@@ -65,6 +65,75 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
       await sql`select ${sql.array(odd)} as texts, ${sql.array([1, -2], 23)} as numbers, ${sql.array([])} as none`;
     expect(row).toEqual({ texts: odd, numbers: [1, -2], none: [] });
     expect(() => sql.array([1], 1)).toThrow('no array type is known');
+  });
+
+  test('arrays of every type of the services are read and sent with the values that their elements have alone', async () => {
+    await using opened = await openTestDatabase();
+    const { sql } = opened.database;
+    const [row] = await sql`
+      select array['a', null, 'b,"{}\\'] as texts, array[true, false] as truths, array[1, null]::int4[] as numbers,
+             array[9007199254740993]::int8[] as large, array[0.5, 'infinity']::float8[] as floats,
+             array['\\x00ff'::bytea] as bytes, array['{"a": [1, "}"]}'::jsonb] as objects, '{}'::text[] as none,
+             array['2026-01-02T03:04:05Z'::timestamptz] as times,
+             array['0190f8a0-0000-7000-8000-000000000001'::uuid] as ids, array[['a'], ['b']] as nested`;
+    const expected = {
+      texts: ['a', null, 'b,"{}\\'],
+      truths: [true, false],
+      numbers: [1, null],
+      large: ['9007199254740993'],
+      floats: [0.5, Number.POSITIVE_INFINITY],
+      bytes: [Buffer.from([0, 255])],
+      objects: [{ a: [1, '}'] }],
+      none: [],
+      times: [new Date('2026-01-02T03:04:05Z')],
+      ids: ['0190f8a0-0000-7000-8000-000000000001'],
+      nested: [['a'], ['b']],
+    };
+    expect(row).toEqual(expected);
+    const [sent] = await sql`
+      select ${sql.array(expected.texts)} as texts, ${sql.array(expected.truths, 16)} as truths,
+             ${sql.array(expected.numbers, 23)} as numbers, ${sql.array(expected.large, 20)} as large,
+             ${sql.array(expected.floats, 701)} as floats, ${sql.array(expected.bytes, 17)} as bytes,
+             ${sql.array(expected.objects as never[], 3802)} as objects, ${sql.array(expected.times, 1184)} as times,
+             ${sql.array(expected.ids, 2950)} as ids`;
+    const { none: _none, nested: _nested, ...others } = expected;
+    expect(sent).toEqual(others);
+  });
+
+  test('a connection that is lost right after its start fails its statement and nothing else', async () => {
+    const server = await testServer();
+    const target = new URL(server.process.url);
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    let lost = 0;
+    const proxy = createServer((client) => {
+      const upstream = connect(Number(target.port), target.hostname);
+      client.on('data', (bytes) => upstream.write(bytes)).on('error', () => upstream.destroy());
+      upstream.on('error', () => client.destroy());
+      upstream.on('data', (bytes) => {
+        client.write(bytes);
+        // ReadyForQuery of an idle session ends the start.
+        if (!bytes.includes(Buffer.from([0x5a, 0, 0, 0, 5, 0x49]))) return;
+        lost += 1;
+        upstream.destroy();
+        setImmediate(() => client.resetAndDestroy());
+      });
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as { port: number };
+    const url = Object.assign(new URL(server.process.url), { port: String(port) });
+    try {
+      await using database = connectSql({ url, applicationName: 'test', password: passwordFrom(server.passwordFile) });
+      for (let round = 0; round < 3; round += 1) {
+        expect(await fault(database.sql`select 1`)).toBeInstanceOf(SqlUnavailableError);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect([lost > 0, unhandled]).toEqual([true, []]);
+    } finally {
+      process.off('unhandledRejection', note);
+      proxy.close();
+    }
   });
 
   test('the error of a refused statement has its SQLSTATE and no value', async () => {
