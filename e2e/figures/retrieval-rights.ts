@@ -40,7 +40,7 @@ export const figure: Figure = {
       holds &&= isRight(found);
       lines.push(
         `${name}: ${found.queries} queries, ${found.restricted} of them restricted, ${found.found} chunks, ` +
-          `${found.forbidden} forbidden, ${found.missing} missing, ${found.wrongStatus} wrong answers`,
+          `${found.forbidden} forbidden, ${found.missing} missing, ${found.wrongStatus} wrong answers, ${found.repeated} repeated after a 503`,
       );
     }
     return { holds, line: [...lines, ...left.map((reason) => `left out: ${reason}`)].join('; ') };

@@ -30,6 +30,8 @@ export type RightsComparison = {
   readonly missing: number;
   /** Answers with another status, or lists with other collections, than expected. */
   readonly wrongStatus: number;
+  /** Queries that were answered 503, which shows nothing, and were sent again. */
+  readonly repeated: number;
   readonly first: string | undefined;
 };
 
@@ -77,6 +79,7 @@ type Counts = {
   forbidden: number;
   missing: number;
   wrongStatus: number;
+  repeated: number;
   first: string | undefined;
 };
 
@@ -107,6 +110,7 @@ async function openWorld(service: RightsService, random: () => number): Promise<
     forbidden: 0,
     missing: 0,
     wrongStatus: 0,
+    repeated: 0,
     first: undefined,
   };
   const world = { service, random, rights, ids, counts };
@@ -253,7 +257,7 @@ async function queryOnce(
   // Every document is a candidate of each ranking: it has the words, and the window is larger than the collection.
   const mode = pick(world, modes);
   const body = { collection: named, text: 'common words', mode, top_k: 100 };
-  const { status, json } = await world.service.call(asker, '/v1/query', body);
+  const { status, json } = await sendQuery(world, asker, body);
   const what = `${mode} query of ${tenant}/${name} by ${JSON.stringify(asker)}`;
   expectStatus(world, status, expected.status, what);
   if (expected.status !== 200 || expected.docIds.length < docIds.length) world.counts.restricted += 1;
@@ -265,6 +269,15 @@ async function queryOnce(
   fault(world, 'forbidden', items.length - seen.length, what);
   const found = new Set(seen.map(({ doc_id }) => doc_id));
   fault(world, 'missing', expected.docIds.filter((docId) => !found.has(docId)).length, what);
+}
+
+/** A busy search engine answers late, and the service then refuses the query with 503: it is sent again, at most five times. */
+async function sendQuery(world: World, asker: Parameters<RightsService['call']>[0], body: object) {
+  for (let sent = 1; ; sent += 1) {
+    const answer = await world.service.call(asker, '/v1/query', body);
+    if (answer.status !== 503 || sent > 5) return answer;
+    world.counts.repeated += 1;
+  }
 }
 
 function expectStatus(world: World, status: number, expected: number, what: string): void {
