@@ -3,14 +3,14 @@ import { memoryLimits } from '#contracts/memory';
 import { CliError } from '../errors/cli-error.ts';
 import { type MemoryOptions, openMemoryClient, withMemoryOptions } from '../memory/memory-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 
 type Options = MemoryOptions & OutputOptions;
 
 export function addMemorySession(memory: Command): void {
   const session = memory.command('session').description('states of sessions, which expire');
   const get = session.command('get').description('show a state').argument('<id>', 'id of the session');
-  withOutput(withMemoryOptions(get)).action(getState);
+  withUnnamedOutput(withMemoryOptions(get)).action(getState);
   const set = session
     .command('set')
     .description('replace a state')
@@ -22,7 +22,7 @@ export function addMemorySession(memory: Command): void {
       wholeNumber(memoryLimits.ttlSeconds.min, memoryLimits.ttlSeconds.max),
       3_600,
     );
-  withOutput(withMemoryOptions(set)).action(setState);
+  withUnnamedOutput(withMemoryOptions(set)).action(setState);
 }
 
 async function getState(id: string, options: Options): Promise<void> {

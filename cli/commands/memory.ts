@@ -2,12 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { memoryLimits } from '#contracts/memory';
 import { CliError } from '../errors/cli-error.ts';
+import { awaitEvent } from '../memory/await-event.ts';
 import { deleteByIds } from '../memory/delete-by-ids.ts';
 import type { ListedMemory, MemoryClient, MemoryEvent } from '../memory/memory-client.ts';
 import { type MemoryOptions, namedPerson, openMemoryClient, withMemoryOptions } from '../memory/memory-options.ts';
+import { writeMemories } from '../memory/write-memories.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, waitProgressOn, withOutput, writeResult } from '../output/format.ts';
+import {
+  formatOf,
+  type OutputOptions,
+  waitProgressOn,
+  withOutput,
+  withUnnamedOutput,
+  writeResult,
+} from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { addMemorySession } from './memory-session.ts';
 
@@ -65,11 +74,11 @@ export function addMemory(program: Command): void {
     .command('history')
     .description('show every change of a memory')
     .argument('<id>', 'id of the memory');
-  withOutput(withMemoryOptions(history)).action(showHistory);
+  withUnnamedOutput(withMemoryOptions(history)).action(showHistory);
   const exporting = memory.command('export').description('write everything that the service holds of a person');
-  withOutput(withMemoryOptions(exporting)).action(exportAll);
+  withUnnamedOutput(withMemoryOptions(exporting)).action(exportAll);
   const erase = memory.command('erase').description('erase a person: memories, history, events and states of sessions');
-  withConfirm(withOutput(withMemoryOptions(erase))).action(eraseAll);
+  withConfirm(withUnnamedOutput(withMemoryOptions(erase))).action(eraseAll);
   addMemorySession(memory);
 }
 
@@ -86,7 +95,7 @@ async function addMessages(messages: readonly string[], options: AddOptions): Pr
   const body = { ...scopeOf(options), infer, messages: messages.map((content) => ({ role, content })) };
   const { event_id } = await client.add(body, randomUUID());
   waitProgressOn(process.stderr, formatOf(options))(`The add ${event_id} is accepted and being processed.`);
-  const event = await waitForEvent(client, event_id, options.requestTimeout * 1_000);
+  const event = await awaitEvent(client, event_id, options.requestTimeout * 1_000);
   if (event.status === 'PENDING') {
     throw new CliError(
       'timeout',
@@ -96,18 +105,7 @@ async function addMessages(messages: readonly string[], options: AddOptions): Pr
   if (event.status === 'FAILED')
     throw new CliError('failed', `The add failed: ${event.error ?? 'no reason is known'}.`);
   const texts = await textsOf(client, event);
-  writeResult(formatOf(options), event, () => eventText(event, texts));
-}
-
-const pollMs = 150;
-
-async function waitForEvent(client: MemoryClient, id: string, timeoutMs: number): Promise<MemoryEvent> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const event = await client.getEvent(id);
-    if (event.status !== 'PENDING' || performance.now() > deadline) return event;
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
+  writeMemories(formatOf(options), { value: event, ids: event.memory_ids, text: () => eventText(event, texts) });
 }
 
 async function textsOf(client: MemoryClient, { memory_ids }: MemoryEvent): Promise<ReadonlyMap<string, string>> {
@@ -132,13 +130,13 @@ async function searchFor(query: string, options: SearchOptions): Promise<void> {
     filters: scopeOf(options),
     ...(budget === undefined ? {} : { token_budget: budget }),
   });
-  writeResult(formatOf(options), found, (isWide) =>
+  const text = (isWide: boolean): string =>
     found.results.length === 0
       ? 'No memory matches.'
       : found.results
           .map(({ id, memory, score }) => `${isWide ? `${id}  ` : ''}${memory} (${score.toFixed(2)})`)
-          .join('\n'),
-  );
+          .join('\n');
+  writeMemories(formatOf(options), { value: found, ids: found.results.map(({ id }) => id), text });
 }
 
 async function listAll(options: ScopeOptions & { readonly limit: number }): Promise<void> {
@@ -150,9 +148,8 @@ async function listAll(options: ScopeOptions & { readonly limit: number }): Prom
   }
   const scope = { ...(agent === undefined ? {} : { agent }), ...(run === undefined ? {} : { run }) };
   const items = await client.list(scope, person, limit);
-  writeResult(formatOf(options), { items }, (isWide) =>
-    items.length === 0 ? 'There is no memory.' : memoryTable(items, isWide),
-  );
+  const text = (isWide: boolean): string => (items.length === 0 ? 'There is no memory.' : memoryTable(items, isWide));
+  writeMemories(formatOf(options), { value: { items }, ids: items.map((item) => item.id), text });
 }
 
 function memoryTable(memories: readonly ListedMemory[], isWide: boolean): string {
@@ -168,12 +165,17 @@ function memoryTable(memories: readonly ListedMemory[], isWide: boolean): string
 
 async function show(id: string, options: Options): Promise<void> {
   const record = await openMemoryClient(options).get(id);
-  writeResult(formatOf(options), record, (isWide) => memoryTable([record], isWide));
+  writeRecord(record, options);
 }
 
 async function change(id: string, text: string, options: Options): Promise<void> {
   const record = await openMemoryClient(options).update(id, text);
-  writeResult(formatOf(options), record, (isWide) => memoryTable([record], isWide));
+  writeRecord(record, options);
+}
+
+function writeRecord(record: ListedMemory, options: Options): void {
+  const text = (isWide: boolean): string => memoryTable([record], isWide);
+  writeMemories(formatOf(options), { value: record, ids: [record.id], text });
 }
 
 async function deleteThem(ids: readonly string[], options: ScopeOptions & ConfirmOption): Promise<void> {
@@ -187,6 +189,9 @@ async function deleteThem(ids: readonly string[], options: ScopeOptions & Confir
   }
   if (agent === undefined && run === undefined) {
     throw new CliError('usage', 'Name what is deleted: ids of memories, --agent ID or --run ID.');
+  }
+  if (formatOf(options) === 'name') {
+    throw new CliError('usage', 'The deletion of a scope has no ids to write: choose -o json or -o jsonpath=….');
   }
   await confirm(['All memories of this scope are deleted with their history; this cannot be undone.'], options);
   const scope = { ...(agent === undefined ? {} : { agent }), ...(run === undefined ? {} : { run }) };

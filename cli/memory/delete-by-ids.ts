@@ -1,7 +1,8 @@
 import { CliError } from '../errors/cli-error.ts';
 import { ServiceApiError } from '../http/service-error.ts';
-import { type Format, writeResult } from '../output/format.ts';
+import type { Format } from '../output/format.ts';
 import type { MemoryClient } from './memory-client.ts';
+import { writeMemories } from './write-memories.ts';
 
 /**
  * Deletes memories one after the other. An unknown id leaves the others to be deleted; what was deleted before an error is
@@ -22,8 +23,9 @@ export async function deleteByIds(
       else items.push(deleted);
     }
   } finally {
-    if (items.length > 0)
-      writeResult(format, { items }, () => items.map(({ id }) => `Memory ${id} deleted.`).join('\n'));
+    const ids = items.map(({ id }) => id);
+    const text = (): string => ids.map((id) => `Memory ${id} deleted.`).join('\n');
+    if (ids.length > 0) writeMemories(format, { value: { items }, ids, text });
   }
   if (unknown.length > 0) throw new CliError('not_found', `The caller has no memory ${unknown.join(', ')}.`);
 }

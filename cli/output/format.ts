@@ -16,11 +16,24 @@ const jsonPathPrefix = 'jsonpath=';
 
 /** Adds `-o json|yaml|wide|name|jsonpath=TEMPLATE` and `--json`, the short form of `-o json`. */
 export function withOutput(command: Command): Command {
+  return withFormats(command, formats, readFormat);
+}
+
+/** The same without `name`, which is refused before the command runs: its result has no names. */
+export function withUnnamedOutput(command: Command): Command {
+  return withFormats(
+    command,
+    formats.filter((format) => format !== 'name'),
+    readUnnamedFormat,
+  );
+}
+
+function withFormats(command: Command, offered: readonly string[], read: (text: string) => Format): Command {
   const option = new Option(
     '-o, --output <format>',
-    `output format: ${formats.join(', ')} or ${jsonPathPrefix}TEMPLATE`,
+    `output format: ${offered.join(', ')} or ${jsonPathPrefix}TEMPLATE`,
   );
-  option.argParser(readFormat);
+  option.argParser(read);
   return withJson(command).addOption(option);
 }
 
@@ -40,6 +53,12 @@ function readFormat(text: string): Format {
   );
 }
 
+function readUnnamedFormat(text: string): Format {
+  if (text === 'name')
+    throw new InvalidArgumentError(`This result has no names: choose -o json or -o ${jsonPathPrefix}….`);
+  return readFormat(text);
+}
+
 export function formatOf({ json, output }: OutputOptions): Format {
   return json === true ? 'json' : (output ?? 'text');
 }
@@ -55,16 +74,17 @@ export function writeResult(format: Format, value: unknown, text: (isWide: boole
   else writeValue(format, value);
 }
 
+/** Writes names or ids, one in a line. */
+export function writeNames(names: readonly string[]): void {
+  if (names.length > 0) writeText(names.join('\n'));
+}
+
 /** Writes a value for a program. */
 export function writeValue(format: Exclude<Format, 'text' | 'wide'>, value: unknown): void {
   if (format === 'json') writeJson(value);
   else if (format === 'yaml') writeYaml(value);
-  else if (format === 'name') writeLines(namesOf(value));
+  else if (format === 'name') writeNames(namesOf(value));
   else writeRaw(formatJsonPath(format, value));
-}
-
-function writeLines(lines: readonly string[]): void {
-  if (lines.length > 0) writeText(lines.join('\n'));
 }
 
 /** A template writes its own trailing line feed, as in kubectl. */

@@ -62,6 +62,35 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     expect(await list('eve')).toEqual([]);
   });
 
+  test('portcullis memory with -o name writes the ids that the other commands take', async () => {
+    const run = (...words: readonly string[]) => as('gil', 'memory', ...words, '-o', 'name');
+    const added = await run('add', 'I live in Oslo.', '--agent', 'tutor');
+    const id = await idOf('gil', 'Oslo');
+    const named = { code: 0, stdout: `${id}\n` };
+    expect(added).toMatchObject(named);
+    expect(await run('list')).toMatchObject(named);
+    expect(await run('get', id)).toMatchObject(named);
+    expect(await run('search', 'Oslo')).toMatchObject(named);
+    expect(await run('add', 'How are you?', '--agent', 'tutor')).toMatchObject({ code: 0, stdout: '' });
+    expect(await run('update', id, 'I live in Bergen')).toMatchObject(named);
+    expect(await idOf('gil', 'Bergen')).toBe(id);
+    expect(await run('delete', id)).toMatchObject(named);
+    expect(await list('gil')).toEqual([]);
+  });
+
+  test('portcullis memory refuses -o name before it sends a request whose answer names no memory', async () => {
+    await add('hal', 'I live in Oslo.');
+    const id = await idOf('hal', 'Oslo');
+    const refused = { code: 2, stdout: '', stderr: expect.stringContaining('choose -o json') };
+    const commands = [['delete', '--agent', 'tutor', '--yes'], ['history', id], ['export'], ['erase', '--yes']];
+    commands.push(['session', 'set', 'chat', '{}'], ['session', 'get', 'chat']);
+    for (const words of commands) {
+      expect(await as('hal', 'memory', ...words, '-o', 'name'), words.join(' ')).toMatchObject(refused);
+    }
+    expect(await idOf('hal', 'Oslo')).toBe(id);
+    expect(await as('hal', 'memory', 'session', 'get', 'chat')).toMatchObject({ code: 3 });
+  });
+
   test('shell completion offers the ids of the memories of the caller', async () => {
     await add('fay', 'I live in Oslo.', 'I am a nurse.');
     const ids = (await list('fay')).map(({ id }) => id);
