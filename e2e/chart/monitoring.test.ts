@@ -212,6 +212,18 @@ describe('the monitoring of a release', () => {
     }
   });
 
+  test('an alert tells of keys that cannot be fetched for each service that verifies tokens of issuers', () => {
+    const suffix = '_issuer_keys_unavailable_total';
+    const exported = [...services.values()].flatMap(({ names }) => [...names].filter((name) => name.endsWith(suffix)));
+    expect(exported.length).toBeGreaterThan(3);
+    const alert = alerts.find(({ alert }) => alert === 'PortcullisIssuerKeysAway');
+    expect(
+      selectorsOf(alert?.expr ?? '')
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(exported.toSorted());
+  });
+
   test('every alert has a runbook, and every runbook an alert', () => {
     const written = alerts.map(({ annotations }) => annotations['runbook'] ?? '');
     for (const [index, page] of written.entries()) {
