@@ -1,7 +1,7 @@
 import type { TenantCaller } from '#identity/tenant-caller';
-import type { Database } from '#sql/connect';
-import { findPerson, personDigest } from './person.ts';
-import { removeMemories } from './remove-memories.ts';
+import type { Database, TransactionSql } from '#sql/connect';
+import { beginChange, findPerson, personDigest } from './person.ts';
+import { mostRemoved, removeMemories } from './remove-memories.ts';
 
 type Erasure = {
   readonly confirmation_id: string;
@@ -17,40 +17,68 @@ type Erasure = {
 type Counts = Pick<Erasure, 'memories' | 'history_entries' | 'events' | 'sessions'>;
 
 /**
- * Removes a person with all dependent rows in one transaction, so that an add in progress no longer finds its event.
- * Only a record without text and name remains.
+ * Removes a person with all dependent rows, so that an add in progress no longer finds its event. Only a record without
+ * text and name remains. A person with very many rows is removed in several transactions, events first: after a failure
+ * between two of them, the same erasure removes the others, and its record counts those.
  */
 export async function erasePerson(
   { sql: database }: Database,
   caller: TenantCaller,
   confirmationId: string,
 ): Promise<Erasure> {
-  return database.begin(async (sql): Promise<Erasure> => {
-    const person = (await findPerson(sql, caller))?.person;
-    await sql`select 1 from memory.people where person = ${person ?? '0'} for update`;
-    const [counts] = await sql<Counts[]>`
-      select
-        (select count(*)::int from memory.memories where person = ${person ?? '0'}) as memories,
-        (select count(*)::int from memory.history where person = ${person ?? '0'}) as history_entries,
-        (select count(*)::int from memory.events where person = ${person ?? '0'}) as events,
-        (select count(*)::int from memory.sessions where person = ${person ?? '0'}) as sessions`;
-    const { memories, history_entries, events, sessions } = counts as Counts;
-    await removeMemories(sql, person ?? '0', { agentId: null, runId: null });
-    await sql`delete from memory.people where person = ${person ?? '0'}`;
-    const [row] = await sql<{ erased_at: Date }[]>`
-      insert into memory.erasures (confirmation_id, tenant, person_digest, memories, history_entries, events, sessions)
-      values (${confirmationId}, ${caller.tenant}, ${personDigest(caller)}, ${memories}, ${history_entries}, ${events},
-        ${sessions})
-      returning erased_at`;
-    const erasedAt = (row as { erased_at: Date }).erased_at.toISOString();
-    return {
-      person,
-      confirmation_id: confirmationId,
-      memories,
-      history_entries,
-      events,
-      sessions,
-      erased_at: erasedAt,
-    };
-  });
+  for (let before: Counts = { memories: 0, history_entries: 0, events: 0, sessions: 0 }; ; ) {
+    const step = await database.begin((sql) => eraseMore(sql, caller, { confirmationId, before }));
+    if ('confirmation_id' in step) return step;
+    before = step;
+  }
+}
+
+/** Removes as much as one transaction may; returns the counts until now, or the record after the last rows. */
+async function eraseMore(
+  sql: TransactionSql,
+  caller: TenantCaller,
+  { confirmationId, before }: { readonly confirmationId: string; readonly before: Counts },
+): Promise<Counts | Erasure> {
+  const person = (await findPerson(sql, caller))?.person;
+  const changeNo = person === undefined ? undefined : await beginChange(sql, person);
+  // Without the number, another erasure has removed the person.
+  if (person === undefined || changeNo === undefined)
+    return writeRecord(sql, caller, { confirmationId, counts: before });
+  const events = await removeEvents(sql, person);
+  const counts = { ...before, events: before.events + events };
+  if (events >= mostRemoved.events) return counts;
+  const removed = await removeMemories(sql, { person, changeNo }, { agentId: null, runId: null });
+  counts.memories += removed.memories;
+  counts.history_entries += removed.history;
+  if (!removed.isLast) return counts;
+  const sessions = await sql`delete from memory.sessions where person = ${person} returning 1`;
+  counts.sessions += sessions.length;
+  await sql`delete from memory.people where person = ${person}`;
+  return { ...(await writeRecord(sql, caller, { confirmationId, counts })), person };
+}
+
+/** Removes open events first: their messages are text, and no worker shall continue them. */
+async function removeEvents(sql: TransactionSql, person: string): Promise<number> {
+  const open = await sql`
+    delete from memory.events where person = ${person} and status in ('PENDING', 'RUNNING') returning 1`;
+  const ended = await sql`
+    delete from memory.events where event_id in (
+      select event_id from memory.events where person = ${person} limit ${mostRemoved.events})
+    returning 1`;
+  return open.length + ended.length;
+}
+
+async function writeRecord(
+  sql: TransactionSql,
+  caller: TenantCaller,
+  { confirmationId, counts }: { readonly confirmationId: string; readonly counts: Counts },
+): Promise<Erasure> {
+  const { memories, history_entries, events, sessions } = counts;
+  const [row] = await sql<{ erased_at: Date }[]>`
+    insert into memory.erasures (confirmation_id, tenant, person_digest, memories, history_entries, events, sessions)
+    values (${confirmationId}, ${caller.tenant}, ${personDigest(caller)}, ${memories}, ${history_entries}, ${events},
+      ${sessions})
+    returning erased_at`;
+  const erasedAt = (row as { erased_at: Date }).erased_at.toISOString();
+  return { person: undefined, confirmation_id: confirmationId, ...counts, erased_at: erasedAt };
 }

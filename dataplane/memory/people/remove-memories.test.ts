@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
-import { memoriesOfStatement } from './remove-memories.ts';
+import { mostRemoved } from './remove-memories.ts';
 
-const count = memoriesOfStatement + 1;
+const count = mostRemoved.memories + 1;
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many memories'), () => {
   let memory: OpenedMemory;
   beforeAll(async () => {
     memory = await openMemory();
     const { sql } = memory.database.database;
-    await sql`create table public.removals (rows integer not null)`;
+    await sql`create table public.removals (rows integer not null, transaction xid8 not null default pg_current_xact_id())`;
     await sql`
       create function public.note_removal() returns trigger language plpgsql as $$
       begin
@@ -38,18 +38,80 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
     await sql`delete from public.removals`;
   }
 
+  const removals = (): Promise<{ rows: number; transactions: number }[]> => memory.database.database.sql`
+    select rows, (select count(distinct transaction)::int from public.removals where rows > 0) as transactions
+    from public.removals where rows > 0 order by rows desc`;
+  const left = async () => {
+    const [row] = await memory.database.database.sql`
+      select (select count(*)::int from memory.memories) as memories, (select count(*)::int from memory.history) as history`;
+    return row;
+  };
+  const erase = (user: string) => memory.call({ user }, 'POST', '/v1/erasures', { user_id: user });
+
   test.each([
     ['the deletion of a scope', 'DELETE', '/v1/memories?agent_id=tutor', undefined, { deleted_count: count }],
     ['an erasure', 'POST', '/v1/erasures', { user_id: 'many' }, { memories: count, history_entries: 2 * count - 1 }],
-  ])('%s removes all of them with statements of a bounded size', async (_, method, path, body, counts) => {
+  ])('%s removes all of them in transactions of a bounded size', async (_, method, path, body, counts) => {
     const user = { user: 'many' };
     await fill(user.user);
     expect(await memory.call(user, method, path, body)).toMatchObject({ status: 200, json: counts });
+    expect(await removals()).toEqual([
+      { rows: mostRemoved.memories, transactions: 2 },
+      { rows: 1, transactions: 2 },
+    ]);
+    expect(await left()).toEqual({ memories: 0, history: 0 });
     const { sql } = memory.database.database;
-    const removals = await sql<{ rows: number }[]>`select rows from public.removals where rows > 0 order by rows desc`;
-    expect(removals.map(({ rows }) => rows)).toEqual([memoriesOfStatement, 1]);
-    const [left] = await sql`
-      select (select count(*)::int from memory.memories) as memories, (select count(*)::int from memory.history) as history`;
-    expect(left).toEqual({ memories: 0, history: 0 });
+    const [record] = await sql`
+      select deleted_count as deleted from memory.deletions where deleted_count > 0
+      union all select memories from memory.erasures where memories > 0`;
+    expect(record).toEqual({ deleted: count });
+  });
+
+  test('an erasure that fails between two transactions is continued by the next request', async () => {
+    await fill('half');
+    const { sql } = memory.database.database;
+    await sql`
+      create function public.refuse_last() returns trigger language plpgsql as $$
+      begin
+        if (select count(*) from removed) = 1 then raise exception 'no'; end if;
+        return null;
+      end $$`;
+    await sql`
+      create trigger refused after delete on memory.memories
+      referencing old table as removed for each statement execute function public.refuse_last()`;
+    expect((await erase('half')).status).toBe(500);
+    expect(await left()).toMatchObject({ memories: 1 });
+    expect(await memory.all({ user: 'half' })).toHaveLength(1);
+    expect(await memory.find({ user: 'half' }, 'fact Rome')).toHaveLength(1);
+    await sql`drop trigger refused on memory.memories`;
+    expect(await erase('half')).toMatchObject({ status: 200, json: { memories: 1, events: 0 } });
+    expect(await left()).toEqual({ memories: 0, history: 0 });
+  });
+
+  test('an erasure removes a memory with more history than one transaction removes', async () => {
+    await memory.say({ user: 'often' }, 'I live in Rome.');
+    const { sql } = memory.database.database;
+    await sql`
+      insert into memory.history (entry_id, memory_id, person, event, new_text)
+      select gen_random_uuid(), memory_id, person, 'UPDATE', 'fact'
+      from memory.memories, generate_series(1, ${mostRemoved.history}::int)`;
+    const history_entries = mostRemoved.history + 1;
+    expect(await erase('often')).toMatchObject({ status: 200, json: { memories: 1, history_entries } });
+    expect(await left()).toEqual({ memories: 0, history: 0 });
+  });
+
+  test('the events and the records of one person are found by an index', async () => {
+    const { sql } = memory.database.database;
+    for (const statement of [
+      'select from memory.events where person = 1 order by seq limit 10',
+      'delete from memory.events where person = 1',
+      'delete from memory.deletions where person = 1',
+    ]) {
+      const plan = await sql.begin(async (transaction) => {
+        await transaction`set local enable_seqscan = off`;
+        return transaction.unsafe<{ 'QUERY PLAN': string }[]>(`explain ${statement}`);
+      });
+      expect(plan.map((row) => row['QUERY PLAN']).join('\n'), statement).not.toContain('Seq Scan');
+    }
   });
 });

@@ -1,26 +1,46 @@
 import type { TransactionSql } from '#sql/connect';
 import { inScope } from './scope-condition.ts';
 
-/** Most memories that one statement removes, so that it ends before the timeout of statements. */
-export const memoriesOfStatement = 5_000;
+/**
+ * Most memories, events and entries of history that one transaction removes. It must end before the timeouts of statements
+ * and transactions, so that a person with any number of memories can be erased.
+ */
+export const mostRemoved = { memories: 5_000, events: 5_000, history: 20_000 } as const;
 
-/** Permanently removes the memories of a scope with their history, in the transaction that holds the lock of the person. */
+type Removed = {
+  readonly memories: number;
+  /** Those among them that reads returned until now. */
+  readonly live: number;
+  readonly history: number;
+  /** Whether the scope has no more memories. */
+  readonly isLast: boolean;
+};
+
+/**
+ * Permanently removes memories of a scope with their history, as many as one transaction may. Replicas load the memories
+ * of the person again, because they cannot read which rows are gone.
+ * @param changeNo the number of the change, whose transaction holds the lock of the person
+ */
 export async function removeMemories(
   sql: TransactionSql,
-  person: string,
+  { person, changeNo }: { readonly person: string; readonly changeNo: string },
   scope: Parameters<typeof inScope>[1],
-): Promise<void> {
-  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const rows = await sql<{ memory_id: string }[]>`
-      select memory_id from memory.memories
-      where person = ${person} and memory_id > ${after}::uuid and ${inScope(sql, scope)}
-      order by memory_id limit ${memoriesOfStatement}`;
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    const ids = sql.array(rows.map(({ memory_id }) => memory_id));
-    await sql`delete from memory.history where memory_id = any(${ids}::uuid[])`;
-    await sql`delete from memory.memories where memory_id = any(${ids}::uuid[])`;
-    if (rows.length < memoriesOfStatement) return;
-    after = last.memory_id;
-  }
+): Promise<Removed> {
+  await sql`update memory.people set forgotten_through = ${changeNo}, packed_through = 0 where person = ${person}`;
+  await sql`delete from memory.segments where person = ${person}`;
+  const found = await sql<{ memory_id: string }[]>`
+    select memory_id from memory.memories where person = ${person} and ${inScope(sql, scope)}
+    order by memory_id limit ${mostRemoved.memories}`;
+  const ids = sql.array(found.map(({ memory_id }) => memory_id));
+  const entries = await sql`
+    delete from memory.history where entry in (
+      select entry from memory.history where memory_id = any(${ids}::uuid[]) limit ${mostRemoved.history})
+    returning 1`;
+  const history = entries.length;
+  if (history === mostRemoved.history) return { memories: 0, live: 0, history, isLast: false };
+  const rows = await sql<{ live: boolean }[]>`
+    delete from memory.memories where memory_id = any(${ids}::uuid[])
+    returning deleted_at is null and (expires_at is null or expires_at > clock_timestamp()) as live`;
+  const live = rows.filter((row) => row.live).length;
+  return { memories: rows.length, live, history, isLast: rows.length < mostRemoved.memories };
 }
