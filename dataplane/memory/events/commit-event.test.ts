@@ -37,7 +37,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commit of an even
       newId: uuid,
       room: { mostBytes: 1_000_000, dimension: 0 },
       quota: { userMemories: 10 },
-      decide: () => [{ kind: 'UPDATE', fact, memoryId, topic: 'residence', reason: 'replaces' }],
+      decide: () => [{ kind: 'UPDATE', fact, memoryId, topic: 'residence', isWholeTopic: true, reason: 'replaces' }],
     });
     expect(ended).toBe('succeeded');
     expect(await memory.all(user)).toEqual(['I live in Porto']);

@@ -1,4 +1,5 @@
 import type { Database, TransactionSql } from '#sql/connect';
+import { endedWith } from '../extraction/ended-with.ts';
 import type { FactSource, UserFact } from '../extraction/extract-facts.ts';
 import { type FactDecision, type KnownMemory, settleFacts } from '../extraction/settle-facts.ts';
 import { isLive } from '../facts/memory-row.ts';
@@ -59,7 +60,9 @@ export async function commitEvent(
     if (more > 0 && (await countMemories(sql, event.person)) + more > quota.userMemories)
       throw new TooManyMemoriesError(quota.userMemories);
     const change = { sql, person: event.person, changeNo, eventId: event.eventId, newId };
-    const stored = await withinIndexRoom(sql, event.person, room, () => applyAll(change, event, decisions, prepared));
+    const stored = await withinIndexRoom(sql, event.person, room, () =>
+      applyAll(change, event, { decisions, prepared, known }),
+    );
     const changed = stored.filter(({ decision }) => decision === 'ADD' || decision === 'UPDATE');
     await sql`
       update memory.events set status = 'SUCCEEDED', ${withoutText(sql)}, error = null, updated_at = clock_timestamp(),
@@ -106,14 +109,26 @@ async function countMemories(sql: TransactionSql, person: string): Promise<numbe
 async function applyAll(
   change: PersonChange,
   event: ClaimedEvent,
-  decisions: readonly FactDecision[],
-  prepared: readonly PreparedFact[],
+  {
+    decisions,
+    prepared,
+    known,
+  }: {
+    readonly decisions: readonly FactDecision[];
+    readonly prepared: readonly PreparedFact[];
+    readonly known: readonly KnownMemory[];
+  },
 ): Promise<readonly StoredDecision[]> {
   const stored: StoredDecision[] = [];
   for (const [at, decision] of decisions.entries()) {
     // A change of something unknown leads to no decision.
     if (decision.reason === 'changes nothing known') continue;
-    stored.push(await apply(change, event, decision, prepared[at] as PreparedFact));
+    const shown = await apply(change, event, decision, prepared[at] as PreparedFact);
+    stored.push(shown);
+    for (const memoryId of endedWith(decision, decisions, known)) {
+      if (!(await removeMemory(change, memoryId))) continue;
+      stored.push({ decision: 'DELETE', reason: 'replaced', message: shown.message, memory_id: memoryId });
+    }
   }
   return stored;
 }

@@ -176,6 +176,7 @@ function decisionsOf(
       return { kind: 'DELETE', fact, memoryId: referred.memoryId, reason: 'asked to forget' };
     return {
       kind: 'UPDATE',
+      isWholeTopic: fact.statement?.holds === true,
       fact,
       memoryId: referred.memoryId,
       topic: fact.statement?.topic ?? null,

@@ -66,4 +66,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what an add changes o
     const { json } = await memory.call(user, 'PUT', `/v1/memories/${id}`, { text: 'I live in Braga' });
     expect(json).toMatchObject({ memory: 'I live in Braga', expires_at: later });
   });
+
+  test('a correction ends every memory of its topic, also one that a change by PUT has given the topic', async () => {
+    const user = { user: 'twice' };
+    await memory.say(user, 'I live in Rome.', 'I work at Nokia.');
+    const { json } = await memory.call(user, 'GET', '/v1/memories?user_id=twice');
+    const listed = json['results'] as readonly { readonly id: string; readonly memory: string }[];
+    const idOf = (word: string) => listed.find((one) => one.memory.includes(word))?.id;
+    await memory.call(user, 'PUT', `/v1/memories/${idOf('Nokia')}`, { text: 'I live in Paris' });
+    const event = await memory.say(user, 'I live in Lisbon.');
+    expect(
+      (event['decisions'] as { decision: string; reason: string }[]).map((one) => [one.decision, one.reason]),
+    ).toEqual([
+      ['UPDATE', 'replaces'],
+      ['DELETE', 'replaced'],
+    ]);
+    expect(await memory.all(user)).toEqual(['I live in Lisbon']);
+    expect(await memory.find(user, 'Where do I live: Rome, Paris, Lisbon?')).toEqual(['I live in Lisbon']);
+    const history = await memory.call(user, 'GET', `/v1/memories/${idOf('Rome')}/history`);
+    expect(history.json).toMatchObject([{ event: 'ADD' }, { event: 'DELETE', old_memory: 'I live in Rome' }]);
+  });
 });

@@ -22,6 +22,8 @@ export type FactDecision =
       readonly memoryId: string;
       /** The topic of the memory after the update. */
       readonly topic: string | null;
+      /** Whether other memories of the topic end with it (`endedWith`). */
+      readonly isWholeTopic: boolean;
       readonly reason: 'replaces';
     }
   | { readonly kind: 'DELETE'; readonly fact: UserFact; readonly memoryId: string; readonly reason: 'asked to forget' }
@@ -100,7 +102,8 @@ function settleChange(
   const stated = (decisions[place] as FactDecision).fact;
   if (target !== undefined) {
     const topic = stated.statement?.topic ?? target.topic;
-    decisions[place] = { kind: 'UPDATE', fact: stated, memoryId: target.memoryId, topic, reason: 'replaces' };
+    const { memoryId } = target;
+    decisions[place] = { kind: 'UPDATE', fact: stated, memoryId, topic, isWholeTopic: true, reason: 'replaces' };
     return;
   }
   const earlier = decisions.findIndex((one) => one.kind === 'ADD' && isBefore(one.fact, fact) && isAbout(one.fact));
@@ -131,7 +134,8 @@ function settleEnded(
   const place = (own.find(([, { fact }]) => fact.statement?.holds === true) ?? own[0])?.[0] ?? at;
   const { fact } = decisions[place] as FactDecision;
   const topic = fact.statement?.topic ?? target.topic;
-  decisions[place] = { kind: 'UPDATE', fact, memoryId: target.memoryId, topic, reason: 'replaces' };
+  const isWholeTopic = fact.statement?.holds === true;
+  decisions[place] = { kind: 'UPDATE', fact, memoryId: target.memoryId, topic, isWholeTopic, reason: 'replaces' };
   return true;
 }
 
@@ -153,23 +157,35 @@ function isWithin({ source }: UserFact, { source: sentence }: UserFact): boolean
 }
 
 function settleFact(fact: UserFact, known: readonly KnownMemory[]): FactDecision {
-  const about = fact.statement === undefined ? undefined : known.find(({ topic }) => topic === fact.statement?.topic);
+  const { statement } = fact;
+  // Changes by hand can give several memories one topic.
+  const about = statement === undefined ? [] : known.filter(({ topic }) => topic === statement.topic);
+  const stated = about.map((memory) => ({ memory, before: readStatement(memory.text) }));
+  const equal = stated.find(({ before }) => before?.value === statement?.value && before !== undefined);
+  const [first] = about;
   if (fact.isForgotten === true) {
-    if (about === undefined) return { kind: 'NONE', fact, memoryId: null, reason: 'nothing to forget' };
-    return { kind: 'DELETE', fact, memoryId: about.memoryId, reason: 'asked to forget' };
+    const memoryId = equal?.memory.memoryId ?? first?.memoryId;
+    if (memoryId === undefined) return { kind: 'NONE', fact, memoryId: null, reason: 'nothing to forget' };
+    return { kind: 'DELETE', fact, memoryId, reason: 'asked to forget' };
   }
   const same = known.find(
     ({ sameness, text }) => sameness === fact.sameness && (fact.isGiven !== true || text === fact.text),
   );
   if (same !== undefined) return { kind: 'NONE', fact, memoryId: same.memoryId, reason: 'known' };
-  if (about === undefined || fact.statement === undefined) return { kind: 'ADD', fact, reason: 'new' };
-  const before = readStatement(about.text);
-  const saysTheSame = before?.value === fact.statement.value && before.holds === fact.statement.holds;
-  if (saysTheSame) return { kind: 'NONE', fact, memoryId: about.memoryId, reason: 'known' };
-  if (!fact.statement.holds && before?.holds === true && !isPartOf(fact.statement.value, before.value)) {
-    return { kind: 'NONE', fact, memoryId: about.memoryId, reason: 'no longer so, and not known' };
+  if (first === undefined || statement === undefined) return { kind: 'ADD', fact, reason: 'new' };
+  if (equal?.before?.holds === statement.holds) {
+    return { kind: 'NONE', fact, memoryId: equal.memory.memoryId, reason: 'known' };
   }
-  return { kind: 'UPDATE', fact, memoryId: about.memoryId, topic: about.topic, reason: 'replaces' };
+  const { topic } = first;
+  const isWholeTopic = statement.holds;
+  const update = ({ memoryId }: KnownMemory) =>
+    ({ kind: 'UPDATE', fact, memoryId, topic, isWholeTopic, reason: 'replaces' }) as const;
+  if (statement.holds) return update(first);
+  const ended =
+    stated.find(({ before }) => before?.holds === true && isPartOf(statement.value, before.value)) ??
+    stated.find(({ before }) => before?.holds !== true);
+  if (ended !== undefined) return update(ended.memory);
+  return { kind: 'NONE', fact, memoryId: first.memoryId, reason: 'no longer so, and not known' };
 }
 
 /** Whether every term of a value is in another: "I no longer live in Berlin" is about "I live in Berlin with my wife". */

@@ -1,0 +1,46 @@
+import { readStatement } from './read-statement.ts';
+import type { FactDecision, KnownMemory } from './settle-facts.ts';
+
+/**
+ * The memories that end together with the one that a decision names, because they have its topic. A change by hand can give
+ * two memories one topic; a later statement must leave only one of them.
+ * @param decisions all decisions of the add: a memory that one of them names is left to that one
+ */
+export function endedWith(
+  decision: FactDecision,
+  decisions: readonly FactDecision[],
+  known: readonly KnownMemory[],
+): readonly string[] {
+  const topic = wholeTopicOf(decision);
+  if (topic === undefined) return [];
+  const named = new Set(decisions.flatMap((one) => ('memoryId' in one ? [one.memoryId] : [])));
+  const others = known.filter((memory) => memory.topic === topic && !named.has(memory.memoryId));
+  return others.filter((memory) => isForgotten(decision, memory, known)).map(({ memoryId }) => memoryId);
+}
+
+/** The topic about which the decision leaves one memory, or after a request to forget none. */
+function wholeTopicOf(decision: FactDecision): string | undefined {
+  const { statement } = decision.fact;
+  switch (decision.kind) {
+    case 'ADD':
+      return undefined;
+    case 'UPDATE':
+      return decision.isWholeTopic ? (decision.topic ?? undefined) : undefined;
+    case 'DELETE':
+      return statement?.topic;
+    case 'NONE':
+      return decision.reason === 'known' && statement?.holds === true ? statement.topic : undefined;
+  }
+}
+
+/** A request to forget that names the value of a memory ends those of this value only. */
+function isForgotten(decision: FactDecision, memory: KnownMemory, known: readonly KnownMemory[]): boolean {
+  if (decision.kind !== 'DELETE') return true;
+  const asked = decision.fact.statement?.value;
+  const target = known.find(({ memoryId }) => memoryId === decision.memoryId);
+  return statedValue(target) !== asked || statedValue(memory) === asked;
+}
+
+function statedValue(memory: KnownMemory | undefined): string | undefined {
+  return memory === undefined ? undefined : readStatement(memory.text)?.value;
+}
