@@ -13,3 +13,11 @@ export class TooManyMemoriesError extends EventFault {
     this.name = 'TooManyMemoriesError';
   }
 }
+
+/** A memory that a decision refers to has changed since the model saw it: a later attempt decides again. */
+export class ChangedMemoryError extends Error {
+  constructor() {
+    super('the memories of the user changed while a model read the messages');
+    this.name = 'ChangedMemoryError';
+  }
+}

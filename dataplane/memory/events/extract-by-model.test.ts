@@ -42,7 +42,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
       complete: async (_alias: string, { user }: { readonly user: string }) => {
         const prompt = JSON.parse(user) as Prompt;
         prompts.push(prompt);
-        const given = answer(prompt);
+        const given = await answer(prompt);
         return typeof given === 'string' ? given : JSON.stringify(given);
       },
     };
@@ -204,5 +204,35 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     const event = await memory.say(user, `x${'😀'.repeat(4_000)}`);
     expect(event['status']).toBe('SUCCEEDED');
     expect(halves).toEqual([]);
+  });
+
+  /** A model that replaces the known memory, which is changed by hand during the first calls. */
+  async function changedDuring(calls: number) {
+    const user = someone();
+    answers(() => ({ facts: [fact('I live in Rome')] }));
+    const { memory_ids } = await memory.say(user, 'I live in Rome');
+    const path = `/v1/memories/${(memory_ids as readonly string[])[0]}`;
+    answers(async () => {
+      if (prompts.length <= calls)
+        await memory.call(user, 'PUT', path, { text: `I live in Rome, no ${prompts.length}` });
+      return { facts: [fact('I live in Oslo', { decision: 'UPDATE', memory: 0 })] };
+    });
+    return { user, event: await impatient(memory.say(user, 'I live in Oslo')) };
+  }
+
+  test('an event whose memories change while the model reads is tried again', async () => {
+    const { user, event } = await changedDuring(4);
+    expect(event).toMatchObject({ status: 'SUCCEEDED', attempts: 2, error: null });
+    expect(await memory.all(user)).toEqual(['I live in Oslo']);
+  });
+
+  test('an event whose memories change during every attempt is FAILED with the remedy, and the same messages succeed later', async () => {
+    const { user, event } = await changedDuring(1_000);
+    const error =
+      'the memories of the user changed while a model read the messages: send them again with another Idempotency-Key';
+    expect(event).toMatchObject({ status: 'FAILED', attempts: 5, error, memory_ids: [] });
+    answers(() => ({ facts: [fact('I live in Oslo', { decision: 'UPDATE', memory: 0 })] }));
+    expect(await memory.say(user, 'I live in Oslo')).toMatchObject({ status: 'SUCCEEDED' });
+    expect(await memory.all(user)).toEqual(['I live in Oslo']);
   });
 });

@@ -9,7 +9,7 @@ import type { IndexRoom } from '../people/index-room.ts';
 import type { MemoryQuota } from '../people/memory-quota.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 import { commitEvent } from './commit-event.ts';
-import { EventFault } from './event-fault.ts';
+import { ChangedMemoryError } from './event-fault.ts';
 import { answerForm, extractionPrompt, leastImportance, type ModelFact, readModelFacts } from './model-answer.ts';
 import { prepareFacts } from './prepare-facts.ts';
 
@@ -29,8 +29,8 @@ type ExtractionPorts = TextPorts & {
 };
 
 const mostKnown = 10;
-/** Most attempts: a decision is repeated if its memories changed meanwhile. */
-const mostAttempts = 3;
+/** Most decisions of one attempt: they are repeated if their memories changed meanwhile. */
+const mostDecisions = 3;
 
 /** The calls of models for an event carry its trace. */
 type EventCall = { readonly signal: AbortSignal; readonly traceparent: string };
@@ -45,7 +45,8 @@ type NoneReason = Extract<FactDecision, { kind: 'NONE' }>['reason'];
  * Extracts facts by one call of the model through the gateway, whose guardrail judges it. The answer is not trusted: only
  * what the user states word for word becomes a memory (`readQuotedFact`), and only what is important.
  * @returns false if the claim was over before the end
- * @throws ModelsError `invalid` where the answer cannot be read, IndexFullError, EventFault, SqlUnavailableError
+ * @throws ModelsError `invalid` where the answer cannot be read, ChangedMemoryError, IndexFullError, EventFault,
+ * SqlUnavailableError
  */
 export async function extractByModel(
   ports: ExtractionPorts,
@@ -57,7 +58,7 @@ export async function extractByModel(
   const said = messages.flatMap(({ role, content, saidAt }, message) =>
     role === 'user' && content.trim() !== '' ? [{ message, said_at: saidAt.toISOString(), text: content }] : [],
   );
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+  for (let decision = 1; ; decision += 1) {
     const known =
       said.length === 0 ? [] : await knownNearby(ports, extraction, event, said.map(({ text }) => text).join('\n'));
     const answers = said.length === 0 ? [] : await ask(ports, extraction.alias, { said, known }, call);
@@ -86,14 +87,10 @@ export async function extractByModel(
       });
       return ended === 'succeeded';
     } catch (error) {
-      if (!(error instanceof ChangedMemoryError)) throw error;
+      if (!(error instanceof ChangedMemoryError) || decision === mostDecisions) throw error;
     }
   }
-  throw new EventFault('the memories of the user changed during every attempt');
 }
-
-/** A memory that a decision refers to has changed since the model saw it. */
-class ChangedMemoryError extends Error {}
 
 async function knownNearby(
   { database: { sql } }: ExtractionPorts,
@@ -176,10 +173,10 @@ function decisionsOf(
       return { kind: 'DELETE', fact, memoryId: referred.memoryId, reason: 'asked to forget' };
     return {
       kind: 'UPDATE',
-      isWholeTopic: fact.statement?.holds === true,
       fact,
       memoryId: referred.memoryId,
       topic: fact.statement?.topic ?? null,
+      isWholeTopic: fact.statement?.holds === true,
       reason: 'replaces',
     };
   });

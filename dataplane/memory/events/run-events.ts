@@ -17,7 +17,7 @@ import {
   renewEventLease,
   returnEvent,
 } from './claim-event.ts';
-import { EventFault } from './event-fault.ts';
+import { ChangedMemoryError, EventFault } from './event-fault.ts';
 import { type EventPorts, processEvent } from './process-event.ts';
 
 /**
@@ -103,8 +103,9 @@ async function recordEnd(
   if (fault !== undefined) {
     await failEvent(sql, event, fault);
     if (error instanceof IndexFullError) return 'index_full';
-    // A model that gives no valid answer is no fault of the add.
-    return error instanceof ModelsError && error.code === 'invalid' ? 'exhausted' : 'failed';
+    // A model that gives no valid answer, or memories that change all the time, are no fault of the add.
+    const isExhausted = error instanceof ModelsError ? error.code === 'invalid' : error instanceof ChangedMemoryError;
+    return isExhausted ? 'exhausted' : 'failed';
   }
   const dependency = dependencyOfEvent(error);
   if (dependency === undefined) {
@@ -118,6 +119,9 @@ async function recordEnd(
 /** Why an event fails at once; undefined if a later attempt may succeed. */
 function faultOf(error: unknown, deliveries: number): string | undefined {
   if (error instanceof EventFault || error instanceof IndexFullError) return error.message;
+  if (error instanceof ChangedMemoryError) {
+    return deliveries < mostClaims ? undefined : `${error.message}: send them again with another Idempotency-Key`;
+  }
   if (error instanceof StoredTextError) return error.code === 'unavailable' ? undefined : error.message;
   if (!(error instanceof ModelsError)) return undefined;
   if (error.code === 'denied') return 'the guardrail of the model gateway denied the text';
