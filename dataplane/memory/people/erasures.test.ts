@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { openPackedIndex } from '#search/adapters/packed/packed-index';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
@@ -64,6 +65,22 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
       [200, 1, 1, 1],
     ]);
     expect(new Set(answers.map(({ json }) => json['confirmation_id'])).size).toBe(2);
+  });
+
+  test('an erasure ends while a worker packs the memories of the same user', async () => {
+    const user = { user: 'packed' };
+    await memory.say(user, 'I like tea.');
+    const person = await personOf('packed');
+    const { sql } = memory.database.database;
+    const rows = () => sql`select 1 from memory.packing where person = ${person}`;
+    await sql.begin(async (packing) => {
+      // Packing locks its row first and the person last.
+      await packing`insert into memory.packing (person) values (${person})`;
+      await erase('packed');
+      const left = await packing`update memory.people set packed_through = 0 where person = ${person} returning 1`;
+      expect(left).toHaveLength(0);
+    });
+    await until('the packing of the erased user is over', async () => (await rows()).length === 0);
   });
 
   test('the documented commands repeat the erasures of users after an older backup was restored', async () => {

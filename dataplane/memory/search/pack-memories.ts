@@ -19,6 +19,8 @@ type Waiting = {
   readonly packed_through: string;
   readonly forgotten_through: string;
 };
+/** A person who was erased meanwhile. */
+type Erased = { readonly person: string; readonly change_no: null };
 type ChangedRow = EntryRow & { readonly change_no: string; readonly is_deleted: boolean };
 
 /**
@@ -31,11 +33,16 @@ export async function packMemories(
   profileId: string | undefined,
 ): Promise<Packed | undefined> {
   return database.begin(async (sql) => {
-    const [waiting] = await sql<Waiting[]>`
+    const [waiting] = await sql<(Waiting | Erased)[]>`
       select w.person, p.change_no, p.packed_through, p.forgotten_through
-      from memory.packing w join memory.people p using (person) order by w.person limit 1 for update of w skip locked`;
+      from memory.packing w left join memory.people p using (person)
+      order by w.person limit 1 for update of w skip locked`;
     if (waiting === undefined) return undefined;
     const { person } = waiting;
+    if (waiting.change_no === null) {
+      await sql`delete from memory.packing where person = ${person}`;
+      return { person, segments: 0 };
+    }
     const isOther = await hasOtherSegments(sql, person, profileId);
     const after = isOther ? '0' : waiting.packed_through;
     const changed = await changedRows(sql, person, { after, profileId });
