@@ -156,6 +156,39 @@ const refused: readonly (readonly [string, Edit, string])[] = [
     },
     `GET ${list}: status 503 is gone`,
   ],
+  [
+    'a header of an answer',
+    ({ paths }) => {
+      const responses = paths[list]?.['get']?.['responses'] as Record<string, Record<string, unknown>>;
+      delete responses['200']?.['headers'];
+    },
+    `GET ${list}: header traceparent of status 200 is gone`,
+  ],
+  [
+    'the schema of a body',
+    ({ paths }) => {
+      const operation = paths[`${list}/search`]?.['post'] as { requestBody: { content: Record<string, unknown> } };
+      operation.requestBody.content = { 'application/json': { schema: { $ref: '#/components/schemas/Agent' } } };
+    },
+    `POST ${list}/search: the body differs`,
+  ],
+  [
+    'the default of a parameter',
+    ({ paths }) => {
+      const parameters = paths[list]?.['get']?.['parameters'] as { name: string; schema: Record<string, unknown> }[];
+      const limit = parameters.find(({ name }) => name === 'limit');
+      if (limit !== undefined) limit.schema['default'] = 10;
+    },
+    `GET ${list}: parameter query limit: default differs`,
+  ],
+  [
+    'the members of a list',
+    ({ components }) => {
+      const skills = components.schemas['Agent']?.properties['skills'] as Record<string, unknown>;
+      delete skills['items'];
+    },
+    'schema Agent.skills[]: is gone',
+  ],
 ];
 
 test.each(refused)('a document that changes %s is refused', (_what, edit, finding) => {

@@ -45,24 +45,33 @@ function operationChanges(place: string, before: Json, now: Json): readonly stri
   for (const [name, one] of has) {
     if (!had.has(name) && one['required'] === true) found.push(`${place}: parameter ${name} is new and required`);
   }
-  if (optional(now, 'requestBody') === undefined ? 'requestBody' in before : !('requestBody' in before)) {
+  // The schema of a body is compared by its name; what the name stands for is compared with the schemas.
+  if (contentOf(optional(before, 'requestBody')) !== contentOf(optional(now, 'requestBody'))) {
     found.push(`${place}: the body differs`);
   }
   const [answers, others] = [member(before, 'responses'), member(now, 'responses')];
   for (const [status, answer] of Object.entries(answers)) {
     const other = optional(others, status);
-    if (other === undefined) found.push(`${place}: status ${status} is gone`);
-    else if (JSON.stringify((answer as Json)['content']) !== JSON.stringify(other['content'])) {
-      found.push(`${place}: the body of status ${status} differs`);
+    if (other === undefined) {
+      found.push(`${place}: status ${status} is gone`);
+      continue;
+    }
+    if (contentOf(answer as Json) !== contentOf(other)) found.push(`${place}: the body of status ${status} differs`);
+    for (const name of Object.keys(member(answer as Json, 'headers'))) {
+      if (!(name in member(other, 'headers'))) found.push(`${place}: header ${name} of status ${status} is gone`);
     }
   }
   return found;
 }
 
+function contentOf(of: Json | undefined): string {
+  return JSON.stringify(of?.['content'] ?? null);
+}
+
 /** @param isWritten whether clients write the value: then it must accept as much, else it must promise as much */
 function schemaChanges(place: string, before: Json, now: Json, isWritten: boolean): readonly string[] {
   const found: string[] = [];
-  for (const keyword of ['type', 'format', 'pattern', 'const', '$ref']) {
+  for (const keyword of ['type', 'format', 'pattern', 'const', '$ref', ...(isWritten ? ['default'] : [])]) {
     if (JSON.stringify(before[keyword]) !== JSON.stringify(now[keyword])) found.push(`${place}: ${keyword} differs`);
   }
   const [values, others] = [before['enum'], now['enum']];
@@ -96,8 +105,10 @@ function schemaChanges(place: string, before: Json, now: Json, isWritten: boolea
   }
   if (isWritten) for (const name of needs) if (!needed.has(name)) found.push(`${place}.${name}: is required now`);
   const [items, otherItems] = [optional(before, 'items'), optional(now, 'items')];
-  if (items !== undefined && otherItems !== undefined)
+  if (items !== undefined && otherItems === undefined) found.push(`${place}[]: is gone`);
+  if (items !== undefined && otherItems !== undefined) {
     found.push(...schemaChanges(`${place}[]`, items, otherItems, isWritten));
+  }
   return found;
 }
 
