@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentRecord } from '#contracts/catalogue';
-import { agentNamed, changedLines } from './catalogue-agents.ts';
+import { agentNamed } from './catalogue-agents.ts';
 
 const record = (agentId: string, change: Partial<AgentRecord> = {}): readonly [string, AgentRecord] => [
   agentId,
@@ -18,13 +18,6 @@ const record = (agentId: string, change: Partial<AgentRecord> = {}): readonly [s
     ...change,
   },
 ];
-
-test('a watch prints one line for each agent that appears, changes or disappears, and none for the others', () => {
-  const before = new Map([record('a'), record('b'), record('c')]);
-  const now = new Map([record('b'), record('c', { versionId: 'v2' }), record('d')]);
-  expect(changedLines(before, now)).toEqual(['- a Agent a', '+ d Agent d', '~ c Agent c']);
-  expect(changedLines(now, now)).toEqual([]);
-});
 
 test('a name finds the only agent that has it, also if two lists have that agent', () => {
   const [first, second] = [record('a')[1], record('b')[1]];

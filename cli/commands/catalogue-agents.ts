@@ -9,10 +9,13 @@ import {
 } from '#contracts/catalogue';
 import type { AgentListFilters, CatalogueClient } from '../catalogue/catalogue-client.ts';
 import { type CatalogueOptions, openCatalogueClient, withCatalogueOptions } from '../catalogue/catalogue-options.ts';
+import { watchAgents } from '../catalogue/watch-agents.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { describeError } from '../errors/describe-error.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { untilInterrupted } from '../watching/interruption.ts';
 
 type FilterOptions = CatalogueOptions & {
   readonly workspace?: string;
@@ -55,7 +58,7 @@ export function addCatalogueAgents(program: Command): void {
     5,
   );
   watch.option('--times <number>', 'how many looks; without an end when absent', wholeNumber(1, 1_000_000));
-  withCatalogueOptions(watch).action(watchAgents);
+  withCatalogueOptions(watch).action(followAgents);
 }
 
 function withFilters(command: Command): Command {
@@ -164,34 +167,18 @@ async function searchFor(query: string, options: SearchOptions): Promise<void> {
   );
 }
 
-async function watchAgents(options: WatchOptions): Promise<void> {
+async function followAgents(options: WatchOptions): Promise<void> {
   const client = openCatalogueClient(options);
-  let known = new Map<string, AgentRecord>();
   const { times = Number.POSITIVE_INFINITY, interval } = options;
-  for (let look = 1; ; look += 1) {
-    const items = await client.list(filtersOf(options), mostWatched);
-    const now = new Map(items.map((agent) => [agent.agentId, agent]));
-    for (const line of changedLines(known, now)) process.stdout.write(`${line}\n`);
-    known = now;
-    if (look >= times) return;
-    await new Promise((resolve) => setTimeout(resolve, interval * 1_000));
-  }
-}
-
-/** One line for each agent that appeared, changed or disappeared. */
-export function changedLines(
-  before: ReadonlyMap<string, AgentRecord>,
-  now: ReadonlyMap<string, AgentRecord>,
-): readonly string[] {
-  const gone = [...before.values()].filter(({ agentId }) => !now.has(agentId));
-  const come = [...now.values()].filter(({ agentId }) => !before.has(agentId));
-  const other = [...now.values()].filter((agent) => {
-    const former = before.get(agent.agentId);
-    return former !== undefined && JSON.stringify(former) !== JSON.stringify(agent);
+  using interruption = untilInterrupted();
+  await watchAgents({
+    look: () => client.list(filtersOf(options), mostWatched),
+    show: (line) => process.stdout.write(`${line}\n`),
+    onBroken: (error) => {
+      process.stderr.write(`A look failed, the next one follows: ${describeError(error).message}\n`);
+    },
+    everyMs: interval * 1_000,
+    times,
+    signal: interruption.signal,
   });
-  return [
-    ...gone.map(({ agentId, name }) => `- ${agentId} ${name}`),
-    ...come.map(({ agentId, name }) => `+ ${agentId} ${name}`),
-    ...other.map(({ agentId, name }) => `~ ${agentId} ${name}`),
-  ];
 }
