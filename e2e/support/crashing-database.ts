@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { preparedFolder } from '#sql/testing/prepared-folder';
 import { startTestServer, type TestServer } from '#sql/testing/test-server';
 
 /** A PostgreSQL server that is killed as in a power failure and restarts on its data at the same address. */
@@ -14,6 +17,8 @@ type CrashingDatabase = AsyncDisposable & {
 
 /** @param folder an empty folder for the data */
 export async function startCrashingDatabase(folder: string): Promise<CrashingDatabase> {
+  // -a keeps the owners: PostgreSQL refuses a folder of another user.
+  await promisify(execFile)('cp', ['-a', `${await preparedFolder()}/.`, folder]);
   let server: TestServer = await startTestServer({ folder });
   const { passwordFile } = server;
   const { url } = server.process;

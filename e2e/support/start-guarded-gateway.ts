@@ -43,7 +43,10 @@ export type GuardedGateway = AsyncDisposable & {
 type GuardedGatewayOptions = {
   readonly bundle?: Bundle;
   readonly change?: (route: GatewayRouteSpec) => GatewayRouteSpec;
+  /** Further settings of the gateway. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Further settings of the runtime. */
+  readonly runtimeEnvironment?: Readonly<Record<string, string>>;
 };
 
 function routeOf(bundle: Bundle, address: string, upstream: string): GatewayRouteSpec {
@@ -131,7 +134,7 @@ export async function startGuardedGateway(options: GuardedGatewayOptions = {}): 
 
   const upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'a healthy answer' }));
   const bundleFile = file('bundle.json', canonicalBytes(bundle));
-  const startAnother = () => startTestRuntime(bundleFile, runtimeTokenFile);
+  const startAnother = () => startTestRuntime(bundleFile, runtimeTokenFile, options.runtimeEnvironment);
   const runtime = stack.use(await startAnother());
   const proxy = stack.use(await startCheckProxy(runtime.url));
   const api = stack.use(await startResources(folder, apiTokenFile));

@@ -1,4 +1,4 @@
-import { analyse } from '#search/analysis/analyse';
+import { analyse, analyseQuery } from '#search/analysis/analyse';
 
 const english =
   "a about after all also am an and any are as at be been before being but by can could did do does doing each few for from further had has have having he her here hers him his how i if in into is it its it's just me more most my no nor not of off on only onto or other our ours out over own please shall she should so some such than that the their theirs them then there these they this those to too under until up upon us very was we were what when where which while who whom whose why will with without would you your yours";
@@ -8,7 +8,7 @@ const russian =
 /** Terms of words of English and Russian that say nothing about a subject: nearly every question and description has some. */
 const functionTerms: ReadonlySet<string> = new Set(analyse(`${english} ${russian}`));
 
-/** The terms of a text that can be about a subject. */
-export function subjectTerms(text: string): readonly string[] {
-  return analyse(text).filter((term) => !functionTerms.has(term));
+/** The terms of a query that can be about a subject. */
+export function subjectTerms(query: string): readonly string[] {
+  return analyseQuery(query).filter((term) => !functionTerms.has(term));
 }

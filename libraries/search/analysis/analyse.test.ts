@@ -1,5 +1,11 @@
-import { describe, expect, test } from 'vitest';
-import { analyse } from './analyse.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { snowballStem } from '#kit/text/snowball-stem';
+import { analyse, analyseQuery } from './analyse.ts';
+
+vi.mock('#kit/text/snowball-stem', async (original) => {
+  const module = await original<typeof import('#kit/text/snowball-stem')>();
+  return { ...module, snowballStem: vi.fn(module.snowballStem) };
+});
 
 describe('terms of a text', () => {
   test.each([
@@ -17,7 +23,17 @@ describe('terms of a text', () => {
     ['signs, spaces and nothing', ' — … \n', []],
     ['names of members of every object', 'constructor __proto__', ['constructor', 'proto']],
   ])('text analysis finds the expected terms in %s', (_what, text, terms) => {
+    expect(analyseQuery(text)).toEqual(terms);
     expect(analyse(text)).toEqual(terms);
+  });
+
+  test('the stem of a word is kept for a text, and never for a query', () => {
+    const stemmed = (word: string): number =>
+      vi.mocked(snowballStem).mock.calls.filter(([given]) => given === word).length;
+    for (let at = 0; at < 3; at += 1) expect(analyseQuery('lighthouses')).toEqual(['lighthous']);
+    expect(stemmed('lighthouses')).toBe(3);
+    for (let at = 0; at < 3; at += 1) expect(analyse('lighthouses')).toEqual(['lighthous']);
+    expect(stemmed('lighthouses')).toBe(4);
   });
 
   test('a run of letters longer than a term is divided, and the terms join to the whole', () => {

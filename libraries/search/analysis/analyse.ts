@@ -1,4 +1,4 @@
-import { stemWord } from './stem-word.ts';
+import { stemPassingWord, stemWord } from './stem-word.ts';
 
 /** Longest term, code units: a longer run of letters is divided, as an index would refuse it. */
 const longestTerm = 128;
@@ -14,11 +14,20 @@ const invisible = /[\u00ad\u200b-\u200d\u2060\ufeff]|\u0300|\u0301/g;
  * for every engine, so that all of them index the same terms.
  */
 export function analyse(text: string): readonly string[] {
+  return termsOf(text, stemWord);
+}
+
+/** As analyse, for the text of a query: none of its words is kept. */
+export function analyseQuery(text: string): readonly string[] {
+  return termsOf(text, stemPassingWord);
+}
+
+function termsOf(text: string, stem: (word: string) => string): readonly string[] {
   const unified = text.normalize('NFKC').replace(invisible, '').toLowerCase().replaceAll('ё', 'е').replaceAll('’', "'");
   const terms: string[] = [];
   for (const [word] of unified.matchAll(words)) {
     for (let from = 0; from < word.length; from += longestTerm) {
-      terms.push(stemWord(word.slice(from, from + longestTerm)));
+      terms.push(stem(word.slice(from, from + longestTerm)));
     }
   }
   return terms;

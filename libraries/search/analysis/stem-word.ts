@@ -6,7 +6,7 @@ const mostKept = 50_000;
 
 const stems = new Map<string, string>();
 
-/** As snowballStem; stems are kept, because texts repeat their words. */
+/** As snowballStem; stems are kept, because stored texts repeat their words. */
 export function stemWord(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
@@ -15,4 +15,9 @@ export function stemWord(word: string): string {
   if (stems.size >= mostKept) stems.clear();
   stems.set(own, stem);
   return stem;
+}
+
+/** As stemWord, for a word that must not stay in memory. */
+export function stemPassingWord(word: string): string {
+  return stems.get(word) ?? snowballStem(word);
 }
