@@ -24,7 +24,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of policies'),
   const usedBecomes = (quota: string, value: number) =>
     until(`${quota} are used to ${value}`, async () => (await used())[quota] === value);
 
-  test('the last policy and the last version that fit are saved, and the next ones are refused and stored nowhere', async () => {
+  test('the last policy and the last version that fit are saved, the next ones are stored nowhere, and archiving needs no quota', async () => {
     const create = (name: string) => world.api.command('POST', policies, { name, definition: definitionOf(name) });
     const { id } = await world.createPolicy('first');
     expect((await world.api.ended(await create('second'))).state).toBe('succeeded');
@@ -45,6 +45,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of policies'),
     expect(await world.objects()).toEqual(before);
     const model = await world.createModel('over-quota');
     await world.applied(model, id, 3);
+    const archived = { ...body, status: 'archived' };
+    const changed = { ...archived, definition: definitionOf('changed') };
+    expect((await world.api.command('PUT', `${policies}/${id}`, changed, { etag })).status).toBe(409);
+    expect(await world.savePolicy(id, { status: 'archived' })).toBe(4);
+    const { etag: archivedTag } = await world.readPolicy(id);
+    for (const again of [archived, body]) {
+      const answer = await world.api.command('PUT', `${policies}/${id}`, again, { etag: archivedTag });
+      expect([answer.status, answer.json.error.code]).toEqual([409, 'revision_quota_reached']);
+    }
   });
 
   test('versions are refused when their bytes together would exceed the quota', async () => {

@@ -11,6 +11,7 @@ import type { PolicyRevision } from '#resources/policy-revision';
 import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { changeToken, nextPolicySpec } from '../policies/make-policy.ts';
+import { isOnlyArchiving } from '../policies/quotas.ts';
 import { requireIfMatch } from './etag.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { type PlannedCommand, runCommand } from './run-command.ts';
@@ -49,7 +50,9 @@ async function plan(
   if (record.kind === 'pending') return failure('revision_pending');
   const tests = await liveTestsOf(service, policyId, policy);
   if (!fitsIntoRevision(body.value.definition, tests)) return failure('definition_too_large');
-  const exceeded = service.quotas.exceededBy({ isNewPolicy: false, definition: body.value.definition, tests });
+  const exceeded = isOnlyArchiving(policy.spec, body.value)
+    ? undefined
+    : service.quotas.exceededBy({ isNewPolicy: false, definition: body.value.definition, tests });
   if (exceeded !== undefined) return failure(exceeded);
   const spec = nextPolicySpec(
     body.value,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { canonicalBytes } from '#contracts/canonical';
 import { definitionOf } from '../../testing/objects.ts';
-import { createQuotas } from './quotas.ts';
+import { createQuotas, isOnlyArchiving } from './quotas.ts';
 
 const definition = definitionOf('portal');
 const size = Buffer.byteLength(JSON.stringify(canonicalBytes(definition).toString('utf8')));
@@ -31,4 +31,13 @@ test('the tests of a policy count as bytes, and the used parts are those of the 
   const left = limits.bytes - size;
   expect(quotas(1, 1, left).exceededBy({ isNewPolicy: false, definition, tests })).toBe('storage_quota_reached');
   expect(quotas(3, 4, 2_500).used()).toEqual({ policies: 1, revisions: 0.8, bytes: 0.25 });
+});
+
+test('a save needs no quota only if it archives a draft and leaves its definition', () => {
+  const same = definitionOf('same');
+  const live = { lifecycle: 'Draft', definition: same } as const;
+  expect(isOnlyArchiving(live, { status: 'archived', definition: structuredClone(same) })).toBe(true);
+  expect(isOnlyArchiving(live, { status: 'draft', definition: same })).toBe(false);
+  expect(isOnlyArchiving(live, { status: 'archived', definition: definitionOf('other') })).toBe(false);
+  expect(isOnlyArchiving({ ...live, lifecycle: 'Archived' }, { status: 'archived', definition: same })).toBe(false);
 });

@@ -1,6 +1,7 @@
-import { canonicalBytes } from '#contracts/canonical';
+import { canonicalBytes, digestOf } from '#contracts/canonical';
+import type { PolicyReplace } from '#contracts/management';
 import type { Definition } from '#contracts/policy';
-import type { PolicyTest } from '#resources/guardrail-policy';
+import type { GuardrailPolicySpec, PolicyTest } from '#resources/guardrail-policy';
 import { storedBytes } from '../../revisions/fits-into-revision.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 
@@ -25,6 +26,19 @@ export type Quotas = {
   /** The used part of each quota, 0 to 1 and above where resources were written by another way. */
   used(): Readonly<Record<PolicyQuotaName, number>>;
 };
+
+/**
+ * Whether a save only archives its policy. It needs no quota: who has reached one must be able to end a policy. A policy
+ * is archived once until it is restored, which needs a quota, so that no client fills the store with it.
+ */
+export function isOnlyArchiving(
+  live: Pick<GuardrailPolicySpec, 'lifecycle' | 'definition'>,
+  body: Pick<PolicyReplace, 'status' | 'definition'>,
+): boolean {
+  return (
+    body.status === 'archived' && live.lifecycle === 'Draft' && digestOf(live.definition) === digestOf(body.definition)
+  );
+}
 
 /** Counts what the watches have seen: commands that run at the same time may exceed a quota by what they write. */
 export function createQuotas(
