@@ -48,6 +48,41 @@ test('portcullis admin grants, lists and revokes a role, and portcullis audit sh
   );
 });
 
+test('portcullis purge-revision asks first, removes the text of a revision for ever, and says what keeps another one', async () => {
+  const manifest = JSON.parse((await run('get', 'gp', 'guarded-chat', '-o', 'json')).stdout);
+  const file = join(folder.path, 'leaky.json');
+  for (const description of ['with-a-secret', 'without']) {
+    const { definition } = manifest.spec;
+    const { apiVersion, kind } = manifest;
+    const spec = { displayName: 'leaky', description, lifecycle: 'Draft', definition };
+    writeFileSync(file, JSON.stringify({ apiVersion, kind, metadata: { name: 'leaky' }, spec }));
+    expect(await run('apply', '-f', file, '--wait')).toMatchObject({ code: 0 });
+  }
+  expect(await run('purge-revision', 'leaky', '1')).toMatchObject({ code: 13, stdout: '' });
+  const newest = await run('purge-revision', 'leaky', '2', '--yes');
+  expect([newest.code, newest.stderr]).toEqual([
+    9,
+    expect.stringContaining('/guardrailpolicies/leaky has this version'),
+  ]);
+  expect((await run('purge-revision', 'leaky', '7', '--yes')).code).toBe(3);
+  expect(await run('purge-revision', 'leaky', '1', '--yes')).toMatchObject({
+    code: 0,
+    stdout: 'The text of revision 1 of leaky was removed. The same definition is still in: 2.\n',
+  });
+  expect((await run('purge-revision', 'leaky', '1')).stdout).toContain('was removed before');
+  for (const via of ['api', 'resources']) {
+    for (const words of [
+      ['diff', 'leaky', '1', '2'],
+      ['apply-revision', 'guarded-echo', '1', '--policy', 'leaky'],
+      ['apply-revision', 'guarded-echo', '1', '--policy', 'leaky', '--dry-run', 'server'],
+    ]) {
+      expect([words, await run(...words, '--via', via)]).toMatchObject([words, { code: 9, stdout: '' }]);
+    }
+  }
+  const shown = await run('get', 'policyrevisions', '-o', 'json');
+  expect(shown.stdout).not.toContain('with-a-secret');
+});
+
 test('portcullis audit export writes lines that audit verify proves, and names the first one that was changed', async () => {
   await run('admin', 'grant', 'bob', '--role', 'author');
   await run('admin', 'revoke', 'bob', '--role', 'author');

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 /** Commands of the kubectl plugin only. */
 const ofPlugin = new Set(['backup', 'restore']);
-/** Examples that need something that only the reader has: another folder, an operation, a bundle or a token. */
+/** Examples that need what only the reader has: another folder, an operation, a revision that is not in use, a token. */
 const exits: Readonly<Record<string, number>> = {
   up: 11,
   'agents get': 3,
@@ -53,6 +53,7 @@ const exits: Readonly<Record<string, number>> = {
   'memory update': 3,
   'memory history': 3,
   runtime: 2,
+  'purge-revision': 9,
 };
 /** The examples of deletions are run last. */
 const lasts = (words: string): number => ['documents delete', 'collection delete', 'delete'].indexOf(words);

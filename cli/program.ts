@@ -37,6 +37,7 @@ const groups: readonly CommandGroup[] = [
       history: async () => (await import('./commands/history.ts')).addHistory,
       archive: async () => (await import('./commands/archive.ts')).addArchive,
       unarchive: async () => (await import('./commands/archive.ts')).addUnarchive,
+      'purge-revision': async () => (await import('./commands/purge-revision.ts')).addPurgeRevision,
     },
   },
   {

@@ -22,6 +22,7 @@ export const examples: Readonly<Record<string, string>> = {
   history: '... history binding/guarded-echo',
   archive: '... archive guarded-chat',
   unarchive: '... unarchive guarded-chat',
+  'purge-revision': '... purge-revision guarded-chat 1 --yes',
   'apply-revision': '... apply-revision guarded-echo 2 --wait',
   rollback: '... rollback guarded-echo --wait',
   reapply: '... reapply guarded-echo --wait',

@@ -55,6 +55,9 @@ const exits: Readonly<Partial<Record<ManagementErrorCode, ExitName>>> = {
   policy_deleting: 'refused',
   model_deleting: 'refused',
   policy_revision_unknown: 'not_found',
+  policy_revision_purged: 'refused',
+  revision_purged: 'refused',
+  revision_in_use: 'refused',
 };
 
 function exitOf(status: number, code: ManagementErrorCode): ExitName {

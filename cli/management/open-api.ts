@@ -2,8 +2,10 @@ import { idLabel } from '#resources/kinds';
 import { writeWarning } from '../applying/judge-applied.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { OpenedResources, SourceOptions } from '../resources/resource-source.ts';
+import type { ManagementClient } from './client.ts';
 import { createCommandWriter } from './command-writer.ts';
 import { createDryRunWriter } from './dry-run-writer.ts';
+import { ManagementApiError } from './management-error.ts';
 import { openManagement } from './management-options.ts';
 import { openResourceReader } from './resource-reader.ts';
 
@@ -24,7 +26,7 @@ export async function openApi(options: SourceOptions): Promise<OpenedResources> 
     writer: isDryRun ? createDryRunWriter(commands, writeWarning) : createCommandWriter(commands),
     stateOf: async ({ metadata }) => (await api.getBinding(metadata.labels?.[idLabel] ?? '')).value,
     overview: () => api.getOverview(),
-    revisionDiff: async (policyId, from, to) => (await api.getRevisionDiff(policyId, from, to)).diff,
+    revisionDiff: (policyId, from, to) => diffOf(api, policyId, from, to),
     surroundings: async () => {
       throw new CliError(
         'usage',
@@ -40,4 +42,14 @@ export async function openApi(options: SourceOptions): Promise<OpenedResources> 
     explain: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
   };
+}
+
+/** Undefined for versions that are too large for the API: the command line then compares them itself. */
+async function diffOf(api: ManagementClient, policyId: string, from: number, to: number): Promise<string | undefined> {
+  try {
+    return (await api.getRevisionDiff(policyId, from, to)).diff;
+  } catch (error) {
+    if (error instanceof ManagementApiError && error.code === 'diff_too_large') return undefined;
+    throw error;
+  }
 }

@@ -50,8 +50,8 @@ export type OpenedResources = AsyncDisposable & {
   readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
   /** Every model as the management API explains it; absent where the resources are read. */
   readonly overview?: () => Promise<Overview>;
-  /** The difference of two revisions as the management API makes it; absent where the resources are read. */
-  readonly revisionDiff?: (policyId: string, from: number, to: number) => Promise<string>;
+  /** The difference as the management API makes it; undefined for revisions too large for it. Absent over resources. */
+  readonly revisionDiff?: (policyId: string, from: number, to: number) => Promise<string | undefined>;
   surroundings(): Promise<Surroundings>;
   /** The cause and the remedy of an error of the resource server; undefined when the cause is unknown. */
   explain(error: unknown): Promise<CliError | undefined>;

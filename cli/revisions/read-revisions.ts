@@ -4,6 +4,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
+import { isPurged } from '#resources/purged-revision';
 import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import { CliError } from '../errors/cli-error.ts';
 import { nameRemedy } from '../resources/absent-resource.ts';
@@ -34,7 +35,7 @@ export async function readRevisions(
 
 /**
  * One revision of a policy, by its number.
- * @throws CliError not_found that names the newest one
+ * @throws CliError not_found that names the newest one; refused for a revision whose text was removed
  */
 export async function readRevision(
   client: KubeClient,
@@ -44,14 +45,23 @@ export async function readRevision(
   const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, policy);
   const id = live?.metadata.labels?.[idLabel];
   const named = id === undefined ? undefined : await readRevisionOfId(client, id, number);
-  if (named?.spec.policy.name === policy) return named;
+  if (named?.spec.policy.name === policy) return withText(named);
   const all = await readRevisions(client, policy);
   const found = all.find(({ spec }) => spec.number === number);
-  if (found !== undefined) return found;
+  if (found !== undefined) return withText(found);
   const newest = all[0].spec.number;
   throw new CliError(
     'not_found',
     `The policy ${policy} has no revision ${number}. The newest one is ${newest}; "history ${policy}" lists all.`,
+  );
+}
+
+function withText(revision: Stored<PolicyRevision>): Stored<PolicyRevision> {
+  if (!isPurged(revision)) return revision;
+  const { number, policy } = revision.spec;
+  throw new CliError(
+    'refused',
+    `The text of revision ${number} of ${policy.name} was removed: it cannot be read, compared or applied. Nothing was changed.`,
   );
 }
 

@@ -27,7 +27,7 @@ const paths = [
 ];
 
 /** SHA-256 of the served document. Consumers pin the digest: a change of the digest is a change of the contract. */
-const pinned = 'b898d0bfefc8c0a07afe2e2714269363a644afa7ada2228683a0255bf0fac2dd';
+const pinned = '39d27a01745d5399f2b3a6f10a3c5519c85a4ef088af652812e6f92afc47e706';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the management API'), () => {
   let world: ManagementWorld;
@@ -72,6 +72,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
           '/api/v1/dry-runs/guardrail-policies/{policyId}',
           '/api/v1/dry-runs/models/{modelId}/guardrail-binding',
           '/api/v1/policy-diffs/{policyId}',
+          '/api/v1/policy-purges/{policyId}/{revision}',
           '/api/v1/rights',
           '/api/v1/rights/grant',
           '/api/v1/rights/revoke',
@@ -86,7 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs and differences beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences and purges beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);
@@ -112,6 +113,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['POST', '/api/v1/dry-runs/guardrail-policies/{policyId}', 'identity'],
       ['POST', '/api/v1/dry-runs/models/{modelId}/guardrail-binding', 'identity'],
       ['GET', '/api/v1/policy-diffs/{policyId}', 'identity'],
+      ['POST', '/api/v1/policy-purges/{policyId}/{revision}', 'identity'],
     ]);
   });
 

@@ -24,6 +24,7 @@ export const managementErrors = {
   revision_not_found: failure(404, 'There is no such revision of the policy.'),
   model_not_found: failure(404, 'There is no such model.'),
   operation_not_found: failure(404, 'There is no such operation, or it ended longer ago than operations are kept.'),
+  revision_purged: failure(410, 'The text of the revision was removed: its number and digest are in the history.'),
   method_not_allowed: failure(405, 'The method is not allowed for this path.'),
   request_timeout: failure(408, 'The request did not arrive in time.'),
   idempotency_key_reused: failure(409, 'The Idempotency-Key belongs to another command: a new change takes a new key.'),
@@ -40,6 +41,11 @@ export const managementErrors = {
     'The policy is being deleted: it cannot be changed or applied. "portcullis apply" of its manifest takes the deletion back.',
   ),
   policy_revision_unknown: failure(409, 'There is no such policy, or it has no such revision.'),
+  policy_revision_purged: failure(
+    409,
+    'The text of the revision was removed: it cannot be applied. Apply another one.',
+  ),
+  revision_in_use: failure(409, 'The revision is in use, so that its text stays; details name each use.'),
   last_administrator: failure(409, 'The right belongs to the last administrator: grant it to another one first.'),
   model_deleting: failure(409, 'The model is being deleted: no policy can be applied to it.'),
   policy_quota_reached: failure(
@@ -65,6 +71,10 @@ export const managementErrors = {
   definition_too_large: failure(
     422,
     'The definition is larger than a revision may be: split the policy or shorten its lists.',
+  ),
+  diff_too_large: failure(
+    422,
+    'Both versions together have more than 512 KiB: "portcullis diff" compares them on the machine of the caller.',
   ),
   if_match_missing: failure(428, 'Send a header If-Match with the ETag of the latest read.'),
   headers_too_large: failure(431, 'The headers of the request are too large.'),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { identityProblems } from './identity.ts';
 import { immutabilityProblems } from './immutability.ts';
 import { idLabel, kinds, restoredUidAnnotation } from './kinds.ts';
+import { purgedSpec } from './purged-revision.ts';
 
 type Subject = Parameters<typeof immutabilityProblems>[1];
 
@@ -18,6 +19,31 @@ test('the spec of a PolicyRevision cannot be changed, extended or reduced', () =
     expect(fields(kinds.policyRevision, before, subject(after))).toEqual(['spec']);
   }
   expect(fields(kinds.policyRevision, before, subject({ tests: [], number: 1 }, { any: 'label' }))).toEqual([]);
+});
+
+test('the text of a PolicyRevision can be removed once, and nothing else can change with it', () => {
+  const texts = { displayName: 'Sample', description: 'why', message: 'why', refusalText: 'no', definition: '{}' };
+  const kept = { policyId: 'p', number: 1, policy: { name: 'p', uid: 'u', generation: 1 }, token: '', author: 'a' };
+  const counts = { lifecycle: 'Draft' as const, definitionDigest: '0'.repeat(64), ruleCount: 0, ruleKinds: [] };
+  const before = { ...kept, ...texts, ...counts, tests: [] };
+  const at = '2026-01-02T03:04:05.000Z';
+  const purged = purgedSpec(before, at);
+  expect(JSON.stringify(purged)).not.toMatch(/why|"no"/);
+  expect(fields(kinds.policyRevision, subject(before), subject(purged))).toEqual([]);
+  for (const after of [
+    { ...purged, number: before.number + 1 },
+    { ...purged, definitionDigest: 'b'.repeat(64) },
+    { ...purged, author: 'b' },
+    { ...purged, definition: before.definition },
+    { ...purged, displayName: before.displayName },
+    { ...purged, message: 'why' },
+  ]) {
+    expect(fields(kinds.policyRevision, subject(before), subject(after))).toEqual(['spec']);
+  }
+  expect(fields(kinds.policyRevision, subject(purged), subject(before))).toEqual(['spec']);
+  expect(fields(kinds.policyRevision, subject(purged), subject({ ...purged, purgeTime: before.token }))).toEqual([
+    'spec',
+  ]);
 });
 
 test('digest, build and manifest of a RuntimeWorkload cannot change, replicas and state can', () => {

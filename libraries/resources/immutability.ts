@@ -3,6 +3,7 @@ import { restoredUidMessage } from './admission-rules.ts';
 import { identityProblems } from './identity.ts';
 import { type Kind, kinds, restoredUidAnnotation } from './kinds.ts';
 import type { Resource } from './metadata.ts';
+import { isPurgeOf } from './purged-revision.ts';
 import { validationRules } from './validation-rules.ts';
 
 /** A forbidden change: `field` is a path such as `spec`. */
@@ -11,7 +12,7 @@ export type ImmutabilityProblem = { readonly field: string; readonly message: st
 const rulesByKind: ReadonlyMap<string, readonly { readonly at: string; readonly message: string }[]> = new Map(
   (Object.keys(kinds) as (keyof typeof kinds)[]).map((key) => [
     kinds[key].kind,
-    validationRules[key].filter(({ rule }) => rule === 'self == oldSelf'),
+    validationRules[key].filter(({ rule }) => rule.startsWith('self == oldSelf')),
   ]),
 );
 
@@ -24,7 +25,8 @@ export function immutabilityProblems(
   before: Pick<Resource, 'metadata' | 'spec'>,
   after: Pick<Resource, 'metadata' | 'spec'>,
 ): readonly ImmutabilityProblem[] {
-  const frozen = (rulesByKind.get(kind.kind) ?? [])
+  const isPurge = kind.kind === kinds.policyRevision.kind && isPurgeOf(before.spec, after.spec);
+  const frozen = (isPurge ? [] : (rulesByKind.get(kind.kind) ?? []))
     .filter(({ at }) => !isDeepStrictEqual(memberAt(before, at), memberAt(after, at)))
     .map(({ at, message }) => ({ field: at, message }));
   return [...frozen, ...identityProblems(before, after), ...restoredUidProblems(kind, before, after)];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { changeAuthorSchema, changeMessageSchema } from './change-note.ts';
 import { policyTestSchema, refusalTextSchema } from './guardrail-policy.ts';
-import { digestSchema, nameSchema, resourceSchema, uidSchema } from './metadata.ts';
+import { digestSchema, nameSchema, resourceSchema, timeSchema, uidSchema } from './metadata.ts';
 
 /** The number of a revision; numbers start at 1 and have no gaps. */
 const revisionNumberSchema = z.int().min(1).max(2_147_483_647);
@@ -35,6 +35,9 @@ const policyRevisionSpecSchema = z.strictObject({
     .describe('ruleKinds are the kinds of the rules, each once, sorted.'),
   refusalText: refusalTextSchema.optional().describe('refusalText is the message for a denied text at that time.'),
   tests: z.array(policyTestSchema).max(256).describe('tests are the tests of the policy at that time.'),
+  purgeTime: timeSchema
+    .optional()
+    .describe('purgeTime is the time at which the text of the revision was removed; absent while the revision has it.'),
 });
 export const policyRevisionSchema = resourceSchema('PolicyRevision', policyRevisionSpecSchema, z.strictObject({}));
 

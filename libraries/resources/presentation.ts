@@ -89,7 +89,7 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
   policyRevision: {
     description:
       'PolicyRevision is one immutable state of a GuardrailPolicy. Portcullis writes it and keeps it after the policy is deleted.',
-    spec: 'spec is the recorded policy; it never changes.',
+    spec: 'spec is the recorded policy; it never changes, except that its text can be removed.',
     columns: [
       column('Policy', '.spec.policy.name', 'Name of the policy.'),
       column('Number', '.spec.number', 'Number of the policy revision.', 'integer'),

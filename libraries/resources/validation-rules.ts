@@ -1,4 +1,5 @@
 import { type Kind, kinds } from './kinds.ts';
+import { purgedName } from './purged-revision.ts';
 
 /** A rule in CEL as a CustomResourceDefinition writes it (x-kubernetes-validations). */
 export type ValidationRule = {
@@ -50,6 +51,37 @@ const sectionRules = ['request', 'response'].flatMap((section) =>
   })),
 );
 
+/** Members that a revision keeps when its text is removed. */
+const keptMembers = [
+  'policyId',
+  'number',
+  'policy',
+  'token',
+  'lifecycle',
+  'definitionDigest',
+  'ruleCount',
+  'ruleKinds',
+];
+
+/** As `isPurgeOf`: the text of a revision can be removed once, and nothing else changes. */
+const frozenButForPurge: PlacedRule = {
+  at: 'spec',
+  rule: [
+    'self == oldSelf || has(self.purgeTime) && !has(oldSelf.purgeTime)',
+    ...keptMembers.map((member) => `self.${member} == oldSelf.${member}`),
+    'has(self.author) == has(oldSelf.author)',
+    '(!has(self.author) || self.author == oldSelf.author)',
+    `self.displayName == '${purgedName}'`,
+    "self.description == ''",
+    "self.definition == ''",
+    'self.tests.size() == 0',
+    '!has(self.message)',
+    '!has(self.refusalText)',
+  ].join(' && '),
+  message: 'the spec of a PolicyRevision never changes, except that its text can be removed',
+  reason: 'FieldValueForbidden',
+};
+
 /**
  * Validation rules of the API server beyond types and limits. The schemas (superRefine in `libraries/contracts/policy.ts`)
  * and `immutability.ts` check the same in TypeScript. Rules of unions are generated from the schemas.
@@ -65,7 +97,7 @@ export const validationRules: Readonly<Record<keyof typeof kinds, readonly Place
       fieldPath: '.providers',
     },
   ],
-  policyRevision: [frozen(kinds.policyRevision, 'spec')],
+  policyRevision: [frozenButForPurge],
   modelBinding: [],
   runtimeWorkload: ['spec.digest', 'spec.build', 'spec.manifest'].map((at) => frozen(kinds.runtimeWorkload, at)),
   gatewayRoute: [],

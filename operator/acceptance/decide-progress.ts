@@ -131,6 +131,10 @@ function revisionIsRecorded(
     const name = `${content.policyId}-${content.policyRevision}`;
     return { kind: 'step', step: { kind: 'read_revision', target, name } };
   }
+  if (revision === 'purged') {
+    const message = `the text of revision ${content.policyRevision} of the policy was removed: apply another revision`;
+    return failed('references', 'policy_revision_unknown', message);
+  }
   if (revision !== 'absent') return undefined;
   return unresolved('PolicyRevisionUnknown', `the policy has no revision ${content.policyRevision}`);
 }
@@ -206,8 +210,8 @@ function guarded(s: ProgressSnapshot, target: ApplicationRole, content: PolicyCo
   return { kind: 'ready', guardrail, workload: workload.name, division: judgement.division };
 }
 
-function isFound(revision: PolicyRevisionSpec | 'absent' | undefined): revision is PolicyRevisionSpec {
-  return revision !== undefined && revision !== 'absent';
+function isFound(revision: PolicyRevisionSpec | 'absent' | 'purged' | undefined): revision is PolicyRevisionSpec {
+  return typeof revision === 'object';
 }
 
 function unresolved(reason: string, message: string): ApplicationProgress {

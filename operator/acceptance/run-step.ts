@@ -206,7 +206,7 @@ function learn(acceptance: AcceptanceState, target: ApplicationRole, facts: Targ
 
 function revisionOf(acceptance: AcceptanceState, target: ApplicationRole) {
   const { revision } = acceptance.facts[target];
-  if (revision === undefined || revision === 'absent')
+  if (revision === undefined || revision === 'absent' || revision === 'purged')
     throw new TypeError('a step needs the revision of the binding, which was not read');
   return revision;
 }

@@ -40,7 +40,8 @@ export type WorkloadView = {
 
 /** The facts about one application in this pass; absent means not evaluated. */
 export type TargetFacts = {
-  readonly revision?: PolicyRevisionSpec | 'absent';
+  /** `purged`: its text was removed. */
+  readonly revision?: PolicyRevisionSpec | 'absent' | 'purged';
   readonly bundle?: BuiltBundle | RefusedBundle;
   readonly judgement?: ValidationResult;
   readonly workload?: WorkloadView;

@@ -52,6 +52,8 @@ import { startRecovery } from './operations/recovery-loop.ts';
 import { startSettling } from './operations/settle-loop.ts';
 import { CheckUnavailableError, createDefinitionChecker } from './policies/check-definition.ts';
 import { createQuotas } from './policies/quotas.ts';
+import { createCommandTexts } from './purges/adapters/postgres/command-texts.ts';
+import { createRevisionPurges } from './purges/purge-revision.ts';
 
 /** Replacements for tests: authorization, times, and the resource client. */
 export type ManagementOverrides = {
@@ -167,6 +169,15 @@ export async function createManagementService(
     providerTests: createProviderTests({ gateways, token: adminToken }),
     settling,
     rightChanges: createRightChanges({ database, relations, rights, audit, store, clock }),
+    purges: createRevisionPurges({
+      database,
+      client,
+      caches,
+      rights,
+      texts: createCommandTexts(database),
+      audit,
+      clock,
+    }),
     audit,
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,

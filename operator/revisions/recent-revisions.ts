@@ -2,16 +2,22 @@ import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
+import { isMarked, isPurged } from '#resources/purged-revision';
 
-/** Cache time. A revision never changes; only its deletion is noticed later. */
+/** Cache time. A revision never changes except that its text can be removed; only its deletion is noticed later. */
 const freshMs = 10_000;
 /** Limit of cached characters of definitions. */
 const maxCharacters = 4_194_304;
 
+const metadataOnly = { ...kinds.policyRevision, metadataOnly: true } as const;
+
 /** A short-lived cache of revisions, for bindings that are applied at about the same time. */
 export type RecentRevisions = {
-  /** @returns undefined if the revision does not exist, which is not cached */
-  read(name: string): Promise<PolicyRevisionSpec | undefined>;
+  /**
+   * A cached revision is given only if a read of its metadata shows that its text is not removed now.
+   * @returns undefined if the revision does not exist, `purged` if its text was or is being removed; neither is cached
+   */
+  read(name: string): Promise<PolicyRevisionSpec | 'purged' | undefined>;
 };
 
 export function createRecentRevisions(client: Pick<KubeClient, 'get'>, clock: Clock): RecentRevisions {
@@ -35,9 +41,15 @@ export function createRecentRevisions(client: Pick<KubeClient, 'get'>, clock: Cl
     async read(name) {
       forgetOld();
       const known = held.get(name);
-      if (known !== undefined) return known.spec;
+      if (known !== undefined) {
+        const head = await client.get<PolicyRevision>(metadataOnly, name);
+        if (head === undefined || !isMarked(head.metadata)) return known.spec;
+        forget(name);
+        return 'purged';
+      }
       const revision = await client.get<PolicyRevision>(kinds.policyRevision, name);
       if (revision === undefined) return undefined;
+      if (isPurged(revision)) return 'purged';
       forget(name);
       held.set(name, { spec: revision.spec, since: clock.now() });
       characters += revision.spec.definition.length;

@@ -44,7 +44,9 @@ export async function prepareWorkload(ports: PreparePorts, input: PrepareInput):
   const current = isKept ? held : await client.get<RuntimeWorkload>(kinds.runtimeWorkload, name);
   if (current === undefined) {
     const manifest = workloads.render({ name, digest, build, providers });
-    return client.create(kinds.runtimeWorkload, makeGeneration({ name, digest, build, manifest, replicas }));
+    const [policy] = input.bundle.policies;
+    const revision = policy === undefined ? undefined : { policyId: policy.id, number: policy.revision };
+    return client.create(kinds.runtimeWorkload, makeGeneration({ name, digest, build, manifest, replicas, revision }));
   }
   if (current.spec.digest !== digest || current.spec.build !== build) {
     throw new BrokenError('Refused', `the workload ${name} has another bundle or build`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { KubeClient } from '../client/client.ts';
 import { testApply } from './suite/apply-manifests.ts';
-import { testCreate, testPatch, testStatus } from './suite/create-and-patch.ts';
+import { testCreate, testPatch, testPurge, testStatus } from './suite/create-and-patch.ts';
 import { testDelete, testOwners } from './suite/delete-and-owners.ts';
 import { testList, testWatch } from './suite/list-and-watch.ts';
 import { testProtection } from './suite/protection.ts';
@@ -23,6 +23,7 @@ export function testResourceServer(name: string, open: () => Promise<ResourceSer
     const client = (): KubeClient => server.client;
     describe('create', () => testCreate(client));
     describe('patch', () => testPatch(client));
+    describe('removal of a text', () => testPurge(client));
     describe('status', () => testStatus(client));
     describe('delete', () => testDelete(client));
     describe('apply', () => testApply(client));

@@ -74,6 +74,7 @@ export function restoredPolicy(revision: PolicyRevision): GuardrailPolicy {
     number: _number,
     author: _author,
     message: _message,
+    purgeTime: _purgeTime,
     ...rest
   } = revision.spec;
   const { definitionDigest: _digest, ruleCount: _count, ruleKinds: _kinds, ...content } = rest;

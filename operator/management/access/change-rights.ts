@@ -6,6 +6,7 @@ import type { Clock } from '#kit/time/clock';
 import { controlPlane } from '#relations/model';
 import { type Relations, relationLimits, type Tuple } from '#relations/ports';
 import type { Database } from '#sql/connect';
+import { lockRights } from './lock-rights.ts';
 import { roleRight } from './required-right.ts';
 import { rightOfTuple, tupleOfRight } from './right-tuples.ts';
 import type { Rights } from './rights.ts';
@@ -69,7 +70,7 @@ export function createRightChanges(options: {
   async function changeAlone(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
     const tuple = tupleOfRight(right);
     return database.sql.begin(async (sql) => {
-      await sql`select pg_advisory_xact_lock(hashtextextended('portcullis.management.rights', 0))`;
+      await lockRights(sql);
       if (!(await mayChange(rights, by))) return { kind: 'no_right' };
       const held = await relations.tuplesOf(tuple.object);
       const isHeld = held.some((one) => textOf(one) === textOf(tuple));

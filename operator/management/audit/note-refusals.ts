@@ -15,6 +15,7 @@ const commands: Partial<Record<ServedOperation, AuditAction>> = {
   replaceBinding: 'binding.write',
   grantRight: 'administrator.grant',
   revokeRight: 'administrator.revoke',
+  purgeRevision: 'revision.purge',
 };
 
 /** Refusals of reads that are recorded: who asked had no identity or no right. */

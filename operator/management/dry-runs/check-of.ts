@@ -57,8 +57,7 @@ function providers({ facts: { bundle, providers: fact }, asksProviders }: Checke
 }
 
 function tests({ facts: { revision, bundle, tests: fact } }: CheckedFacts): Found {
-  if (revision === undefined || revision === 'absent' || revision.tests.length === 0)
-    return { notNeeded: 'the policy has no tests' };
+  if (typeof revision !== 'object' || revision.tests.length === 0) return { notNeeded: 'the policy has no tests' };
   if (fact === undefined) return later;
   if (fact.kind === 'failed') return { failed: fact.message };
   const [policy] = bundle?.kind === 'built' ? bundle.bundle.policies : [];

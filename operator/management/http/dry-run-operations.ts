@@ -6,12 +6,14 @@ import { currentProfile } from '#contracts/profiles';
 import { readShape } from '#contracts/read-shape';
 import { kinds } from '#resources/kinds';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
+import { isPurged } from '#resources/purged-revision';
 import { findUpstream } from '../../environment/approved-providers.ts';
 import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
 import { makeRevisionContent } from '../../revisions/resources/revision.ts';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { newPolicySpec, nextPolicySpec, objectNamesFor } from '../policies/make-policy.ts';
+import { isOnlyArchiving } from '../policies/quotas.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { modelIdParameter, policyIdParameter } from './path-ids.ts';
 import { liveTestsOf } from './replace-policy.ts';
@@ -85,6 +87,7 @@ export const dryRunOperations: readonly Row[] = [
       'policy_deleting',
       'policy_archived',
       'policy_revision_unknown',
+      'policy_revision_purged',
     ],
     run: dryRunReplaceBinding,
   },
@@ -131,7 +134,9 @@ async function dryRunReplacePolicy({ service, body, path }: ManagementRequest): 
   if (policy.metadata.deletionTimestamp !== undefined) return failure('policy_deleting');
   const tests = await liveTestsOf(service, id, policy);
   if (!fitsIntoRevision(read.value.definition, tests)) return failure('definition_too_large');
-  const exceeded = service.quotas.exceededBy({ isNewPolicy: false, definition: read.value.definition, tests });
+  const exceeded = isOnlyArchiving(policy.spec, read.value)
+    ? undefined
+    : service.quotas.exceededBy({ isNewPolicy: false, definition: read.value.definition, tests });
   if (exceeded !== undefined) return failure(exceeded);
   const spec = nextPolicySpec(read.value, { tests, refusalText: policy.spec.refusalText }, id);
   const number = (service.caches.revisions(id)[0]?.number ?? 0) + 1;
@@ -161,6 +166,7 @@ async function dryRunReplaceBinding({ service, body, path }: ManagementRequest):
   const latest = await recorder.find(id, policy);
   const revision = await client.get<PolicyRevision>(kinds.policyRevision, `${id}-${policyRevision}`);
   if (revision === undefined) return failure('policy_revision_unknown');
+  if (isPurged(revision)) return failure('policy_revision_purged');
   const lifecycle = latest.kind === 'recorded' ? latest.revision.lifecycle : caches.revisions(id)[0]?.lifecycle;
   if (lifecycle === 'Archived' || policy.spec.lifecycle === 'Archived') return failure('policy_archived');
   const { provider } = binding.spec.model;

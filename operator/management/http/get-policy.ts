@@ -5,6 +5,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
+import { isPurged } from '#resources/purged-revision';
 import { createdAt, knownRevision } from '../caches/known-revision.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { policyDetail } from '../policies/policy-view.ts';
@@ -42,7 +43,7 @@ async function newestRecorded(
   const newest = caches.revisions(policyId)[0];
   if (newest === undefined) return undefined;
   const revision = await client.get<PolicyRevision>(kinds.policyRevision, newest.objectName);
-  if (revision === undefined) return undefined;
+  if (revision === undefined || isPurged(revision)) return undefined;
   const definition = JSON.parse(revision.spec.definition) as Definition;
   return policyDetail(knownRevision(revision), createdAt(policy.metadata), definition);
 }

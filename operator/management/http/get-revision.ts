@@ -2,6 +2,7 @@ import { failure, success } from '#api/operation';
 import { maxRevision } from '#contracts/management';
 import { kinds } from '#resources/kinds';
 import type { PolicyRevision } from '#resources/policy-revision';
+import { isPurged } from '#resources/purged-revision';
 import { findPolicy } from '../policies/find-policy.ts';
 import { revisionDetail } from '../policies/policy-view.ts';
 import type { ManagementRequest, ManagementResponse } from './management.ts';
@@ -13,7 +14,8 @@ export async function getRevision({ service, path }: ManagementRequest): Promise
   const { client, caches } = service;
   const revision =
     number > maxRevision ? undefined : await client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`);
-  if (revision !== undefined) return success(revisionDetail(revision));
+  if (revision !== undefined)
+    return isPurged(revision) ? failure('revision_purged') : success(revisionDetail(revision));
   const isKnown = caches.revisions(policyId).length > 0 || (await findPolicy(client, caches, policyId)) !== undefined;
   return failure(isKnown ? 'revision_not_found' : 'policy_not_found');
 }

@@ -214,7 +214,7 @@ const operations: readonly Row[] = [
       { name: 'revision', in: 'path', description: 'The number of the version.', required: true, ...revisionNumber },
     ],
     success: readOf('Policy'),
-    errors: ['invalid_path_id', 'policy_not_found', 'revision_not_found'],
+    errors: ['invalid_path_id', 'policy_not_found', 'revision_not_found', 'revision_purged'],
     obligations: ['management:revision-get:one', 'management:revision:unchanged'],
     run: getRevision,
   },
@@ -266,6 +266,7 @@ const operations: readonly Row[] = [
       'policy_archived',
       'policy_deleting',
       'policy_revision_unknown',
+      'policy_revision_purged',
       'revision_pending',
     ],
     obligations: [

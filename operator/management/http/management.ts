@@ -17,6 +17,7 @@ import type { GenerationRecorder } from '../operations/record-generation.ts';
 import type { Settling } from '../operations/settle-loop.ts';
 import type { DefinitionChecker } from '../policies/check-definition.ts';
 import type { Quotas } from '../policies/quotas.ts';
+import type { RevisionPurges } from '../purges/purge-revision.ts';
 
 /** The dependencies that all operations of a management process share. */
 export type Management = {
@@ -35,6 +36,7 @@ export type Management = {
   readonly providerTests: ProviderTests;
   readonly settling: Pick<Settling, 'lookAt'>;
   readonly rightChanges: RightChanges;
+  readonly purges: RevisionPurges;
   readonly audit: Pick<AuditLog, 'read' | 'chains'>;
   readonly newId: () => string;
   /** How long a repeated request waits for the command that is in progress, milliseconds. */

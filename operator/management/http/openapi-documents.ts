@@ -10,11 +10,13 @@ import {
 } from '#contracts/management';
 import { definitionSchema, sectionSchema } from '#contracts/policy';
 import { revisionDiffSchema } from '#contracts/revision-diff';
+import { revisionPurgeSchema } from '#contracts/revision-purge';
 import { changedRightSchema, controlRightSchema, controlRightsSchema } from '#contracts/rights';
 import { auditOperations } from './audit-operations.ts';
 import { bodySchemas } from './body-schemas.ts';
 import { dryRunOperations } from './dry-run-operations.ts';
 import { managementTable } from './management-table.ts';
+import { purgeOperation } from './purge-operation.ts';
 import { revisionDiffOperation } from './revision-diff-operation.ts';
 import { rightsOperations } from './rights-operations.ts';
 
@@ -82,6 +84,7 @@ export function commonDocument(): unknown {
       { name: 'Differences', description: 'Versions of a policy, compared.' },
       { name: 'Documents', description: 'Descriptions of interfaces.' },
       { name: 'Dry runs', description: 'What a command would answer; nothing is written.' },
+      { name: 'Purges', description: 'Removal of a text that a version must not hold.' },
       { name: 'Rights', description: 'Who has which right to the control plane.' },
     ],
     token: platformToken,
@@ -101,13 +104,20 @@ export function commonDocument(): unknown {
         ChangedRight: changedRightSchema,
         DryRunResult: dryRunResultSchema,
         RevisionDiff: revisionDiffSchema,
+        RevisionPurge: revisionPurgeSchema,
         Error: managementErrorSchema,
       },
     }),
     paths: {
       ...openApiPaths({
         ...managementTable,
-        operations: [...auditOperations, ...rightsOperations, ...dryRunOperations, revisionDiffOperation],
+        operations: [
+          ...auditOperations,
+          ...rightsOperations,
+          ...dryRunOperations,
+          revisionDiffOperation,
+          purgeOperation,
+        ],
       }),
       [commonDocumentPath]: document(commonDocumentPath, 'Read this document', 'getCommonDocument'),
       [managementDocumentPath]: document(

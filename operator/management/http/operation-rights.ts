@@ -42,6 +42,7 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'listRights':
     case 'grantRight':
     case 'revokeRight':
+    case 'purgeRevision':
       return roleRight('administer');
   }
 }

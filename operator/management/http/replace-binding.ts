@@ -6,6 +6,7 @@ import type { JsonValue } from '#kit/json/parse-strict';
 import { kinds } from '#resources/kinds';
 import type { ModelBindingSpec } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
+import { isMarked } from '#resources/purged-revision';
 import { findPolicy } from '../policies/find-policy.ts';
 import { requireIfMatch } from './etag.ts';
 import type { Management, ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
@@ -80,14 +81,25 @@ async function desiredGuardrail(service: Management, body: BindingWrite): Promis
   const latest = await recorder.record(policyId, policy);
   if (latest.kind === 'pending') return failure('revision_pending');
   const lifecycle = latest.kind === 'recorded' ? latest.revision.lifecycle : caches.revisions(policyId)[0]?.lifecycle;
-  if (!(await hasRevision(service, policyId, body.policyRevision))) return failure('policy_revision_unknown');
+  const fault = await revisionFault(service, policyId, body.policyRevision);
+  if (fault !== undefined) return fault;
   if (lifecycle === 'Archived' || policy.spec.lifecycle === 'Archived') return failure('policy_archived');
   const policyRef = { name: policy.metadata.name, revision: body.policyRevision };
   return { kind: 'desired', guardrail: { mode: 'Policy', policyRef }, policyId };
 }
 
-async function hasRevision({ client, caches }: Management, policyId: string, number: number): Promise<boolean> {
-  if (number > maxRevision) return false;
-  if (caches.revisions(policyId).some((revision) => revision.number === number)) return true;
-  return (await client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`)) !== undefined;
+/** A live read: a text that another replica removes now must not be taken for present. */
+async function revisionFault(
+  { client, caches }: Management,
+  policyId: string,
+  number: number,
+): Promise<ManagementError | undefined> {
+  if (number > maxRevision) return failure('policy_revision_unknown');
+  const revision = await client.get<PolicyRevision>(policyRevisionHead, `${policyId}-${number}`);
+  if (revision === undefined) return failure('policy_revision_unknown');
+  const known = caches.revisions(policyId).find((one) => one.number === number);
+  const isGone = isMarked(revision.metadata) || known?.purgeTime !== undefined;
+  return isGone ? failure('policy_revision_purged') : undefined;
 }
+
+const policyRevisionHead = { ...kinds.policyRevision, metadataOnly: true } as const;

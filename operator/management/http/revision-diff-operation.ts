@@ -1,11 +1,13 @@
 import { type ApiOperation, failure, success } from '#api/operation';
 import { maxRevision } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
-import type { RevisionDiff } from '#contracts/revision-diff';
+import { maxDiffBytes, type RevisionDiff } from '#contracts/revision-diff';
 import { revisionDiff } from '#diagnosis/revision-diff';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
+import { isPurged } from '#resources/purged-revision';
+import { storedBytes } from '../../revisions/fits-into-revision.ts';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
@@ -39,7 +41,7 @@ export const revisionDiffOperation: ApiOperation<Management, ManagementCaller, M
       },
     ],
     success: { status: 200, description: 'The difference.', schema: 'RevisionDiff', headers: [] },
-    errors: ['invalid_path_id', 'policy_not_found', 'revision_not_found'],
+    errors: ['invalid_path_id', 'policy_not_found', 'revision_not_found', 'revision_purged', 'diff_too_large'],
     obligations: [],
     run: getRevisionDiff,
   };
@@ -62,6 +64,12 @@ async function getRevisionDiff({ service, path, query }: ManagementRequest): Pro
     const isKnown = newest !== undefined || (await findPolicy(client, caches, id)) !== undefined;
     return failure(isKnown ? 'revision_not_found' : 'policy_not_found');
   }
+  if (isPurged(before) || isPurged(after)) return failure('revision_purged');
+  if (sizeOf(before) + sizeOf(after) > maxDiffBytes) return failure('diff_too_large');
   const diff = revisionDiff(before, after);
   return success({ policyId: id, from, to, isSame: diff === '', diff } satisfies RevisionDiff);
+}
+
+function sizeOf({ spec }: Stored<PolicyRevision>): number {
+  return storedBytes(spec.definition, spec.tests);
 }

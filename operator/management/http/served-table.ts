@@ -11,6 +11,7 @@ import { overviewOperation } from './overview-operation.ts';
 import { ownRightsOperation } from './own-rights-operation.ts';
 import { policyCheckOperation } from './policy-check-operation.ts';
 import { providerTestOperation } from './provider-test-operation.ts';
+import { purgeOperation } from './purge-operation.ts';
 import { type ResourceOperation, resourceOperationNames, resourceOperations } from './resource-operations.ts';
 import { revisionDiffOperation } from './revision-diff-operation.ts';
 import { type RightsOperation, rightsOperationNames, rightsOperations } from './rights-operations.ts';
@@ -29,6 +30,7 @@ export const servedOperationNames = [
   ...rightsOperationNames,
   ...dryRunOperationNames,
   revisionDiffOperation.name,
+  purgeOperation.name,
 ] as const;
 export type ServedOperation =
   | ManagementOperation
@@ -43,7 +45,8 @@ export type ServedOperation =
   | AuditOperation
   | RightsOperation
   | DryRunOperation
-  | typeof revisionDiffOperation.name;
+  | typeof revisionDiffOperation.name
+  | typeof purgeOperation.name;
 
 /** Every operation of the service: those of the contract, and the service's own reads of resources, agents, decisions and audit entries. */
 export const servedTable: ApiTable<Management, ManagementCaller, ManagementErrorCode, ServedOperation> = {
@@ -62,5 +65,6 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     ...rightsOperations,
     ...dryRunOperations,
     revisionDiffOperation,
+    purgeOperation,
   ],
 };

@@ -10,7 +10,8 @@ const identity = { digest: 'a'.repeat(64), build: '0.1.0+0123456789ab', template
 test('the RuntimeWorkload of local processes equals its golden file', () => {
   const name = workloadName(identity, []);
   const manifest = renderManifest({ name, ...identity, providers: [] });
-  const object = makeGeneration({ name, ...identity, manifest, replicas: 2 });
+  const revision = { policyId: '01990000-0000-7000-8000-000000000001', number: '3' };
+  const object = makeGeneration({ name, ...identity, manifest, replicas: 2, revision });
   expect(runtimeWorkloadSchema.safeParse(object).error?.issues).toBeUndefined();
   return expect(stringify(object)).toMatchFileSnapshot('../testdata/generation.yaml');
 });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
+import type { PolicyRevision } from '#resources/policy-revision';
+import { purgedSpec } from '#resources/purged-revision';
 import { applyDesired, patchOperations, statusOperations } from '../../apply/apply.ts';
 import { compareVersions } from '../../watch/compare-versions.ts';
 import { samplePolicy, sampleRevision } from '../sample-resources.ts';
@@ -144,6 +146,30 @@ export function testPatch(client: ClientSource): void {
         'invalid',
         applyDesired(client(), kinds.policyRevision, labelled, { labels: { [idLabel]: value } }),
       );
+    }
+  });
+}
+
+export function testPurge(client: ClientSource): void {
+  test('the text of a policy revision can be removed once, and no other member with it', async () => {
+    const sample = sampleRevision('purged-revision');
+    const texts = { displayName: 'secret', description: 'secret', message: 'secret', refusalText: 'secret' };
+    const spec = { ...sample.spec, ...texts, author: 'ann' };
+    const revision = await client().create<PolicyRevision>(kinds.policyRevision, { ...sample, spec });
+    const purged = purgedSpec(revision.spec, '2026-01-02T03:04:05.000Z');
+    for (const wrong of [
+      { ...purged, number: 2 },
+      { ...purged, author: 'bob' },
+      { ...purged, description: 'secret' },
+      { ...purged, ruleCount: 7 },
+    ]) {
+      await expectRefused('invalid', applyDesired(client(), kinds.policyRevision, revision, { spec: wrong }));
+    }
+    const written = await applyDesired(client(), kinds.policyRevision, revision, { spec: purged });
+    expect(JSON.stringify(written)).not.toContain('secret');
+    const again = { ...purged, purgeTime: '2027-01-02T03:04:05.000Z' };
+    for (const back of [spec, again]) {
+      await expectRefused('invalid', applyDesired(client(), kinds.policyRevision, written, { spec: back }));
     }
   });
 }

@@ -1,0 +1,168 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
+import { kinds } from '#resources/kinds';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { revisionsOf } from './actions.ts';
+import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
+import { issuer } from './start-management.ts';
+
+const secret = 'sk-live-4f9a1c77';
+const policies = '/api/v1/guardrail-policies';
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text of a version'), () => {
+  let world: ManagementWorld;
+
+  beforeAll(async () => {
+    world = await openManagementWorld({ replicas: 2 });
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const purge = (id: string, revision: number, options: { readonly token?: string; readonly replica?: number } = {}) =>
+    world.api.call(`/api/v1/policy-purges/${id}/${revision}`, { method: 'POST', ...options });
+
+  /** Waits until no process runs the version any more, and removes its text. */
+  const purged = (id: string, revision: number) =>
+    until(`the text of version ${revision} is removed`, async () => {
+      const answer = await purge(id, revision);
+      if (answer.status !== 200) throw new Error(answer.text);
+      return answer;
+    });
+
+  /** Every place of the installation that holds the text: objects, files of the data directory, rows of commands. */
+  async function holders(text: string): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const kind of Object.values(kinds)) {
+      const { items } = await world.client.list(kind);
+      for (const item of items)
+        if (JSON.stringify(item).includes(text)) found.push(`${kind.kind} ${item.metadata.name}`);
+    }
+    for (const file of readdirSync(world.environmentDirectory, { recursive: true, encoding: 'utf8' })) {
+      const path = join(world.environmentDirectory, file);
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() === true && readFileSync(path, 'utf8').includes(text)) {
+        found.push(file);
+      }
+    }
+    const rows = await world.api.database.database.sql<{ write: string | null }[]>`
+      select write from management.operations`;
+    return [...found, ...rows.filter(({ write }) => write?.includes(text)).map(() => 'a command')];
+  }
+
+  /** Bundles are removed shortly after the workload that ran them. */
+  const gone = (text: string) =>
+    until(`no place holds ${text}`, async () => {
+      const found = await holders(text);
+      if (found.length > 0) throw new Error(found.join(', '));
+      return true;
+    });
+
+  test('a version is not purged while it is the newest, is applied or is named, and each use is listed', async () => {
+    const { id } = await world.createPolicy('kept', definitionOf('kept-text'));
+    const model = await world.createModel('guarded-by-kept');
+    await world.applied(model, id, 1);
+    const before = await world.objects();
+    const refused = await purge(id, 1);
+    expect([refused.status, refused.json.error.code]).toEqual([409, 'revision_in_use']);
+    const paths = refused.json.error.details.map(({ path }: { readonly path: string }) => path.split('/')[1]);
+    expect([...new Set(paths)].toSorted()).toEqual([
+      'gatewayroutes',
+      'guardrailpolicies',
+      'modelbindings',
+      'runtimeworkloads',
+    ]);
+    expect(await world.objects()).toEqual(before);
+    expect((await world.api.call(`${policies}/${id}/revisions/1`)).status).toBe(200);
+    await world.savePolicy(id, { description: 'second' });
+    await world.applied(model, id, 1);
+  });
+
+  test('a purge removes the text from resources, bundles and rows, and leaves number, digest and an audit entry', async () => {
+    const { id } = await world.createPolicy('leaking', definitionOf(secret));
+    await world.savePolicy(id, { description: `also ${secret}` });
+    const model = await world.createModel('guarded-by-leaking');
+    await world.applied(model, id, 1);
+    await world.savePolicy(id, { description: 'clean', definition: definitionOf('clean') });
+    await world.applied(model, id, 3);
+    const [first] = await revisionsOf(world.client, id);
+    expect((await holders(secret)).length).toBeGreaterThan(1);
+    const answer = await purged(id, 1);
+    expect(answer.json).toMatchObject({ policyId: id, revision: 1, changed: true, sameDefinition: [2] });
+    expect(answer.json.definitionDigest).toBe(first?.spec.definitionDigest);
+    expect((await purge(id, 1, { replica: 1 })).json).toEqual({ ...answer.json, changed: false });
+    expect((await purged(id, 2)).json).toMatchObject({ changed: true, sameDefinition: [] });
+    await gone(secret);
+    const [left] = await revisionsOf(world.client, id);
+    const { policyId, number, policy, definitionDigest, ruleCount, token } = first?.spec ?? {};
+    expect(left?.spec).toMatchObject({ policyId, number, policy, definitionDigest, ruleCount, token, tests: [] });
+    const { items } = (await world.api.call(`/api/v1/audit?action=revision.purge&targetId=${id}-1`)).json;
+    expect(items).toHaveLength(1);
+    expect(items[0].content).toMatchObject({
+      outcome: 'accepted',
+      author: { kind: 'token', subject: 'root-admin' },
+      after: { policyId: id, revision: 1, digest: definitionDigest },
+    });
+    const listed = (await world.api.call(`${policies}/${id}/revisions`)).json.items;
+    expect(listed.map((one: { revision: number; name: string }) => [one.revision, one.name])).toEqual([
+      [3, 'leaking'],
+      [2, 'purged'],
+      [1, 'purged'],
+    ]);
+  });
+
+  test('a purged version is neither read, compared, dry run nor applied, and nothing is written', async () => {
+    const { id } = await world.createPolicy('forgotten', definitionOf('forgotten-text'));
+    await world.savePolicy(id, { definition: definitionOf('other') });
+    const model = await world.createModel('wants-forgotten');
+    await purged(id, 1);
+    const before = await world.objects();
+    const body = { policyId: id, policyRevision: 1, contentProfile: currentProfile };
+    const dryRun = `/api/v1/dry-runs/models/${model}/guardrail-binding`;
+    const answers = [
+      await world.api.call(`${policies}/${id}/revisions/1`),
+      await world.api.call(`/api/v1/policy-diffs/${id}?from=1&to=2`),
+      await world.api.call(dryRun, { method: 'POST', body }),
+      await world.apply(model, id, 1),
+    ];
+    expect(answers.map(({ status, json }) => [status, json.error.code])).toEqual([
+      [410, 'revision_purged'],
+      [410, 'revision_purged'],
+      [409, 'policy_revision_purged'],
+      [409, 'policy_revision_purged'],
+    ]);
+    expect(await world.objects()).toEqual(before);
+    await world.applied(model, id, 2);
+  });
+
+  test('an application of a purged version that comes by another way than the API fails, and the guardrail stays', async () => {
+    const { id } = await world.createPolicy('around', definitionOf('around-text'));
+    await world.savePolicy(id, { definition: definitionOf('around-2') });
+    const model = await world.createModel('guarded-around');
+    await world.applied(model, id, 2);
+    await purged(id, 1);
+    await world.client.patch(kinds.modelBinding, 'guarded-around', [
+      { op: 'replace', path: '/spec/guardrail/policyRef/revision', value: 1 },
+    ]);
+    const { json } = await world.untilState(model, 'failed');
+    expect(json.observation).toMatchObject({ serving: { policyRevision: 2 } });
+    expect(json.observation.cause).toMatch(/text of revision 1 of the policy was removed/);
+    await gone('around-text');
+  });
+
+  test('only an administrator purges, and a refusal is in the audit log', async () => {
+    const { id } = await world.createPolicy('not-yours', definitionOf('x'));
+    await world.savePolicy(id);
+    const token = await world.api.mint({ subject: 'writer' });
+    for (const role of ['author', 'applier', 'viewer']) {
+      const right = { role, holder: { issuer, subject: 'writer' } };
+      await world.api.call('/api/v1/rights/grant', { method: 'POST', body: right });
+    }
+    expect((await purge(id, 1, { token })).status).toBe(403);
+    const { items } = (await world.api.call('/api/v1/audit?action=revision.purge&outcome=refused&subject=writer')).json;
+    expect(items[0].content).toMatchObject({ code: 'permission_denied', target: { type: 'policy', id } });
+    expect((await purge(id, 9)).json.error.code).toBe('revision_not_found');
+    expect((await purge('01990000-0000-7000-8000-000000000001', 1)).json.error.code).toBe('policy_not_found');
+  });
+});

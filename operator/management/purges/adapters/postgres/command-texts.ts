@@ -1,0 +1,42 @@
+import { digestOf } from '#contracts/canonical';
+import { type Database, SqlStatementError, SqlUnavailableError } from '#sql/connect';
+import type { CommandWrite } from '../../../operations/command-record.ts';
+import { RecordsUnavailableError } from '../../../operations/ports.ts';
+import type { CommandTexts } from '../../ports.ts';
+
+type WriteRow = { readonly operation_id: string; readonly isOpen: boolean; readonly write: string };
+
+/** The writes in `management.operations`. A write is kept while its command runs, and if it was not carried out. */
+export function createCommandTexts({ sql }: Pick<Database, 'sql'>): CommandTexts {
+  async function writesOf(policyId: string, digest: string): Promise<readonly WriteRow[]> {
+    const rows = await sql<WriteRow[]>`
+      select operation_id, state in ('pending', 'running') as "isOpen", write from management.operations
+      where target_type = 'policy' and target_id = ${policyId} and write is not null`;
+    return rows.filter(({ write }) => digestIn(JSON.parse(write) as CommandWrite) === digest);
+  }
+
+  return {
+    isWriting: (policyId, digest) =>
+      translated(async () => (await writesOf(policyId, digest)).some(({ isOpen }) => isOpen)),
+    forget: (policyId, digest) =>
+      translated(async () => {
+        const ids = (await writesOf(policyId, digest)).map((row) => row.operation_id);
+        if (ids.length === 0) return;
+        await sql`update management.operations set write = null
+          where operation_id in ${sql(ids)} and state in ('succeeded', 'failed')`;
+      }),
+  };
+}
+
+function digestIn(write: CommandWrite): string | undefined {
+  return write.type === 'write_binding' ? undefined : digestOf(write.spec.definition);
+}
+
+async function translated<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (!(cause instanceof SqlUnavailableError) && !(cause instanceof SqlStatementError)) throw cause;
+    throw new RecordsUnavailableError('the database of the operations does not answer', { cause });
+  }
+}

@@ -1,0 +1,7 @@
+/** Texts of policies in the rows of commands. Every method throws RecordsUnavailableError. */
+export type CommandTexts = {
+  /** Whether a command that has not ended writes a definition with this digest. */
+  isWriting(policyId: string, definitionDigest: string): Promise<boolean>;
+  /** Removes the definition with this digest from commands that have ended. */
+  forget(policyId: string, definitionDigest: string): Promise<void>;
+};
