@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { judgeJobSchema } from '#contracts/judge';
 import { describeFailure } from '#kit/log/describe-failure';
-import { judgeBundle } from './judgement/judge-bundle.ts';
+import { judgeWithMarks } from './judgement/judge-with-marks.ts';
 
 /**
  * Entry of a child process: reads one job from standard input, writes one verdict to standard output and ends with 0,
@@ -12,7 +12,7 @@ process.title = 'portcullis-judge';
 try {
   const job = judgeJobSchema.parse(JSON.parse(await text(process.stdin)));
   const report = (judged: number, rules: number): void => void process.stderr.write(`judged ${judged} of ${rules}\n`);
-  process.stdout.write(JSON.stringify(await judgeBundle(job, job.progress === true ? report : undefined)));
+  process.stdout.write(JSON.stringify(await judgeWithMarks(job, job.progress === true ? report : undefined)));
 } catch (error) {
   process.stderr.write(`judge: ${describeFailure(error)}\n`);
   process.exitCode = 1;

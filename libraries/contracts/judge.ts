@@ -35,6 +35,8 @@ export const judgeJobSchema = z.strictObject({
   cacheDirectory: z.string().optional(),
   /** Whether results list every match of the mask rules. */
   marks: z.boolean().optional(),
+  /** The same policy with masks in place of denials: the matches of its rules become the marks of the results. */
+  marksBundle: z.string().optional(),
   /** Limit of threads; that of the process when absent. */
   threads: z.int().min(1).optional(),
   /** Writes `judged N of M` to stderr after each pattern that is worked out, in local rules. */

@@ -33,27 +33,21 @@ export function createDefinitionChecker(
 ): DefinitionChecker {
   const slots = createSemaphore(atOnce);
 
-  async function judge(
-    definition: Definition,
-    { checks, marks }: PolicyCheck,
-  ): Promise<JudgeVerdict | { readonly refused: string }> {
+  function assemble(definition: Definition) {
     const { approved, limits } = environment();
-    const assembled = assembleBundle({
-      policyId,
-      revision: '1',
-      definition,
-      contentProfile: currentProfile,
-      limits,
-      approved,
-    });
-    if (assembled.kind === 'refused') return { refused: assembled.message };
+    const fixed = { policyId, revision: '1', contentProfile: currentProfile };
+    return assembleBundle({ ...fixed, definition, limits, approved });
+  }
+
+  async function judge(bundle: Buffer, { definition, checks, marks }: PolicyCheck): Promise<JudgeVerdict> {
+    const masking = marks ? assemble(maskingAll(definition)) : undefined;
     const release = await slots.acquire(AbortSignal.timeout(timeoutMs)).catch(() => undefined);
     if (release === undefined) throw new CheckUnavailableError('too many definitions are being checked');
     try {
       const job = {
-        bundle: assembled.bytes.toString('utf8'),
+        bundle: bundle.toString('utf8'),
+        ...(masking === undefined || masking.kind === 'refused' ? {} : { marksBundle: masking.bytes.toString('utf8') }),
         checks: checks.map((one) => ({ ...one, policyId })),
-        marks,
         threads: 1,
       };
       const ended = await runChild(judgeFile, {
@@ -70,26 +64,22 @@ export function createDefinitionChecker(
   }
 
   return async (check) => {
-    // Both use a core of their own: a person waits for the slower one.
-    const [verdict, marked] = await Promise.all([
-      judge(check.definition, { ...check, marks: false }),
-      check.marks ? judge(maskingAll(check.definition), check) : undefined,
-    ]);
-    if ('refused' in verdict) return refusedDefinition(verdict.refused);
-    const marks = marked === undefined || 'refused' in marked ? [] : marked.results;
+    const assembled = assemble(check.definition);
+    if (assembled.kind === 'refused') return refusedDefinition(assembled.message);
+    const verdict = await judge(assembled.bytes, check);
     const [streaming] = verdict.streaming;
     return {
       streams: { allowed: streaming?.allowed ?? false, rule: streaming?.rule ?? null },
       problems: verdict.problems.map((problem) => describeProblem(problem, undefined)),
       warnings: verdict.warnings.map((warning) => describeProblem(warning, undefined)),
-      results: verdict.results.map(({ name, decision, code, rules, contents, skipped }, at) => ({
+      results: verdict.results.map(({ name, decision, code, rules, contents, skipped, marks }) => ({
         name,
         decision,
         code: code ?? null,
         rules,
         contents: contents ?? null,
         skipped,
-        marks: marks[at]?.marks ?? [],
+        marks: marks ?? [],
       })),
     };
   };

@@ -1,0 +1,19 @@
+import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
+import { judgeBundle } from './judge-bundle.ts';
+
+/**
+ * The verdict about the bundle of a job. With a second bundle, in which every rule masks, the matches of its rules become the
+ * marks of the results; it is judged in the same process, whose start takes longer than both.
+ */
+export async function judgeWithMarks(
+  { marksBundle, ...job }: JudgeJob,
+  onProgress?: Parameters<typeof judgeBundle>[1],
+): Promise<JudgeVerdict> {
+  const verdict = await judgeBundle(job, onProgress);
+  if (marksBundle === undefined || verdict.problems.length > 0) return verdict;
+  const masked = await judgeBundle({ ...job, bundle: marksBundle, marks: true });
+  return {
+    ...verdict,
+    results: verdict.results.map((result, at) => ({ ...result, marks: masked.results[at]?.marks ?? [] })),
+  };
+}
