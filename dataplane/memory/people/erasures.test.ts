@@ -4,6 +4,7 @@ import { until } from '#kit/testing/until';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { openPackedIndex } from '#search/adapters/packed/packed-index';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { hashedWords } from '../../../e2e/support/hashed-words.ts';
 import { memorySource } from '../search/memory-source.ts';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
 import { forgetErased } from './forget-erased.ts';
@@ -81,6 +82,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
       expect(left).toHaveLength(0);
     });
     await until('the packing of the erased user is over', async () => (await rows()).length === 0);
+  });
+
+  test('a search whose user is erased while it runs finds nothing', async () => {
+    const user = { user: 'searching' };
+    const words = hashedWords();
+    await using other = await openMemory({
+      database: memory.database,
+      overrides: {
+        models: {
+          ...words,
+          async embed(profile, kind, texts, call) {
+            if (kind === 'query') await erase(user.user);
+            return words.embed(profile, kind, texts, call);
+          },
+        },
+      },
+    });
+    await memory.say(user, 'I like tea.');
+    expect(await other.find(user, 'tea')).toEqual([]);
   });
 
   test('the documented commands repeat the erasures of users after an older backup was restored', async () => {

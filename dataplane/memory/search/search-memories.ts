@@ -37,14 +37,22 @@ export async function searchMemories(ports: MemorySearchPorts, search: MemorySea
   const legs = await legsOf(ports, search);
   let { person } = search;
   for (let repetition = 0; repetition <= mostRepetitions; repetition += 1) {
-    const found = await searchOnce(ports, { ...search, person }, legs);
+    const found = await searchOnce(ports, { ...search, person }, legs).catch(async (error: unknown) => {
+      // The index does not have a person who was erased meanwhile.
+      if (!(error instanceof SearchUnavailableError) || (await changeNoOf(ports, person)) !== undefined) throw error;
+    });
     if (found !== undefined) return found;
-    const [row] = await ports.database.sql<{ change_no: string }[]>`
-      select change_no from memory.people where person = ${person.person}`;
-    if (row === undefined) return { results: [], tokens: 0 };
-    person = { ...person, changeNo: row.change_no };
+    const changeNo = await changeNoOf(ports, person);
+    if (changeNo === undefined) return { results: [], tokens: 0 };
+    person = { ...person, changeNo };
   }
   throw new SearchUnavailableError('behind');
+}
+
+/** The newest change of a person; undefined after an erasure. */
+async function changeNoOf({ database: { sql } }: MemorySearchPorts, { person }: Person): Promise<string | undefined> {
+  const [row] = await sql<{ change_no: string }[]>`select change_no from memory.people where person = ${person}`;
+  return row?.change_no;
 }
 
 type NamedLeg = { readonly name: 'semantic' | 'bm25'; readonly leg: Leg };
