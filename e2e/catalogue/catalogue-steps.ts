@@ -1,10 +1,10 @@
 import { until } from '#kit/testing/until';
-import { uuidOf } from '../../dataplane/catalogue/testing/agent-resources.ts';
+import { type AgentSketch, resourcesOf, uuidOf } from '../../dataplane/catalogue/testing/agent-resources.ts';
 import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 type Right = 'view' | 'invoke';
-type StepKind = 'grant' | 'revoke' | 'publish' | 'remove' | 'read' | 'walk' | 'search';
+type StepKind = 'grant' | 'revoke' | 'publish' | 'switch' | 'remove' | 'read' | 'walk' | 'search';
 
 const people = ['ann', 'bob', 'cleo', 'dave'];
 const workspaces = ['support', 'sales'];
@@ -15,13 +15,19 @@ const weights: Readonly<Record<StepKind, number>> = {
   grant: 20,
   revoke: 12,
   publish: 3,
+  switch: 4,
   remove: 2,
   read: 25,
   walk: 25,
   search: 13,
 };
 
-type ModelAgent = { readonly agentId: string; readonly workspace: string; readonly word: string };
+type ModelAgent = {
+  readonly sketch: AgentSketch;
+  readonly agentId: string;
+  readonly workspace: string;
+  readonly word: string;
+};
 type StepsReport = {
   readonly differences: readonly string[];
   readonly counts: Readonly<Partial<Record<StepKind, number>>>;
@@ -50,8 +56,45 @@ export async function takeCatalogueSteps(
     if (agents.size >= mostAgents) return await remove();
     names += 1;
     const [name, workspace, word] = [`agent-${names}`, oneOf(workspaces), oneOf(words)];
-    const sketch = await world.publish(name, { workspace, description: `Answers about ${word}.` });
-    agents.set(name, { agentId: sketch.agentId, workspace, word });
+    const sketch = await world.publish(name, { workspace, description: describe(word) });
+    await settled(sketch);
+    agents.set(name, { sketch, agentId: sketch.agentId, workspace, word });
+  }
+
+  const describe = (word: string): string => `Answers about ${word}.`;
+
+  /** The watches of the kinds are independent: an agent may be stored before its version and its route are seen. */
+  const settled = ({ name, agentId, versionId }: AgentSketch) =>
+    until(`${name} takes calls`, async () => {
+      const [row] = await world.database.sql`
+        select from catalogue.agents where agent_id = ${agentId}::uuid and version_id = ${versionId}
+          and state = 'active' and is_ready and is_consistent and is_routed`;
+      return row !== undefined;
+    });
+
+  /** Another version with another description is served. */
+  async function switchVersion(): Promise<void> {
+    const [name, agent] = oneOf([...agents]);
+    const word = oneOf(words);
+    names += 1;
+    const sketch = { ...agent.sketch, description: describe(word) };
+    const version = `${name}-${names}`;
+    const url = `${world.resources.url}/apis/portcullis.dev/v1alpha1/namespaces/default/agentversions`;
+    const body = JSON.stringify({ ...resourcesOf(sketch).version, metadata: { name: version } });
+    const created = (await (await fetch(url, { method: 'POST', body })).json()) as {
+      readonly metadata: { uid: string };
+    };
+    const next = { ...sketch, versionId: created.metadata.uid };
+    const { agent: wanted, route } = resourcesOf(next);
+    world.resources.change('agentroutes', name, (object) => {
+      object['spec'] = route.spec;
+    });
+    world.resources.change('agents', name, (object) => {
+      object['spec'] = { ...wanted.spec, version };
+      object['status'] = { ...wanted.status, served: { version, versionId: next.versionId } };
+    });
+    await settled(next);
+    agents.set(name, { ...agent, sketch: next, word });
   }
 
   async function remove(): Promise<void> {
@@ -81,9 +124,17 @@ export async function takeCatalogueSteps(
     const agentId =
       random() < 0.1 ? uuidOf(`nothing-${random()}`) : (oneOf([...agents.values()])?.agentId ?? uuidOf('x'));
     const { status, json } = await world.ask(person, `/api/v1/agents/${agentId}`);
-    const isSeen = [...agents.values()].some((agent) => agent.agentId === agentId) && has(person, 'view', agentId);
-    const found = [status, status === 200 && json['invocationInterface'] !== undefined];
-    compare(`read of ${person}`, found, [isSeen ? 200 : 404, isSeen && has(person, 'invoke', agentId)]);
+    const agent = [...agents.values()].find((one) => one.agentId === agentId);
+    const isSeen = agent !== undefined && has(person, 'view', agentId);
+    const isCallable = isSeen && has(person, 'invoke', agentId);
+    const { url } = (json['invocationInterface'] ?? {}) as { readonly url?: string };
+    compare(
+      `read of ${person}`,
+      [status, json['versionId'], json['description'], url?.includes(`/versions/${agent?.sketch.versionId}`)],
+      isSeen
+        ? [200, agent.sketch.versionId, describe(agent.word), isCallable ? true : undefined]
+        : [404, undefined, undefined, undefined],
+    );
   }
 
   const visible = (person: string, workspace: string | undefined): readonly string[] =>
@@ -142,6 +193,7 @@ export async function takeCatalogueSteps(
     grant: () => change('grant'),
     revoke: () => change('revoke'),
     publish,
+    switch: switchVersion,
     remove,
     read,
     walk,

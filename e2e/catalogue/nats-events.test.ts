@@ -1,35 +1,17 @@
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { missingPostgres } from '#sql/testing/test-database';
 import { createLogReceiver } from '../../dataplane/catalogue/events/adapters/log/log-receiver.ts';
-import type { CloudEvent } from '../../dataplane/catalogue/events/ports.ts';
 import { eventReceiverSuite } from '../../dataplane/catalogue/testing/event-receiver-suite.ts';
 import { openCatalogue } from '../../dataplane/catalogue/testing/open-catalogue.ts';
 import { createNatsLog } from '../../libraries/queue/adapters/nats/nats-log.ts';
 import { natsProgram, startNats } from '../retrieval/nats-server.ts';
+import { streamMessages } from './stream-messages.ts';
 
 const stream = 'agents';
-
-/** Every message of the stream, in its order. */
-async function messagesOf(url: string): Promise<readonly { readonly subject: string; readonly event: CloudEvent }[]> {
-  const connection = await connect({ servers: url });
-  try {
-    const { streams } = await jetstreamManager(connection);
-    const { messages } = (await streams.info(stream)).state;
-    const consumer = await jetstream(connection).consumers.get(stream, {});
-    const found: { subject: string; event: CloudEvent }[] = [];
-    for (let at = 0; at < messages; at += 1) {
-      const message = await consumer.next();
-      if (message !== null) found.push({ subject: message.subject, event: message.json<CloudEvent>() });
-    }
-    return found;
-  } finally {
-    await connection.close();
-  }
-}
 
 describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('events of agents in NATS'), () => {
   eventReceiverSuite(async () => {
@@ -43,7 +25,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('events of age
     return {
       connect: () =>
         createLogReceiver(createNatsLog({ servers: [url], stream, clientName: 'test', timeoutMs: 1_000 }, 1)),
-      received: async () => (await messagesOf(url)).map(({ event }) => event),
+      received: async () => (await streamMessages(url, stream)).map(({ event }) => event),
       stop: () => server.end(),
       async start() {
         server = await startNats({ folder: folder.path, port });
@@ -67,7 +49,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('events of age
       const agent = await world.publish('stored');
       world.resources.remove('agents', 'stored');
       const kept = await until('its events are stored', async () => {
-        const found = await messagesOf(server.url).catch(() => []);
+        const found = await streamMessages(server.url, stream).catch(() => []);
         return found.length === 3 ? found : undefined;
       });
       const types = kept.map(({ event }) => [event.sequence, event.type.replace('dev.portcullis.catalogue.', '')]);

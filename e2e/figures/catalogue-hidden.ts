@@ -27,18 +27,22 @@ export const figure: Figure = {
         object: `agent:${hidden.agentId}`,
       })),
     );
-    const token = await world.token('bob');
+    let token = '';
     const ids: Readonly<Record<Kind, string>> = { hidden: hidden.agentId, missing: missing[0], control: missing[1] };
     const times: Record<Kind, number[]> = { hidden: [], missing: [], control: [] };
     const bytes = new Set<string>();
     const random = randomFrom(17);
+    let others = 0;
     for (let at = -200; at < pairs[size]; at += 1) {
+      // A token is valid for ten minutes, which is less than a full run on a busy machine takes.
+      if (at % 1_000 === -200 || at % 1_000 === 0) token = await world.token('bob');
       const order: Kind[] = ['hidden', 'missing', 'control'];
       order.sort(() => random() - 0.5);
       for (const kind of order) {
         const start = performance.now();
         const answer = await world.ask(token, `/api/v1/agents/${ids[kind]}`);
         const ms = performance.now() - start;
+        if (answer.status !== 404) others += 1;
         const headers = [...answer.headers].filter(([name]) => name !== 'date' && name !== 'traceparent');
         bytes.add(JSON.stringify([answer.status, headers, answer.text.replace(/"traceId":"[0-9a-f]+"/, '')]));
         if (at >= 0) times[kind].push(ms);
@@ -50,7 +54,7 @@ export const figure: Figure = {
     // Two equal distributions differ from 0.5 by no more in 99 of 100 measurements (Mann and Whitney).
     const count = pairs[size];
     const band = 2.576 * Math.sqrt((2 * count + 1) / (12 * count * count));
-    const holds = bytes.size === 1 && Math.abs(found - 0.5) <= Math.max(band, Math.abs(chance - 0.5));
+    const holds = bytes.size === 1 && others === 0 && Math.abs(found - 0.5) <= Math.max(band, Math.abs(chance - 0.5));
     return {
       holds,
       line: `${count} pairs: ${bytes.size} different answers; by response time, a hidden agent is distinguished from a missing one with probability ${found.toFixed(4)}, a missing one from a missing one with ${chance.toFixed(4)}; chance is 0.5 ± ${band.toFixed(4)}`,
