@@ -83,6 +83,31 @@ test('portcullis purge-revision asks first, removes the text of a revision for e
   expect(shown.stdout).not.toContain('with-a-secret');
 });
 
+test('portcullis approval names what asks for approvals, and a refused command names the request that another person approves', async () => {
+  const { items } = JSON.parse((await run('get', 'modelbindings', '-o', 'json')).stdout);
+  const id: string = items[0].metadata.labels['portcullis.dev/id'];
+  const { name } = items[0].metadata;
+  expect((await run('approval', 'require')).code).toBe(2);
+  expect((await run('approval', 'require', '--model', id)).stdout).toBe(`The model ${id} asks for approvals.\n`);
+  expect((await run('approval', 'require', '--model', id)).stdout).toContain('It was so before.');
+  expect((await run('approval', 'rules')).stdout).toMatch(new RegExp(`^model +${id}`, 'm'));
+  const refused = await run('reapply', name, '--via', 'api');
+  expect(refused).toMatchObject({ code: 9, stdout: '' });
+  const request = /\/approvals\/([0-9a-f-]{36})/.exec(refused.stderr)?.[1] ?? '';
+  expect((await run('approval', 'list')).stdout).toMatch(new RegExp(`^${request} +binding.apply +model ${id}`, 'm'));
+  expect((await run('approval', 'approve', request)).code).toBe(9);
+  await run('admin', 'grant', 'second', '--role', 'applier');
+  const token = join(folder.path, 'second.token');
+  writeFileSync(token, (await run('token', '--subject', 'second')).stdout);
+  const approved = await run('approval', 'approve', request, '--token-file', token);
+  expect(approved).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^The binding.apply of .* is approved until/),
+  });
+  expect(await run('reapply', name, '--via', 'api', '--wait')).toMatchObject({ code: 0 });
+  expect((await run('approval', 'release', '--model', id)).code).toBe(0);
+});
+
 test('portcullis audit export writes lines that audit verify proves, and names the first one that was changed', async () => {
   await run('admin', 'grant', 'bob', '--role', 'author');
   await run('admin', 'revoke', 'bob', '--role', 'author');

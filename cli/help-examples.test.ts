@@ -45,6 +45,7 @@ const exits: Readonly<Record<string, number>> = {
   'agents get': 3,
   'agent promote': 2,
   'agent rollback': 2,
+  'approval approve': 3,
   'operation get': 3,
   'operation wait': 3,
   'jobs get': 3,

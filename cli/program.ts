@@ -81,6 +81,7 @@ const groups: readonly CommandGroup[] = [
     commands: {
       operation: async () => (await import('./commands/operation.ts')).addOperation,
       audit: async () => (await import('./commands/audit.ts')).addAudit,
+      approval: async () => (await import('./commands/approval.ts')).addApproval,
       admin: async () => (await import('./commands/admin.ts')).addAdmin,
       bundle: async () => (await import('./commands/bundle-build.ts')).addBundleBuild,
       runtime: async () => (await import('./commands/runtime.ts')).addRuntime,

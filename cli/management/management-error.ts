@@ -58,6 +58,8 @@ const exits: Readonly<Partial<Record<ManagementErrorCode, ExitName>>> = {
   policy_revision_purged: 'refused',
   revision_purged: 'refused',
   revision_in_use: 'refused',
+  approval_required: 'refused',
+  approval_of_requester: 'refused',
 };
 
 function exitOf(status: number, code: ManagementErrorCode): ExitName {

@@ -27,7 +27,7 @@ const paths = [
 ];
 
 /** SHA-256 of the served document. Consumers pin the digest: a change of the digest is a change of the contract. */
-const pinned = '39d27a01745d5399f2b3a6f10a3c5519c85a4ef088af652812e6f92afc47e706';
+const pinned = '6088b77dc7c5c7877b6d5b7c9fb04cccbae9a3f6704af31574357105d3297836';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the management API'), () => {
   let world: ManagementWorld;
@@ -66,6 +66,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       for (const [, path] of paths) expect(Object.keys(other.json.paths)).not.toContain(path);
       expect(Object.keys(other.json.paths).toSorted()).toEqual(
         [
+          '/api/v1/approval-rules',
+          '/api/v1/approval-rules/release',
+          '/api/v1/approval-rules/require',
+          '/api/v1/approvals',
+          '/api/v1/approvals/{approvalId}/approve',
           '/api/v1/audit',
           '/api/v1/audit/chains',
           '/api/v1/dry-runs/guardrail-policies',
@@ -87,7 +92,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences and purges beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences, purges and approvals beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);
@@ -114,6 +119,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['POST', '/api/v1/dry-runs/models/{modelId}/guardrail-binding', 'identity'],
       ['GET', '/api/v1/policy-diffs/{policyId}', 'identity'],
       ['POST', '/api/v1/policy-purges/{policyId}/{revision}', 'identity'],
+      ['GET', '/api/v1/approvals', 'identity'],
+      ['POST', '/api/v1/approvals/{approvalId}/approve', 'identity'],
+      ['GET', '/api/v1/approval-rules', 'identity'],
+      ['POST', '/api/v1/approval-rules/require', 'identity'],
+      ['POST', '/api/v1/approval-rules/release', 'identity'],
     ]);
   });
 

@@ -13,6 +13,9 @@ export const auditActions = [
   'administrator.grant',
   'administrator.revoke',
   'revision.purge',
+  'approval.grant',
+  'approval.require',
+  'approval.release',
   'collection.delete',
   'document.delete',
   'memory.delete',
@@ -44,7 +47,7 @@ const auditTargetTypes = [
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const subject = z.strictObject({ issuer: z.string().min(1).max(255), subject: z.string().min(1).max(255) });
 
-const auditAuthorSchema = z
+export const auditAuthorSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('token'), ...subject.shape, actors: z.array(subject).max(4) }),
     z.strictObject({ kind: z.literal('claimed'), name: z.string().min(1).max(512) }),
@@ -56,7 +59,7 @@ const auditAuthorSchema = z
   );
 export type AuditAuthor = z.output<typeof auditAuthorSchema>;
 
-const auditStateSchema = z
+export const auditStateSchema = z
   .strictObject({
     policyId: z.string().nullable(),
     revision: z.int().min(1).nullable(),

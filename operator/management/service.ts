@@ -44,6 +44,7 @@ import { createModelReader } from './models/read-model.ts';
 import { readOverview } from './models/read-overview.ts';
 import { createManagementMetrics } from './monitoring/metrics.ts';
 import { createManagementReadiness } from './monitoring/readiness.ts';
+import { createApprovalStore } from './operations/adapters/postgres/approval-store.ts';
 import { createOperationStore } from './operations/adapters/postgres/operation-store.ts';
 import { createAdvancePolicy } from './operations/advance-policy.ts';
 import { RecordsUnavailableError } from './operations/ports.ts';
@@ -138,7 +139,8 @@ export async function createManagementService(
   const store = createOperationStore(database, audit);
   const models = createModelReader({ client, caches, gateways, approved, store, program });
   const advance = createAdvancePolicy({ client, caches, store });
-  const commands = { client, store, advance, rights, clock, logger, leaseMs: overrides.leaseMs ?? leaseMs };
+  const approvals = createApprovalStore(database, audit);
+  const commands = { client, store, advance, rights, approvals, clock, logger, leaseMs: overrides.leaseMs ?? leaseMs };
   const recorder = createGenerationRecorder({ client, caches, store, advance, clock });
   const settling = parts.use(
     startSettling({ caches, store, reader: models, logger, sweepMs: overrides.sweepMs ?? sweepMs }),
@@ -178,6 +180,7 @@ export async function createManagementService(
       audit,
       clock,
     }),
+    approvals,
     audit,
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,

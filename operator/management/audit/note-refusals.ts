@@ -16,6 +16,9 @@ const commands: Partial<Record<ServedOperation, AuditAction>> = {
   grantRight: 'administrator.grant',
   revokeRight: 'administrator.revoke',
   purgeRevision: 'revision.purge',
+  approveCommand: 'approval.grant',
+  requireApproval: 'approval.require',
+  releaseApproval: 'approval.release',
 };
 
 /** Refusals of reads that are recorded: who asked had no identity or no right. */

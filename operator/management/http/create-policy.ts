@@ -32,6 +32,7 @@ export function createPolicy(request: ManagementRequest): Promise<ManagementResp
         kind: 'planned',
         command: {
           kind: 'policy.create',
+          approval: undefined,
           target: { type: 'policy', id },
           write: { type: 'create_policy', objectName, spec },
           before: null,

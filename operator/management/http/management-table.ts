@@ -170,6 +170,7 @@ const operations: readonly Row[] = [
       'invalid_path_id',
       'policy_not_found',
       'policy_deleting',
+      'approval_required',
       'definition_too_large',
       ...savingQuotas,
       'revision_pending',
@@ -267,6 +268,7 @@ const operations: readonly Row[] = [
       'policy_deleting',
       'policy_revision_unknown',
       'policy_revision_purged',
+      'approval_required',
       'revision_pending',
     ],
     obligations: [

@@ -12,6 +12,7 @@ import type { ProviderTests } from '../activity/test-providers.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { DryRunner } from '../dry-runs/run-dry.ts';
 import type { ModelReader } from '../models/read-model.ts';
+import type { ApprovalStore } from '../operations/approval-ports.ts';
 import type { CommandPorts } from '../operations/execute-command.ts';
 import type { GenerationRecorder } from '../operations/record-generation.ts';
 import type { Settling } from '../operations/settle-loop.ts';
@@ -37,6 +38,7 @@ export type Management = {
   readonly settling: Pick<Settling, 'lookAt'>;
   readonly rightChanges: RightChanges;
   readonly purges: RevisionPurges;
+  readonly approvals: ApprovalStore;
   readonly audit: Pick<AuditLog, 'read' | 'chains'>;
   readonly newId: () => string;
   /** How long a repeated request waits for the command that is in progress, milliseconds. */

@@ -1,4 +1,11 @@
 import { componentSchemas, openApiDocument, openApiPaths } from '#api/openapi';
+import {
+  approvalRuleSchema,
+  approvalRulesSchema,
+  approvalSchema,
+  approvalsSchema,
+  changedApprovalRuleSchema,
+} from '#contracts/approvals';
 import { auditChainsSchema, auditPageSchema } from '#contracts/audit';
 import { dryRunResultSchema } from '#contracts/dry-run';
 import {
@@ -12,6 +19,7 @@ import { definitionSchema, sectionSchema } from '#contracts/policy';
 import { revisionDiffSchema } from '#contracts/revision-diff';
 import { revisionPurgeSchema } from '#contracts/revision-purge';
 import { changedRightSchema, controlRightSchema, controlRightsSchema } from '#contracts/rights';
+import { approvalOperations } from './approval-operations.ts';
 import { auditOperations } from './audit-operations.ts';
 import { bodySchemas } from './body-schemas.ts';
 import { dryRunOperations } from './dry-run-operations.ts';
@@ -80,6 +88,7 @@ export function commonDocument(): unknown {
     description: `Contracts have documents of their own: ${managementDocumentPath}.`,
     server: 'The control plane.',
     tags: [
+      { name: 'Approvals', description: 'Commands that a second person approves.' },
       { name: 'Audit', description: 'Who changed what, and what was refused.' },
       { name: 'Differences', description: 'Versions of a policy, compared.' },
       { name: 'Documents', description: 'Descriptions of interfaces.' },
@@ -91,6 +100,7 @@ export function commonDocument(): unknown {
     schemas: componentSchemas({
       written: {
         ControlRight: controlRightSchema,
+        ApprovalRule: approvalRuleSchema,
         PolicyCreate: policyCreateSchema,
         PolicyReplace: policyReplaceSchema,
         BindingApply: bindingApplySchema,
@@ -105,6 +115,10 @@ export function commonDocument(): unknown {
         DryRunResult: dryRunResultSchema,
         RevisionDiff: revisionDiffSchema,
         RevisionPurge: revisionPurgeSchema,
+        Approval: approvalSchema,
+        Approvals: approvalsSchema,
+        ApprovalRules: approvalRulesSchema,
+        ChangedApprovalRule: changedApprovalRuleSchema,
         Error: managementErrorSchema,
       },
     }),
@@ -117,6 +131,7 @@ export function commonDocument(): unknown {
           ...dryRunOperations,
           revisionDiffOperation,
           purgeOperation,
+          ...approvalOperations,
         ],
       }),
       [commonDocumentPath]: document(commonDocumentPath, 'Read this document', 'getCommonDocument'),

@@ -18,6 +18,8 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'listDecisionCounts':
     case 'getOverview':
     case 'getOwnRights':
+    case 'listApprovals':
+    case 'listApprovalRules':
       return roleRight('viewer');
     case 'getPolicy':
     case 'listRevisions':
@@ -43,6 +45,10 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'grantRight':
     case 'revokeRight':
     case 'purgeRevision':
+    case 'requireApproval':
+    case 'releaseApproval':
+    // The right of the command is enough to approve it; the operation asks for that right.
+    case 'approveCommand':
       return roleRight('administer');
   }
 }
@@ -59,5 +65,5 @@ const emergencyOperations = [
 export const accessRules: AccessRules = {
   requiredRight,
   emergencyOperations,
-  ownOperations: ['getOperation', 'getOwnRights'] satisfies readonly ServedOperation[],
+  ownOperations: ['getOperation', 'getOwnRights', 'approveCommand'] satisfies readonly ServedOperation[],
 };

@@ -7,6 +7,7 @@ import { kinds } from '#resources/kinds';
 import type { ModelBindingSpec } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { isMarked } from '#resources/purged-revision';
+import { bindingDemand } from '../operations/approval-demand.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { requireIfMatch } from './etag.ts';
 import type { Management, ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
@@ -42,14 +43,27 @@ async function plan(
   const desired = await desiredGuardrail(service, body.value);
   if (desired.kind === 'error') return desired;
   const { guardrail, policyId } = desired;
-  const { contentProfile } = body.value;
+  const { contentProfile, policyRevision } = body.value;
+  const before = await service.models.stateOf(binding);
+  const write = {
+    type: 'write_binding',
+    objectName: name,
+    uid,
+    generation,
+    guardrail,
+    contentProfile,
+    policyId,
+  } as const;
+  const known = service.caches.revisions(policyId ?? '').find(({ number }) => number === policyRevision);
+  const definitionDigest = known?.definitionDigest ?? null;
   return {
     kind: 'planned',
     command: {
       kind: policyId === null ? 'binding.unbind' : 'binding.apply',
       target: { type: 'model', id: modelId },
-      write: { type: 'write_binding', objectName: name, uid, generation, guardrail, contentProfile, policyId },
-      before: await service.models.stateOf(binding),
+      write,
+      approval: bindingDemand(modelId, write, { definitionDigest, replaced: before?.policyId ?? null }),
+      before,
       after: policyId === null ? null : { policyId, revision: body.value.policyRevision, digest: null },
     },
   };

@@ -9,6 +9,7 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
+import { archiveDemand } from '../operations/approval-demand.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { changeToken, nextPolicySpec } from '../policies/make-policy.ts';
 import { isOnlyArchiving } from '../policies/quotas.ts';
@@ -59,10 +60,12 @@ async function plan(
     { tests, refusalText: policy.spec.refusalText },
     changeToken(operationId, generation + 1),
   );
+  const isArchiving = spec.lifecycle === 'Archived' && policy.spec.lifecycle === 'Draft';
   return {
     kind: 'planned',
     command: {
       kind: 'policy.update',
+      approval: isArchiving ? archiveDemand(policyId, { uid, generation, spec }) : undefined,
       target: { type: 'policy', id: policyId },
       write: { type: 'replace_policy', objectName: name, uid, generation, spec },
       before: {

@@ -15,7 +15,8 @@ import { readCommandNote } from './read-command-note.ts';
 export type PlannedCommand =
   | {
       readonly kind: 'planned';
-      readonly command: Pick<NewCommand, 'kind' | 'target' | 'write'> & Pick<CommandOrigin, 'before' | 'after'>;
+      readonly command: Pick<NewCommand, 'kind' | 'target' | 'write' | 'approval'> &
+        Pick<CommandOrigin, 'before' | 'after'>;
     }
   | ManagementError;
 
@@ -58,6 +59,11 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
         // Another client took the name of the new resource: the command wrote nothing and is planned again.
         if (spec.method === 'POST' && executed.why === 'changed' && !isRepeated) return attempt(true);
         return { kind: 'refused', error: failure(refusals[executed.why] ?? spec.gone) };
+      case 'unapproved': {
+        const path = `/approvals/${executed.approvalId}`;
+        const details = [{ path, message: 'waits for the approval of another person' }];
+        return { kind: 'refused', error: failure('approval_required', details) };
+      }
       case 'taken':
         return { kind: 'taken' };
     }

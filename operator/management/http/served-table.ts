@@ -3,6 +3,7 @@ import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { activityOperation, decisionCountsOperation } from './activity-operation.ts';
 import { type ManagedAgentOperation, managedAgentOperationNames, managedAgentOperations } from './agent-operations.ts';
+import { type ApprovalOperation, approvalOperationNames, approvalOperations } from './approval-operations.ts';
 import { type AuditOperation, auditOperationNames, auditOperations } from './audit-operations.ts';
 import { type DryRunOperation, dryRunOperationNames, dryRunOperations } from './dry-run-operations.ts';
 import type { Management } from './management.ts';
@@ -31,6 +32,7 @@ export const servedOperationNames = [
   ...dryRunOperationNames,
   revisionDiffOperation.name,
   purgeOperation.name,
+  ...approvalOperationNames,
 ] as const;
 export type ServedOperation =
   | ManagementOperation
@@ -46,7 +48,8 @@ export type ServedOperation =
   | RightsOperation
   | DryRunOperation
   | typeof revisionDiffOperation.name
-  | typeof purgeOperation.name;
+  | typeof purgeOperation.name
+  | ApprovalOperation;
 
 /** Every operation of the service: those of the contract, and the service's own reads of resources, agents, decisions and audit entries. */
 export const servedTable: ApiTable<Management, ManagementCaller, ManagementErrorCode, ServedOperation> = {
@@ -66,5 +69,6 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     ...dryRunOperations,
     revisionDiffOperation,
     purgeOperation,
+    ...approvalOperations,
   ],
 };

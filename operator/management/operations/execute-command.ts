@@ -7,6 +7,7 @@ import { KubeError } from '#kube/client/kube-error';
 import { rightOfCommand } from '../access/required-right.ts';
 import type { Rights } from '../access/rights.ts';
 import type { AdvancePolicy } from './advance-policy.ts';
+import type { ApprovalStore } from './approval-ports.ts';
 import type { CommandRecord, OpenCommandRecord, WrittenGeneration } from './command-record.ts';
 import { type NewCommand, type OperationStore, RecordsUnavailableError } from './ports.ts';
 import { sendWrite, type WriteResult } from './send-write.ts';
@@ -18,6 +19,8 @@ type ExecutionResult =
   | { readonly kind: 'taken' }
   /** The command wrote nothing, and its idempotency key is free again. */
   | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' | 'denied' | 'no_right' }
+  /** The command wrote nothing: it waits for the approval with this id. */
+  | { readonly kind: 'unapproved'; readonly approvalId: string }
   /**
    * The write may or may not have succeeded. Recovery determines which; a repetition with the same key gets the result.
    */
@@ -28,6 +31,7 @@ export type CommandPorts = {
   readonly store: OperationStore;
   readonly advance: AdvancePolicy;
   readonly rights: Rights;
+  readonly approvals: Pick<ApprovalStore, 'request' | 'approverOf'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long a new command is leased to this process, in milliseconds. */
@@ -43,11 +47,16 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   const { store, clock, leaseMs } = ports;
   const retryUntil = clock.now() + retryForMs;
   const begun = await store.begin(command, leaseMs);
-  if (begun === undefined) return { kind: 'taken' };
+  if (begun.kind === 'taken') return { kind: 'taken' };
+  if (begun.kind === 'unapproved') return requestApproval(ports, command);
   // Asked after the row is stored: a revocation waits for the rows that it finds (docs/design/commands.md, Rights).
   if (!(await hasRight(ports, command))) {
     await store.withdraw(command.operationId);
     return { kind: 'refused', why: 'no_right' };
+  }
+  if (!(await isApproved(ports, command))) {
+    await store.withdraw(command.operationId);
+    return requestApproval(ports, command);
   }
   const sent = await sendWithRetries(ports, command, retryUntil);
   if (sent === undefined) return { kind: 'unknown' };
@@ -62,6 +71,29 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   if (record === undefined) return { kind: 'unknown' };
   await recordRevisionNow(ports, { ...record, write: command.write }, sent.written);
   return { kind: 'accepted', record };
+}
+
+async function requestApproval(
+  { approvals }: CommandPorts,
+  { approval, target, origin, subject }: NewCommand,
+): Promise<ExecutionResult> {
+  if (approval === undefined) throw new TypeError('an approval was asked for a command that needs none');
+  const { kind, digest } = approval;
+  const { author, after } = origin;
+  const approvalId = await approvals.request({ kind, target, digest, after, requester: subject, author });
+  return { kind: 'unapproved', approvalId };
+}
+
+/** Whether the person who approved the command still has the right to. @throws RelationsUnavailableError as above */
+async function isApproved({ approvals, rights, store }: CommandPorts, command: NewCommand): Promise<boolean> {
+  if (command.approval === undefined) return true;
+  try {
+    const approver = await approvals.approverOf(command.operationId);
+    return approver === undefined || (await rights.has(approver, rightOfCommand(command)));
+  } catch (error) {
+    await store.withdraw(command.operationId);
+    throw error;
+  }
 }
 
 /** @throws RelationsUnavailableError after the command was withdrawn */

@@ -1,4 +1,5 @@
 import type { OperationKind } from '#contracts/management';
+import type { ApprovalDemand } from './approval-demand.ts';
 import type { CommandOrigin } from './command-origin.ts';
 import type {
   CommandRecord,
@@ -22,7 +23,17 @@ export type NewCommand = {
   readonly key: string;
   /** SHA-256 of method, path and canonical body. */
   readonly fingerprint: string;
+  /** What a second person approves, where a policy or model asks for it; undefined for a command that needs none. */
+  readonly approval: ApprovalDemand | undefined;
 };
+
+/** The result of storing a command. */
+type Begun =
+  | { readonly kind: 'begun'; readonly record: CommandRecord }
+  /** Another request holds the key. */
+  | { readonly kind: 'taken' }
+  /** A policy or model asks for an approval, and the caller has none for this content. Nothing was stored. */
+  | { readonly kind: 'unapproved' };
 
 type KeyHolder = { readonly fingerprint: string; readonly record: CommandRecord };
 
@@ -34,9 +45,10 @@ export type OperationStore = {
   /** The command that holds a key of a subject; undefined if the key is free. */
   findKey(subject: string, key: string): Promise<KeyHolder | undefined>;
   /**
-   * Stores a pending command with its key atomically, leased to the caller for `leaseMs`; undefined if the key is held.
+   * Stores a pending command with its key atomically, leased to the caller for `leaseMs`, and uses the approval that it
+   * needs.
    */
-  begin(command: NewCommand, leaseMs: number): Promise<CommandRecord | undefined>;
+  begin(command: NewCommand, leaseMs: number): Promise<Begun>;
   /**
    * Records that the write succeeded: the key is used up and the operation runs, also if recovery ended it as
    * not_executed before. An operation with any other end is unchanged. Undefined if the row no longer exists. The entry

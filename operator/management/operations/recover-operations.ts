@@ -53,9 +53,20 @@ async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): P
       await store.finish(operationId, failedWith('not_executed', 'Its author has lost the right.'));
       return undefined;
     }
+    if (!isOld && !(await isStillApproved(ports, operation))) {
+      logger.warn('recovery_without_approval', { operation: operationId });
+      await store.finish(operationId, failedWith('not_executed', 'Its approval is not valid any more.'));
+      return undefined;
+    }
     const sent = isOld ? undefined : await sendWrite(client, operation);
     if (sent?.kind === 'written') return sent.written;
     if (sent?.kind !== 'denied') await store.finish(operationId, failedWith('not_executed'));
     return undefined;
   }
+}
+
+/** Whether the approval that the command used has not expired and its giver still has the right, or it used none. */
+async function isStillApproved({ approvals, rights }: CommandPorts, operation: OpenCommandRecord): Promise<boolean> {
+  const approver = await approvals.approverOf(operation.operationId);
+  return approver === undefined || (approver.isValid && (await rights.has(approver, rightOfCommand(operation))));
 }

@@ -1,8 +1,10 @@
 import type { AuditLog } from '#audit/ports';
-import { type Database, SqlStatementError, SqlUnavailableError } from '#sql/connect';
+import type { Database } from '#sql/connect';
 import { acceptedEntry, endedEntry } from '../../command-origin.ts';
-import { type OperationStore, RecordsUnavailableError } from '../../ports.ts';
+import type { OperationStore } from '../../ports.ts';
+import { translated } from '../../translated.ts';
 import { type OpenOperationRow, type OperationRow, openOperationOfRow, operationOfRow } from './operation-rows.ts';
+import { useApproval } from './use-approval.ts';
 
 /** Retention of an idempotency key, and of an ended operation. */
 const keyDays = 7;
@@ -41,15 +43,16 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick
           where not exists (
             select from management.idempotency_keys where subject = ${subject} and key = ${key})
           returning ${columns}`;
-        if (row === undefined) return undefined;
+        if (row === undefined) return { kind: 'taken' };
         const [taken] = await transaction`
           insert into management.idempotency_keys (subject, key, fingerprint, operation_id, created_at)
           values (${subject}, ${key}, ${fingerprint}, ${operationId}, ${row.created_at})
           on conflict (subject, key) do nothing
           returning operation_id`;
-        if (taken !== undefined) return operationOfRow(row);
+        const isApproved = taken !== undefined && (await useApproval(transaction, command));
+        if (isApproved) return { kind: 'begun', record: operationOfRow(row) };
         await transaction`delete from management.operations where operation_id = ${operationId}`;
-        return undefined;
+        return { kind: taken === undefined ? 'taken' : 'unapproved' };
       });
     },
 
@@ -155,17 +158,9 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick
   });
 }
 
-/** A refused statement is reported as an unavailable database: its error may describe data. */
 function wrapped(store: OperationStore): OperationStore {
   const translate = <A extends readonly unknown[], T>(method: (...args: A) => Promise<T>) => {
-    return async (...args: A): Promise<T> => {
-      try {
-        return await method(...args);
-      } catch (cause) {
-        if (!(cause instanceof SqlUnavailableError) && !(cause instanceof SqlStatementError)) throw cause;
-        throw new RecordsUnavailableError('the database of the operations does not answer', { cause });
-      }
-    };
+    return (...args: A): Promise<T> => translated(() => method(...args));
   };
   return {
     findKey: translate(store.findKey),

@@ -1,7 +1,7 @@
 import { digestOf } from '#contracts/canonical';
-import { type Database, SqlStatementError, SqlUnavailableError } from '#sql/connect';
+import type { Database } from '#sql/connect';
 import type { CommandWrite } from '../../../operations/command-record.ts';
-import { RecordsUnavailableError } from '../../../operations/ports.ts';
+import { translated } from '../../../operations/translated.ts';
 import type { CommandTexts } from '../../ports.ts';
 
 type WriteRow = { readonly operation_id: string; readonly isOpen: boolean; readonly write: string };
@@ -30,13 +30,4 @@ export function createCommandTexts({ sql }: Pick<Database, 'sql'>): CommandTexts
 
 function digestIn(write: CommandWrite): string | undefined {
   return write.type === 'write_binding' ? undefined : digestOf(write.spec.definition);
-}
-
-async function translated<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (cause) {
-    if (!(cause instanceof SqlUnavailableError) && !(cause instanceof SqlStatementError)) throw cause;
-    throw new RecordsUnavailableError('the database of the operations does not answer', { cause });
-  }
 }

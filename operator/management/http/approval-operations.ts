@@ -1,0 +1,137 @@
+import { detailsOf } from '#api/details-of';
+import { type ApiOperation, failure, success } from '#api/operation';
+import { clientClassOf } from '#audit/client-class';
+import { approvalRuleSchema } from '#contracts/approvals';
+import type { ManagementErrorCode } from '#contracts/management-errors';
+import { readShape } from '#contracts/read-shape';
+import type { ManagementCaller } from '../access/management-caller.ts';
+import { approvalEntry, approveCommand } from '../operations/approve-command.ts';
+import type { CommandTarget } from '../operations/command-record.ts';
+import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { idParameter } from './path-ids.ts';
+
+export const approvalOperationNames = [
+  'listApprovals',
+  'approveCommand',
+  'listApprovalRules',
+  'requireApproval',
+  'releaseApproval',
+] as const;
+export type ApprovalOperation = (typeof approvalOperationNames)[number];
+
+type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, ApprovalOperation>;
+
+const answer = (schema: string) => ({ status: 200, description: 'What was asked for.', schema, headers: [] }) as const;
+const common = { tag: 'Approvals', obligations: [] } as const;
+const bodyErrors = [
+  'unsupported_media_type',
+  'body_too_large',
+  'request_timeout',
+  'invalid_json',
+  'invalid_body',
+] as const;
+
+/** Routes outside of the contract: approvals by a second person, and the policies and models that ask for them. */
+export const approvalOperations: readonly Row[] = [
+  {
+    ...common,
+    name: 'listApprovals',
+    method: 'GET',
+    path: '/api/v1/approvals',
+    summary: 'List approvals',
+    description:
+      'Commands that wait for the approval of a second person, or have it and were not repeated yet; newest first.',
+    gates: ['identity', 'query'],
+    parameters: [],
+    success: answer('Approvals'),
+    errors: ['records_unavailable'],
+    run: async ({ service }) => success({ items: await service.approvals.list() }),
+  },
+  {
+    ...common,
+    name: 'approveCommand',
+    method: 'POST',
+    path: '/api/v1/approvals/{approvalId}/approve',
+    summary: 'Approve a command of another person',
+    description:
+      'Needs the right of the command, now and when the command is carried out, and another subject than the requester. ' +
+      'It is valid for one command with exactly this content and state, until it expires.',
+    gates: ['identity', 'query', 'path'],
+    parameters: [idParameter('approvalId', 'The id of the request, a UUID of version 7.')],
+    success: answer('Approval'),
+    errors: ['invalid_path_id', 'approval_not_found', 'approval_of_requester', 'records_unavailable'],
+    run: approve,
+  },
+  {
+    ...common,
+    name: 'listApprovalRules',
+    method: 'GET',
+    path: '/api/v1/approval-rules',
+    summary: 'List what asks for approvals',
+    description: 'Policies and models whose applications, unbinds and archivings need the approval of a second person.',
+    gates: ['identity', 'query'],
+    parameters: [],
+    success: answer('ApprovalRules'),
+    errors: ['records_unavailable'],
+    run: async ({ service }) => success({ items: (await service.approvals.rules()).map(ruleOf) }),
+  },
+  ...(['requireApproval', 'releaseApproval'] as const).map(
+    (name): Row => ({
+      ...common,
+      name,
+      method: 'POST',
+      path: `/api/v1/approval-rules/${name === 'requireApproval' ? 'require' : 'release'}`,
+      summary: name === 'requireApproval' ? 'Ask for approvals' : 'Ask for approvals no more',
+      description:
+        name === 'requireApproval'
+          ? 'From now on commands on the policy or model need the approval of a second person.'
+          : 'From now on commands on the policy or model need no approval of a second person.',
+      gates: ['identity', 'query', 'body', 'right'],
+      parameters: [],
+      body: 'ApprovalRule',
+      success: answer('ChangedApprovalRule'),
+      errors: [...bodyErrors, 'records_unavailable'],
+      run: (request) => changeRule(request, name === 'requireApproval'),
+    }),
+  ),
+];
+
+async function approve(request: ManagementRequest): Promise<ManagementResponse> {
+  const { service, path } = request;
+  const { rights, clock } = service.commands;
+  const ports = { approvals: service.approvals, rights, clock };
+  const result = await approveCommand(ports, path('approvalId'), callOf(request));
+  switch (result.kind) {
+    case 'approved':
+      return success(result.approval);
+    case 'unknown':
+      return failure('approval_not_found');
+    case 'no_right':
+      return failure('permission_denied');
+    case 'own':
+      return failure('approval_of_requester');
+  }
+}
+
+async function changeRule(request: ManagementRequest, isRequired: boolean): Promise<ManagementResponse> {
+  const { service, body } = request;
+  if (body.json === undefined) return failure('invalid_json');
+  const rule = readShape(approvalRuleSchema, body.json);
+  if (!rule.ok) return failure('invalid_body', detailsOf(rule.problems));
+  const target: CommandTarget =
+    'policyId' in rule.value
+      ? { type: 'policy', id: rule.value.policyId.toLowerCase() }
+      : { type: 'model', id: rule.value.modelId.toLowerCase() };
+  const action = isRequired ? 'approval.require' : 'approval.release';
+  const entry = approvalEntry(action, target, callOf(request), service.commands.clock.date());
+  const changed = await service.approvals.setRule(target, isRequired, entry);
+  return success({ rule: ruleOf(target), changed });
+}
+
+function callOf({ caller, incoming, traceId }: ManagementRequest) {
+  return { caller, client: clientClassOf(incoming.socket.remoteAddress), traceId };
+}
+
+function ruleOf({ type, id }: CommandTarget) {
+  return type === 'policy' ? { policyId: id } : { modelId: id };
+}

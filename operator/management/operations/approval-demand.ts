@@ -1,0 +1,49 @@
+import type { ApprovalKind } from '#contracts/approvals';
+import { digestOf } from '#contracts/canonical';
+import type { GuardrailPolicySpec } from '#resources/guardrail-policy';
+import type { CommandTarget, CommandWrite } from './command-record.ts';
+
+/** What a second person approves. */
+export type ApprovalDemand = {
+  readonly kind: ApprovalKind;
+  /** SHA-256 of what the command writes and of the state that it replaces. After an edit another approval is needed. */
+  readonly digest: string;
+  /** The command needs an approval if one of them asks for it. */
+  readonly askers: readonly CommandTarget[];
+};
+
+type BindingWrite = CommandWrite & { readonly type: 'write_binding' };
+
+/**
+ * The demand of an application or an unbind: the model, the policy that is applied and the one that it replaces may ask
+ * for it. @param definitionDigest that of the revision; null to unbind @param replaced id of the policy before
+ */
+export function bindingDemand(
+  modelId: string,
+  { uid, generation, guardrail, contentProfile, policyId }: Omit<BindingWrite, 'note'>,
+  { definitionDigest, replaced }: { readonly definitionDigest: string | null; readonly replaced: string | null },
+): ApprovalDemand {
+  const kind = policyId === null ? 'binding.unbind' : 'binding.apply';
+  const revision = guardrail.mode === 'Policy' ? guardrail.policyRef.revision : null;
+  const digest = digestOf({ kind, modelId, uid, generation, policyId, revision, definitionDigest, contentProfile });
+  const policies = [...new Set([policyId, replaced])].filter((id) => id !== null);
+  return {
+    kind,
+    digest,
+    askers: [{ type: 'model', id: modelId }, ...policies.map((id) => ({ type: 'policy' as const, id }))],
+  };
+}
+
+/** The demand of a save that archives a policy. Its change token differs in each attempt and is left out. */
+export function archiveDemand(
+  policyId: string,
+  { uid, generation, spec }: { readonly uid: string; readonly generation: number; readonly spec: GuardrailPolicySpec },
+): ApprovalDemand {
+  const { change: _token, ...content } = spec;
+  const kind = 'policy.archive';
+  return {
+    kind,
+    digest: digestOf({ kind, policyId, uid, generation, content }),
+    askers: [{ type: 'policy', id: policyId }],
+  };
+}

@@ -1,0 +1,44 @@
+import type { Approval, ApprovalKind } from '#contracts/approvals';
+import type { AuditAuthor, AuditContent, AuditState } from '#contracts/audit';
+import type { CommandTarget } from './command-record.ts';
+
+/** A person of an approval, whose right is asked again. */
+export type ApprovingPerson = {
+  readonly author: AuditAuthor;
+  /** Groups of the token, as objects of relations. */
+  readonly groups: readonly string[];
+};
+
+/** A command that waits for an approval. */
+type ApprovalRequest = {
+  readonly kind: ApprovalKind;
+  readonly target: CommandTarget;
+  readonly digest: string;
+  readonly after: AuditState | null;
+  /** Issuer and subject in one text. */
+  readonly requester: string;
+  readonly author: AuditAuthor;
+};
+
+/** Approvals and the rules that ask for them. Every method throws RecordsUnavailableError. */
+export type ApprovalStore = {
+  /** Requests and approvals that have not expired and were not used, the newest first; at most 500. */
+  list(): Promise<readonly Approval[]>;
+  get(id: string): Promise<Approval | undefined>;
+  /** Remembers a request; the same request of the same person stays one until it expires. @returns its id */
+  request(request: ApprovalRequest): Promise<string>;
+  /**
+   * Approves a request that has neither expired nor been used, with its audit entry in one transaction, unless
+   * `isAllowed` says no under the lock of all changes of rights. @returns whether it was approved
+   */
+  approve(
+    id: string,
+    by: ApprovingPerson & { readonly subject: string },
+    options: { readonly isAllowed: () => Promise<boolean>; readonly entry: AuditContent },
+  ): Promise<'approved' | 'not_allowed' | 'gone'>;
+  /** The person whose approval a command used, and whether the approval is still valid; undefined if it used none. */
+  approverOf(operationId: string): Promise<(ApprovingPerson & { readonly isValid: boolean }) | undefined>;
+  rules(): Promise<readonly CommandTarget[]>;
+  /** Changes a rule, with its audit entry. @returns whether it was changed */
+  setRule(target: CommandTarget, isRequired: boolean, entry: AuditContent): Promise<boolean>;
+};

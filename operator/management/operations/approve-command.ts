@@ -1,0 +1,82 @@
+import type { Approval, ApprovalKind } from '#contracts/approvals';
+import type { AuditAction, AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
+import type { Clock } from '#kit/time/clock';
+import type { ManagementCaller } from '../access/management-caller.ts';
+import { type RequiredRight, roleRight } from '../access/required-right.ts';
+import type { Rights } from '../access/rights.ts';
+import type { ApprovalStore } from './approval-ports.ts';
+import type { CommandTarget } from './command-record.ts';
+
+type Request = { readonly caller: ManagementCaller; readonly client: ClientClass; readonly traceId: string };
+
+type ApproveResult =
+  | { readonly kind: 'approved'; readonly approval: Approval }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'no_right' }
+  /** The caller, or one that acts for it, is the person who asked. */
+  | { readonly kind: 'own' };
+
+/** Approves a command for another person. The approver needs the right of the command, now and when it is carried out. */
+export async function approveCommand(
+  ports: { readonly approvals: ApprovalStore; readonly rights: Rights; readonly clock: Clock },
+  id: string,
+  { caller, client, traceId }: Request,
+): Promise<ApproveResult> {
+  const { approvals, rights, clock } = ports;
+  const asked = await approvals.get(id);
+  if (asked === undefined) return { kind: 'unknown' };
+  if (sharePerson(asked.requester, caller.author)) return { kind: 'own' };
+  const entry = approvalEntry('approval.grant', asked.target, { caller, client, traceId }, clock.date());
+  const isAllowed = (): Promise<boolean> => rights.has(caller, rightOfApproval(asked));
+  const result = await approvals.approve(id, caller, { isAllowed, entry: { ...entry, after: asked.after } });
+  if (result === 'not_allowed') return { kind: 'no_right' };
+  const approval = result === 'approved' ? await approvals.get(id) : undefined;
+  return approval === undefined ? { kind: 'unknown' } : { kind: 'approved', approval };
+}
+
+function rightOfApproval({
+  kind,
+  target,
+}: {
+  readonly kind: ApprovalKind;
+  readonly target: CommandTarget;
+}): RequiredRight {
+  return kind === 'policy.archive'
+    ? roleRight('author', 'policy', target.id)
+    : roleRight('applier', 'model', target.id);
+}
+
+/** Whether two act chains have a subject in common: a person must not approve through its agent. */
+function sharePerson(one: AuditAuthor, other: AuditAuthor): boolean {
+  const subjects = new Set(chainOf(one));
+  return chainOf(other).some((subject) => subjects.has(subject));
+}
+
+function chainOf(author: AuditAuthor): readonly string[] {
+  if (author.kind !== 'token') return [];
+  return [author, ...author.actors].map(({ issuer, subject }) => JSON.stringify([issuer, subject]));
+}
+
+/** The entry of an approval or of a change of the rule that asks for it. */
+export function approvalEntry(
+  action: AuditAction,
+  target: CommandTarget,
+  { caller, client, traceId }: Request,
+  now: Date,
+): AuditContent {
+  return {
+    time: now.toISOString(),
+    action,
+    outcome: 'accepted',
+    code: null,
+    author: caller.author,
+    client,
+    target,
+    operationId: null,
+    traceId,
+    before: null,
+    after: null,
+    count: 1,
+    since: null,
+  };
+}
