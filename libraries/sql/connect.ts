@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import type postgres from 'postgres';
 import { ConfigError } from '#kit/env/config-error';
 import { type ClientEvents, openClient, type SqlClient } from './client.ts';
-import { listCodecs } from './list-types.ts';
 import { openListener, type SqlListener } from './listen.ts';
 import { Pool } from './pool.ts';
 import { SqlUnavailableError } from './sql-error.ts';
@@ -90,8 +89,6 @@ function driverSettings(options: ConnectOptions, statementTimeoutMs: number): po
     // Notices may quote values, and the driver prints them by default.
     onnotice: () => undefined,
     debug: false,
-    fetch_types: false,
-    types: listCodecs as Record<string, never>,
     connection: {
       application_name: options.applicationName,
       statement_timeout: statementTimeoutMs,

@@ -1,6 +1,5 @@
 import type postgres from 'postgres';
 import type { DriverQuery } from './client.ts';
-import { listTypes } from './list-types.ts';
 import { SqlUnavailableError, sqlErrorOf } from './sql-error.ts';
 
 /** Sends a statement. `done` registers a listener that is called once, when it is answered, refused or timed out. */
@@ -8,6 +7,19 @@ export type Send = (query: DriverQuery, done: (onDone: (error: unknown) => void)
 
 /** Members of the driver's function that only create values and need no interception. */
 const makers = new Set(['json', 'typed', 'types']);
+
+/** Object identifiers of the array types of PostgreSQL by those of their elements (catalogue pg_type). */
+const arrayTypes: Readonly<Record<number, number>> = {
+  16: 1000, // bool
+  17: 1001, // bytea
+  20: 1016, // int8
+  23: 1007, // int4
+  25: 1009, // text
+  701: 1022, // float8
+  1184: 1185, // timestamptz
+  2950: 2951, // uuid
+  3802: 3807, // jsonb
+};
 
 /**
  * The driver's tagged template whose statements go through `send`. Their rejections are SqlUnavailableError or
@@ -35,9 +47,9 @@ export function statementsOver<T extends object>(
   return template;
 }
 
-/** The driver takes the type of a list from the server; the client that creates statements has no connection. */
+/** The driver learns array types from its connection; the client that creates statements has none. */
 function typedArray(raw: postgres.Sql, values: readonly unknown[], type: number): unknown {
-  const arrayType = listTypes[type];
+  const arrayType = arrayTypes[type];
   if (arrayType === undefined) throw new TypeError(`no array type is known for type ${type}`);
   return raw.typed(values, arrayType);
 }
