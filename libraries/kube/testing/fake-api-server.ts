@@ -35,6 +35,8 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   const objects = new Map<string, Held>();
   const watchers = new Set<Watcher>();
   const seen: string[] = [];
+  /** Deleted objects with the version of their deletion, which a watch from an earlier version is told. */
+  const deleted: { readonly key: string; readonly object: Held }[] = [];
   let version = 0;
   const state: Pick<FakeApiServer, 'fate'> = { fate: () => 'served' };
 
@@ -60,6 +62,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     version += 1;
     objects.delete(key);
     object.metadata.resourceVersion = String(version);
+    deleted.push({ key, object });
     notify('DELETED', key, object);
   }
 
@@ -118,15 +121,16 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     outgoing.flushHeaders();
     watchers.add(watcher);
     outgoing.on('close', () => watchers.delete(watcher));
-    for (const [key, object] of objects) {
-      const isLater = Number(object.metadata.resourceVersion) > Number(url.searchParams.get('resourceVersion'));
-      if (
-        isLater &&
-        key.slice(0, key.lastIndexOf('/')) === url.pathname &&
-        (name === null || name === object.metadata.name)
-      ) {
-        outgoing.write(`${JSON.stringify({ type: 'MODIFIED', object })}\n`);
-      }
+    const isMissed = (key: string, { metadata }: Held): boolean =>
+      Number(metadata.resourceVersion) > Number(url.searchParams.get('resourceVersion')) &&
+      key.slice(0, key.lastIndexOf('/')) === url.pathname &&
+      (name === null || name === metadata.name);
+    const changes = [
+      ...deleted.map(({ key, object }) => ({ type: 'DELETED', key, object })),
+      ...[...objects].map(([key, object]) => ({ type: 'MODIFIED', key, object })),
+    ];
+    for (const { type, key, object } of changes) {
+      if (isMissed(key, object)) outgoing.write(`${JSON.stringify({ type, object })}\n`);
     }
   }
 
