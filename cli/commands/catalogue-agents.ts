@@ -9,7 +9,7 @@ import {
 } from '#contracts/catalogue';
 import type { AgentListFilters, CatalogueClient } from '../catalogue/catalogue-client.ts';
 import { type CatalogueOptions, openCatalogueClient, withCatalogueOptions } from '../catalogue/catalogue-options.ts';
-import { watchAgents } from '../catalogue/watch-agents.ts';
+import { watchCatalogue } from '../catalogue/watch-catalogue.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { wholeNumber } from '../options/whole-number.ts';
@@ -171,7 +171,7 @@ async function followAgents(options: WatchOptions): Promise<void> {
   const client = openCatalogueClient(options);
   const { times = Number.POSITIVE_INFINITY, interval } = options;
   using interruption = untilInterrupted();
-  await watchAgents({
+  await watchCatalogue({
     look: () => client.list(filtersOf(options), mostWatched),
     show: (line) => process.stdout.write(`${line}\n`),
     onBroken: (error) => {

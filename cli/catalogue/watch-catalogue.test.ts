@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AgentRecord } from '#contracts/catalogue';
 import { type Script, startScriptedHttp } from '#kit/testing/scripted-http';
 import { createCatalogueClient } from './catalogue-client.ts';
-import { changedLines, watchAgents } from './watch-agents.ts';
+import { changedLines, watchCatalogue } from './watch-catalogue.ts';
 
 const record = (agentId: string, change: Partial<AgentRecord> = {}): readonly [string, AgentRecord] => [
   agentId,
@@ -49,7 +49,7 @@ async function watched(answers: readonly Answer[], times: number): Promise<reado
   await using server = await startScriptedHttp(script);
   const client = createCatalogueClient({ origin: server.url, identity: async () => ({}), timeoutMs: 60_000 });
   const shown: string[] = [];
-  await watchAgents({
+  await watchCatalogue({
     look: () => client.list({}, 1_000),
     show: (line) => shown.push(line),
     onBroken: (error) => shown.push(String((error as Error).message)),

@@ -17,7 +17,7 @@ type WatchedAgents = {
  * Shows every agent, then one line for each change, until the signal is aborted.
  * @throws the error of the first look, and a later one that another look does not mend
  */
-export async function watchAgents(watched: WatchedAgents): Promise<void> {
+export async function watchCatalogue(watched: WatchedAgents): Promise<void> {
   const { look, show, onBroken, everyMs, times, signal } = watched;
   let known: ReadonlyMap<string, AgentRecord> = new Map();
   for (let at = 1; !signal.aborted; at += 1) {
