@@ -10,8 +10,11 @@ import type { RunningProcess } from '../support/start-process.ts';
 import { answerEmbeddings, askWithText, type QueryCounts } from './ask-with-text.ts';
 import { type CatalogueProcesses, startCatalogueProcesses } from './catalogue-processes.ts';
 
-/** No other text of the platform contains it, and the analysis of terms leaves it as it is. */
-const marker = 'zyxmarkrr';
+/**
+ * No other text of the platform contains it, and the analysis of terms leaves it as it is. Node keeps strings of up to ten
+ * characters that it reads from JSON in a table of its own; this one is longer.
+ */
+const marker = 'zyxmarkrrzyxmarkrr';
 /** In the description of an agent: shows that a text in the database, in its files and in the heaps is found. */
 const control = 'abcdkontrol';
 const dimension = 64;

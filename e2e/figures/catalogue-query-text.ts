@@ -2,7 +2,7 @@ import { missingPostgres } from '#sql/testing/test-server';
 import { findQueryText, missingForQueryText } from '../catalogue/query-text.ts';
 import type { Figure } from '../support/figure.ts';
 
-/** Requests of each of eleven kinds. */
+/** Requests of each of ten kinds. */
 const sizes = { small: 4, full: 500 } as const;
 const shown = 10;
 
