@@ -19,6 +19,12 @@ afterAll(() => platform[Symbol.asyncDispose]());
 const run = (args: readonly string[], input?: string): Promise<ProgramEnd> =>
   runInProcess(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
 const send = (...more: readonly string[]) => run(['agent', 'send', 'assistant', ...more]);
+/** The end of a call that is answered: on a busy machine a check may exceed its time, and the call is then refused. */
+const answered = (args: readonly string[], input?: string) =>
+  until('the agent answers', async () => {
+    const end = await run(args, input);
+    return end.code === 0 ? end : undefined;
+  });
 const example = readFileSync(join(checkout, 'examples/agents/assistant/agentversion.yaml'), 'utf8');
 
 describe('portcullis up --agents', () => {
@@ -40,12 +46,13 @@ describe('portcullis up --agents', () => {
 
 describe('portcullis agent send', () => {
   test('portcullis agent send prints the answer to a text, to structured input and to standard input', async () => {
-    expect(await send('--as', 'ann', '-m', 'Good morning')).toMatchObject({ code: 0, stdout: 'Good morning\n' });
-    const given = await send('--as', 'ann', '--input', '{"question":"Good evening"}', '--json');
+    const sent = ['agent', 'send', 'assistant', '--as', 'ann'];
+    expect(await answered([...sent, '-m', 'Good morning'])).toMatchObject({ code: 0, stdout: 'Good morning\n' });
+    const given = await answered([...sent, '--input', '{"question":"Good evening"}', '--json']);
     expect(JSON.parse(given.stdout)).toEqual({ text: 'Good evening', data: { answer: 'Good evening' } });
-    const read = await run(['agent', 'send', 'assistant', '--as', 'ann'], 'Good night\n');
+    const read = await answered(sent, 'Good night\n');
     expect(read).toMatchObject({ code: 0, stdout: 'Good night\n' });
-    const version = await run(['agent', 'send', 'assistant-1', '--as', 'ann', '-m', 'Good day']);
+    const version = await answered(['agent', 'send', 'assistant-1', '--as', 'ann', '-m', 'Good day']);
     expect(version).toMatchObject({ code: 0, stdout: 'Good day\n' });
   });
 
@@ -90,15 +97,16 @@ describe('portcullis agent send', () => {
 });
 
 describe('portcullis agent chat', () => {
-  const chat = (words: readonly string[], input?: string) =>
-    run(['agent', 'chat', 'assistant', '--as', 'ann', ...words], input);
+  const chatting = ['agent', 'chat', 'assistant', '--as', 'ann'];
+  const chat = (words: readonly string[], input?: string) => run([...chatting, ...words], input);
+  const chatted = (words: readonly string[], input?: string) => answered([...chatting, ...words], input);
 
   test('portcullis agent chat prints the answer to a message and to each line, and continues a conversation by its id', async () => {
-    expect(await chat(['-m', 'Good morning'])).toMatchObject({ code: 0, stdout: 'Good morning\n', stderr: '' });
-    expect(await chat([], 'Good day\n\nGood night\n')).toMatchObject({ code: 0, stdout: 'Good day\nGood night\n' });
-    const first = JSON.parse((await chat(['-m', 'Good evening', '--json'])).stdout);
+    expect(await chatted(['-m', 'Good morning'])).toMatchObject({ code: 0, stdout: 'Good morning\n', stderr: '' });
+    expect(await chatted([], 'Good day\n\nGood night\n')).toMatchObject({ code: 0, stdout: 'Good day\nGood night\n' });
+    const first = JSON.parse((await chatted(['-m', 'Good evening', '--json'])).stdout);
     expect(first).toMatchObject({ complete: true, text: 'Good evening', contextId: expect.any(String) });
-    const second = await chat(['-m', 'Good evening', '--json', '--context', first.contextId]);
+    const second = await chatted(['-m', 'Good evening', '--json', '--context', first.contextId]);
     expect(JSON.parse(second.stdout)).toMatchObject({ complete: true, contextId: first.contextId });
   });
 
