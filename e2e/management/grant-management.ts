@@ -11,9 +11,14 @@ export const managementRules = [
   },
   { apiGroups: ['portcullis.dev'], resources: ['gatewayreports'], verbs: ['list', 'watch'] },
   { apiGroups: ['portcullis.dev'], resources: ['agents'], verbs: ['list'] },
-  { apiGroups: ['portcullis.dev'], resources: ['agentversions'], verbs: ['get'] },
+  { apiGroups: ['portcullis.dev'], resources: ['agentversions'], verbs: ['get', 'list'] },
+  { apiGroups: ['portcullis.dev'], resources: ['runtimeworkloads'], verbs: ['list'] },
   { apiGroups: ['portcullis.dev'], resources: ['guardrailpolicies', 'policyrevisions'], verbs: ['create'] },
-  { apiGroups: ['portcullis.dev'], resources: ['guardrailpolicies', 'modelbindings'], verbs: ['patch'] },
+  {
+    apiGroups: ['portcullis.dev'],
+    resources: ['guardrailpolicies', 'policyrevisions', 'modelbindings'],
+    verbs: ['patch'],
+  },
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
 ] as const;
 
