@@ -43,12 +43,13 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
   management: [
     '/pods: get list watch',
     'portcullis.dev/agents: list',
-    'portcullis.dev/agentversions: get',
+    'portcullis.dev/agentversions: get list',
     'portcullis.dev/gatewayreports: list watch',
     'portcullis.dev/gatewayroutes: get list watch',
     'portcullis.dev/guardrailpolicies: create get list patch watch',
     'portcullis.dev/modelbindings: get list patch watch',
-    'portcullis.dev/policyrevisions: create get list watch',
+    'portcullis.dev/policyrevisions: create get list patch watch',
+    'portcullis.dev/runtimeworkloads: list',
   ],
   /** The one process of the catalogue that follows the resources; its API has no rights. */
   'catalogue-worker': [
