@@ -15,7 +15,7 @@ type WatchedAgents = {
 
 /**
  * Shows every agent, then one line for each change, until the signal is aborted.
- * @throws the error of the first look, and a later one that another look does not mend
+ * @throws the error of the first request, and a later error that a repetition cannot repair
  */
 export async function watchCatalogue(watched: WatchedAgents): Promise<void> {
   const { look, show, onBroken, everyMs, times, signal } = watched;

@@ -111,7 +111,7 @@ async function crash(world: CatalogueProcesses, receiver: EndingReceiver, part: 
   }
 }
 
-/** A process that ended although nobody killed it is a fault; it is started again, as its supervisor would. */
+/** A process that ended without a kill is a fault; it is started again, as its supervisor would do. */
 async function restartEnded(world: CatalogueProcesses): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const role of ['api', 'worker'] as const) {

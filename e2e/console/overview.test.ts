@@ -32,6 +32,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     const chart = page.getByRole('figure').filter({ hasText: 'guarded-echo' });
     await until('the decisions are counted', async () => {
       await page.goto(`${consoleOf(platform)}/overview`);
+      await page.locator('#decisions > :is(figure, .quiet)').first().waitFor();
       const text = (await chart.count()) === 1 ? await chart.innerText() : '';
       return text.includes('Passed: 2') && text.includes('Denied: 1') ? true : undefined;
     });
@@ -45,6 +46,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     const { page } = await openWatchedPage(browser);
     await signIn(platform, page, { path: '/overview' });
     await page.getByRole('row', { name: /guarded-echo/ }).waitFor();
+    await page.locator('#decisions figure').waitFor();
     const picture = await page.screenshot({ clip: { x: 0, y: 0, width: 1_280, height: 560 } });
     expect(picture.byteLength).toBeLessThanOrEqual(150_000);
     const folder = process.env['PORTCULLIS_PICTURES'];

@@ -221,6 +221,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       await signIn(platform, page);
       for (const path of every) {
         const answer = await page.goto(`${consoleOf(platform)}${path}`);
+        if (path === '/overview') await page.locator('#decisions figure').waitFor();
         expect([path, answer?.status(), await findViolations(page)]).toEqual([path, 200, []]);
       }
       await page.evaluate("document.querySelector('main').append(document.createElement('button'))");
@@ -234,6 +235,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     await signIn(platform, page);
     for (const path of every) {
       const answer = await page.goto(`${consoleOf(platform)}${path}`);
+      if (path === '/overview') await page.locator('#decisions figure').waitFor();
       expect([path, answer?.status(), await findKeyboardProblems(page)]).toEqual([path, 200, []]);
     }
     await page.evaluate(

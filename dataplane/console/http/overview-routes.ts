@@ -8,19 +8,27 @@ import { refusalNotice } from '../pages/notice.ts';
 import { overviewPage, overviewTables } from '../pages/overview.ts';
 import type { Words } from '../words/en.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
-import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import type { ConsoleEnvironment } from './environment.ts';
 import { streamEvents } from './stream-events.ts';
 
 /** The overview, the stream that sends its tables again after each change, and the decisions of the last hour. */
 export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: AbortSignal): void {
   app.get('/overview', async (context) => {
+    const answer = await context.get('management').overview();
     const page = context.get('page');
-    const [answer, decisions] = await Promise.all([context.get('management').overview(), decisionPart(context)]);
     if (answer.kind !== 'value') return answerRefusal(context, page.words.overview, answer);
-    return answerPage(context, overviewPage(page, answer.value, decisions));
+    return answerPage(context, overviewPage(page, answer.value));
   });
 
-  app.get('/overview/decisions', async (context) => context.html(await decisionPart(context)));
+  app.get('/overview/decisions', async (context) => {
+    const page = context.get('page');
+    const answer = await context.get('management').call('/api/v1/decision-counts', collectedCountsSchema);
+    return context.html(
+      await (answer.kind === 'value'
+        ? decisionCharts(page, answer.value, new Date())
+        : refusalNotice(page.words, answer)),
+    );
+  });
 
   app.get('/overview/events', async (context) => {
     const { words } = context.get('page');
@@ -30,13 +38,6 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: Abort
     if (first.kind === 'refused') return answerRefusal(context, words.overview, first);
     return streamEvents(context, (signal) => overviewEvents({ words, management, first }, signal), stopping);
   });
-}
-
-async function decisionPart(context: ConsoleContext) {
-  const page = context.get('page');
-  const answer = await context.get('management').call('/api/v1/decision-counts', collectedCountsSchema);
-  if (answer.kind !== 'value') return refusalNotice(page.words, answer);
-  return decisionCharts(page, answer.value, new Date());
 }
 
 /**

@@ -22,12 +22,11 @@ const replicaTones = {
   not_ready: 'off',
 } as const satisfies Readonly<Record<OverviewModel['replicas'][number]['state'], Tone>>;
 
-/** Every model with what its replicas enforce; the server sends the tables again after each change. */
-export function overviewPage(
-  { words }: PageContext,
-  overview: Overview,
-  decisions: Markup | Promise<Markup>,
-): ConsolePage {
+/**
+ * Every model with what its replicas enforce; the server sends the tables again after each change. The decisions are loaded
+ * afterwards, because a gateway that hangs delays them by seconds.
+ */
+export function overviewPage({ words }: PageContext, overview: Overview): ConsolePage {
   return {
     title: words.overview,
     main: html`<p class="hint"><span class="pulse" aria-hidden="true"></span>${words.liveText}</p>
@@ -35,7 +34,7 @@ export function overviewPage(
 ${overviewTables(words, overview)}
 </div>
 <section aria-labelledby="decisions-title"><h2 id="decisions-title">${words.counts.title}</h2>
-<div id="decisions" hx-get="/overview/decisions" hx-trigger="every 15s" hx-swap="innerMorph">${decisions}</div></section>`,
+<div id="decisions" hx-get="/overview/decisions" hx-trigger="load, every 15s" hx-swap="innerMorph"><p class="hint"><a href="/activity">${words.activity}</a></p></div></section>`,
   };
 }
 

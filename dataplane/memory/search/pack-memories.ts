@@ -19,7 +19,7 @@ type Waiting = {
   readonly packed_through: string;
   readonly forgotten_through: string;
 };
-/** A person who was erased meanwhile. */
+/** A person who was erased after the packing was requested. */
 type Erased = { readonly person: string; readonly change_no: null };
 type ChangedRow = EntryRow & { readonly change_no: string; readonly is_deleted: boolean };
 

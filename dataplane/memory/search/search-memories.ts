@@ -38,7 +38,7 @@ export async function searchMemories(ports: MemorySearchPorts, search: MemorySea
   let { person } = search;
   for (let repetition = 0; repetition <= mostRepetitions; repetition += 1) {
     const found = await searchOnce(ports, { ...search, person }, legs).catch(async (error: unknown) => {
-      // The index does not have a person who was erased meanwhile.
+      // The index does not have a person who was erased during the search.
       if (!(error instanceof SearchUnavailableError) || (await changeNoOf(ports, person)) !== undefined) throw error;
     });
     if (found !== undefined) return found;
