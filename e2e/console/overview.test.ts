@@ -42,6 +42,24 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     expect(complaints).toEqual([]);
   });
 
+  test('the overview shows its models before the decisions of the gateways are known', async () => {
+    const { page } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: '/policies' });
+    const { resolve, promise: released } = Promise.withResolvers<void>();
+    const { resolve: ask, promise: asked } = Promise.withResolvers<void>();
+    await page.route('**/overview/decisions', async (route) => {
+      ask();
+      await released;
+      await route.continue();
+    });
+    await page.goto(`${consoleOf(platform)}/overview`);
+    await page.getByRole('row', { name: /guarded-echo/ }).waitFor();
+    await asked;
+    expect(await page.locator('#decisions figure').count()).toBe(0);
+    resolve();
+    await page.locator('#decisions figure').waitFor();
+  });
+
   test('the picture of the documentation is small, and is renewed in the folder of PORTCULLIS_PICTURES', async () => {
     const { page } = await openWatchedPage(browser);
     await signIn(platform, page, { path: '/overview' });

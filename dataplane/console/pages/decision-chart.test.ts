@@ -46,3 +46,10 @@ test('the busiest models are drawn, and the number of the others is named', asyn
   expect(drawn).toContain(en.counts.more(2));
   expect(drawn).not.toContain('<strong>model-1</strong>');
 });
+
+test('a replica that does not answer is named', async () => {
+  const missing = [{ replica: 'gateway-1', reason: 'does not answer' }];
+  const drawn = String(await decisionCharts({ words: en, language: 'en' }, { items: [], missing }, now));
+  expect(drawn).toContain('gateway-1: does not answer');
+  expect(drawn).toContain(en.counts.none);
+});
