@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
@@ -205,6 +205,18 @@ describe('portcullis flow version', () => {
       expect(parse(end.stdout)).toEqual(parse(textOf(join(folder, 'agentversion.yaml'))));
     }
   });
+
+  test.each(readdirSync(join(checkout, 'examples/agents')))(
+    'the example %s passes its own tests and makes a version',
+    async (name) => {
+      const folder = join(checkout, 'examples/agents', name);
+      const tested = await runInProcess(['flow', 'test', join(folder, 'flow.yaml')]);
+      expect([tested.code, tested.stderr]).toEqual([0, '']);
+      const end = await runInProcess(['flow', 'version', folder]);
+      expect([end.code, end.stderr]).toEqual([0, '']);
+      expect(parse(end.stdout).spec.agent).toBe(name);
+    },
+  );
 
   test('portcullis flow version adds the digest, the schemas and the requirements of an edited flow to the manifest', async () => {
     using folder = folderWithFiles();

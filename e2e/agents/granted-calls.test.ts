@@ -10,7 +10,7 @@ import { deniedTerm, maskedTerm, replacement, sampleDefinition } from '../suppor
 import { startToolServer, type ToolServer } from '../support/start-tool-server.ts';
 import { ann, exampleSources, type GrantedAgents, grantIssuer, startGrantedAgents } from './start-granted-agents.ts';
 
-const remembersId = '01890a5d-ac96-774b-bcce-b302099a8074';
+const remembersId = '249e3b76-e867-89ca-b2be-b601401706ce';
 const searchFlow = {
   apiVersion: 'platform.low-code.flow/v2',
   metadata: { flowId: '01890a5d-ac96-774b-bcce-b302099a8075', name: 'search', version: 1 },
