@@ -108,6 +108,11 @@ const standalone = {
   PORTCULLIS_AGENTS_MEMORY_URL: setting.optional(
     setting.url({ help: 'standalone: address of the memory service that agents call' }),
   ),
+  PORTCULLIS_AGENTS_FILES_ISSUER: setting.optional(
+    setting.string({
+      help: 'standalone: issuer of references to files in the data directory; versions that read files are not ready without it',
+    }),
+  ),
 };
 
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -242,6 +247,7 @@ function agentsOf(values: Values<typeof authority & typeof standalone>): AgentAc
     gateway: gateway === undefined || issuer === undefined ? undefined : { url: gateway, issuer },
     retrieval: values.PORTCULLIS_AGENTS_RETRIEVAL_URL,
     memory: values.PORTCULLIS_AGENTS_MEMORY_URL,
+    filesIssuer: values.PORTCULLIS_AGENTS_FILES_ISSUER,
     modelGateway: url === undefined || tokenFile === undefined ? undefined : { url, tokenFile },
   };
 }

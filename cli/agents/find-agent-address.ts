@@ -23,7 +23,7 @@ export async function findAgentAddress(
   platform: RunningPlatform,
   name: string,
   seconds: number,
-): Promise<AgentAddress> {
+): Promise<AgentAddress & { readonly agentId: string }> {
   await using resources = openPlatform(platform, { requestTimeout: Math.min(seconds, mostSeconds) });
   const { client } = resources;
   const gateway = platform.status.addresses.agents;
@@ -37,7 +37,7 @@ export async function findAgentAddress(
     }
     const { version, why = '' } = agentRow(agent);
     const agentId = agent.status?.agentId;
-    if (version !== undefined && agentId !== undefined) return { origin: gateway, path: `/agents/${agentId}` };
+    if (version !== undefined && agentId !== undefined) return { origin: gateway, path: `/agents/${agentId}`, agentId };
     throw new CliError('failed', `The Agent ${name} is not served: ${why}`);
   }
   const found = await client.get<AgentVersion>(kinds.agentVersion, name);
@@ -52,9 +52,9 @@ export async function findAgentAddress(
   if (state !== 'ready' || address === undefined || agentId === undefined) {
     throw new CliError('failed', `The AgentVersion ${name} is not ready: ${why}`);
   }
-  if (gateway === undefined) return { origin: address, path: '' };
+  if (gateway === undefined) return { origin: address, path: '', agentId };
   if ((await client.get<Agent>(kinds.agent, found.spec.agent)) !== undefined) {
-    return { origin: gateway, path: `/agents/${agentId}/versions/${found.metadata.uid}` };
+    return { origin: gateway, path: `/agents/${agentId}/versions/${found.metadata.uid}`, agentId };
   }
   throw new CliError(
     'failed',

@@ -1,9 +1,12 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { tenantIssuer } from '#identity/authorize-callers';
 import type { JsonValue } from '#kit/json/json-value';
 import { changeAgent, promoted, rolledBack } from '../agents/change-agent.ts';
 import { findAgentAddress } from '../agents/find-agent-address.ts';
+import { handOverFile } from '../agents/hand-over-file.ts';
 import { sendAgentMessage } from '../agents/send-message.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
 import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
 import { readJsonObject } from '../options/json-object.ts';
@@ -17,7 +20,8 @@ import { addAgentChat } from './agent-chat.ts';
 
 type SendOptions = OutputOptions & {
   readonly message?: string;
-  readonly input?: JsonValue;
+  readonly input?: Readonly<Record<string, JsonValue>>;
+  readonly file?: string;
   readonly as?: string;
   readonly groups?: readonly string[];
   readonly tenant: string;
@@ -34,8 +38,9 @@ export function addAgent(program: Command, source: ResourceSource): void {
     .command('send')
     .description('send one message to an agent and print its answer')
     .argument('<agent>', 'name of an Agent, or of an AgentVersion')
-    .option('-m, --message <text>', 'the message (default: standard input, unless --input is given)')
+    .option('-m, --message <text>', 'the message (default: standard input, unless --input or --file is given)')
     .option('--input <json>', 'structured input, a JSON object', readJsonObject)
+    .option('--file <path>', 'file that the agent may read once; its reference is the member file of the input')
     .option('--as <person>', 'person who calls (default: PORTCULLIS_AS)', readCallerName)
     .option('--groups <names>', 'groups of this person, separated by commas', readCallerNames)
     .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
@@ -96,15 +101,23 @@ const percent = wholeNumber(1, 99);
 
 async function sendMessage(name: string, options: SendOptions): Promise<void> {
   const identity = await callerIdentity(options)();
-  const to = await findAgentAddress(runningPlatform(options.data), name, options.requestTimeout);
-  const { message, input, requestTimeout: timeoutSeconds } = options;
-  const isRead = message === undefined && input === undefined;
+  const platform = runningPlatform(options.data);
+  const to = await findAgentAddress(platform, name, options.requestTimeout);
+  const { message, input, file: path, requestTimeout: timeoutSeconds } = options;
+  const isRead = message === undefined && input === undefined && path === undefined;
   const text = isRead ? (await readAll(process.stdin)).replace(/\r?\n$/, '') : message;
+  if (input?.['file'] !== undefined && path !== undefined) {
+    throw new CliError('usage', '--file sets the member file of the input: leave it out of --input.');
+  }
+  const acting = { issuer: tenantIssuer(options.tenant), subject: options.as ?? process.env['PORTCULLIS_AS'] ?? '' };
+  await using file =
+    path === undefined ? undefined : await handOverFile(platform.data, path, { agentId: to.agentId, acting });
   const { contextId: _context, ...answer } = await sendAgentMessage({
     to,
     identity,
     text,
-    data: input,
+    data: file === undefined ? input : { ...input, file: { ...file.reference } },
+    contextId: file?.contextId,
     timeoutSeconds,
   });
   writeResult(formatOf(options), answer, () => answer.text ?? JSON.stringify(answer.data, undefined, 2));

@@ -1,6 +1,6 @@
 import type { DataDirectory } from '#contracts/data-directory';
 import type { ReadyLine } from '#kit/process/ready';
-import { agentIssuer, developmentIssuer } from '../platform/development-issuer.ts';
+import { agentIssuer, developmentIssuer, fileIssuer } from '../platform/development-issuer.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
 import type { LastingPorts } from './lasting-ports.ts';
 
@@ -133,6 +133,7 @@ export function operatorProcess(
       PORTCULLIS_AGENTS_URL: gateway,
       PORTCULLIS_AGENTS_MODEL_GATEWAY_URL: gateway,
       PORTCULLIS_AGENTS_MODEL_GATEWAY_TOKEN_FILE: data.clientKeys,
+      PORTCULLIS_AGENTS_FILES_ISSUER: fileIssuer,
       ...(retrieval
         ? {
             PORTCULLIS_RETRIEVAL_URL: `http://${loopback(ports.of(retrievalInternal))}`,

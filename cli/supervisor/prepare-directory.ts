@@ -11,8 +11,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '#contracts/data-directory';
-import { ensureGatewayKeys } from '#identity/gateway-keys';
+import { ensureGatewayKeys, gatewayKeySet, readGatewayKeys } from '#identity/gateway-keys';
 import { createSecret } from '#kit/files/create-secret';
+import { writeAtomic } from '#kit/files/write-atomic';
 import { CliError } from '../errors/cli-error.ts';
 import { fileFault, isAbsent } from '../errors/file-fault.ts';
 import { checkout } from '../platform/data-directory.ts';
@@ -61,7 +62,7 @@ export function refuseForeignFolder(data: DataDirectory): void {
  * @returns whether the example was copied
  */
 export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
-  for (const folder of [data.tokens, data.run]) {
+  for (const folder of [data.tokens, data.run, data.storedFiles]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   await createSecret(data.adminToken);
@@ -70,6 +71,8 @@ export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
   await createSecret(data.cookieKey);
   await createSecret(data.cursorKey);
   await ensureGatewayKeys(data.agentKeys);
+  await ensureGatewayKeys(data.fileKeys);
+  await writeAtomic(data.fileKeySet, JSON.stringify(gatewayKeySet(await readGatewayKeys(data.fileKeys), new Date())));
   await createSecret(data.clientKeys, (token) => `pk-${token} default`);
   if (existsSync(data.apply)) return false;
   const folder = mkdtempSync(join(data.root, '.apply-'));

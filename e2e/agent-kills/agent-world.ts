@@ -48,6 +48,7 @@ export async function openAgentWorld(): Promise<AgentWorld> {
     gateway: undefined,
     retrieval: undefined,
     memory: undefined,
+    filesIssuer: undefined,
     modelGateway: { url: new URL(model.url), tokenFile },
   };
   const operator = parts.use(await startTestOperator({ config: { agents } }));

@@ -1,10 +1,13 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { until } from '#kit/testing/until';
 import { missingPostgres } from '#sql/testing/test-database';
 import { checkout } from '../../cli/platform/data-directory.ts';
 import { type Folder, folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { startToolServer } from '../support/start-tool-server.ts';
 
 const examples = join(checkout, 'examples/agents');
 const assistant = join(examples, 'assistant/flow.yaml');
@@ -13,7 +16,10 @@ let platform: Platform;
 let folder: Folder;
 beforeAll(async () => {
   folder = folderWithFiles();
-  platform = await startPlatform({ retrieval: hasServices, handbook: hasServices, memory: hasServices });
+  platform = await startPlatform({
+    ...{ retrieval: hasServices, handbook: hasServices, memory: hasServices },
+    agents: hasServices,
+  });
 });
 afterAll(async () => {
   await platform[Symbol.asyncDispose]();
@@ -177,5 +183,86 @@ describe('portcullis flow eval', () => {
     const end = await evaluate(assistant, '--cases', file);
     expect([end.code, end.stdout]).toEqual([2, expect.stringMatching(/bad\.json:1:\d+: .*cases/)]);
     expect(end.stdout).toContain(message);
+  });
+});
+
+describe.skipIf(!hasServices)('the examples of agents, served through the gateway', () => {
+  const send = (person: string, agent: string, ...words: readonly string[]) =>
+    runInProcess(['agent', 'send', agent, ...words, '--as', person, '--json'], platform);
+  const dataOf = ({ code, stdout, stderr }: Awaited<ReturnType<typeof send>>): Record<string, unknown> => {
+    expect([code, stderr]).toEqual([0, '']);
+    return JSON.parse(stdout).data;
+  };
+  /** Serves an example to ann and to those whom the words name. */
+  async function publish(name: string, ...words: readonly string[]): Promise<void> {
+    const patient = ['--wait', '600', '--request-timeout', '300'];
+    const command = ['flow', 'publish', join(examples, name), '--as', 'ann', ...patient, ...words];
+    const end = await runInProcess(command, platform);
+    expect([end.code, end.stderr]).toEqual([0, '']);
+  }
+
+  test('an agent answers each person from a collection, with citations of documents that this person may read', async () => {
+    const ask = (person: string) => send(person, 'handbook', '-m', 'What may a hotel cost?');
+    await until('the example is served', async () => (await ask('bob')).code === 0);
+    const cited = async (person: string): Promise<string> => JSON.stringify(dataOf(await ask(person))['sources']);
+    expect(await cited('bob')).toMatch(/"doc_id":"travel[^}]*180 euros/);
+    expect(await cited('bob')).not.toContain('900 euros');
+    expect(await cited('eve')).toContain('900 euros');
+    expect(await ask('mallory')).toMatchObject({ code: 3, stderr: expect.stringContaining('not_found') });
+  });
+
+  test('an agent remembers its user, and a planner calls it and an MCP tool in the name of that user', async () => {
+    const { data } = platform;
+    const agent = join(examples, 'remembers/agent.yaml');
+    const apply = ['apply', '-f', agent, '--request-timeout', '300'];
+    expect(await runInProcess(apply, platform)).toMatchObject({ code: 0 });
+    await publish('remembers');
+    const known = async (person: string, words: string): Promise<readonly string[]> => {
+      const { memories } = dataOf(await send(person, 'remembers', '-m', words));
+      return (memories as { memory: string }[]).map(({ memory }) => memory);
+    };
+    expect(await known('ann', 'I like Porto.')).toEqual([]);
+    await until('the agent remembers', async () => (await known('ann', 'Porto')).includes('I like Porto.'));
+    expect(await known('bob', 'Porto')).toEqual([]);
+
+    await using tools = await startToolServer({ token: 'tool-secret' });
+    const { connections } = parse(readFileSync(join(examples, 'planner/connections.yaml'), 'utf8'));
+    const [weather] = connections;
+    writeFileSync(join(data, 'secrets', weather.credential), 'tool-secret');
+    const reachable = { ...weather, url: tools.url, allowedNetworks: ['127.0.0.0/8'] };
+    writeFileSync(join(data, 'connections.yaml'), stringify({ connections: [reachable] }));
+    await publish('planner', '--allow', 'eve');
+    const plan = (person: string) => send(person, 'planner', '-m', 'Porto');
+    const { known: told, weather: seen } = dataOf(await plan('ann'));
+    expect([JSON.stringify(told), seen]).toEqual([
+      expect.stringContaining('I like Porto.'),
+      'It is 21 degrees in Porto.',
+    ]);
+    expect(JSON.stringify(dataOf(await plan('eve'))['known'])).not.toContain('I like Porto.');
+    expect(await plan('bob')).toMatchObject({ code: 3, stderr: expect.stringContaining('not_found') });
+  });
+
+  test('the answer of a writer is read while it is written, until its model is stopped by a policy', async () => {
+    await publish('writer', '--everyone');
+    const chat = (text: string) => runInProcess(['agent', 'chat', 'writer', '--as', 'eve', '-m', text], platform);
+    const numbers = Array.from({ length: 400 }, (_, at) => at + 1).join(' ');
+    expect(await chat(numbers)).toEqual({ code: 0, stdout: `${numbers}\n`, stderr: '' });
+    const stopped = await chat(`${numbers} and then project Aurora`);
+    expect([stopped.code, stopped.stderr]).toEqual([6, expect.stringContaining('The answer above is incomplete.')]);
+    expect(stopped.stdout).toMatch(/^1 2 3 4 /);
+    expect(`${numbers} and then `).toContain(stopped.stdout.trimEnd());
+  });
+
+  test('an agent reads a file of its caller once, and the copy of the file is removed', async () => {
+    await publish('reader');
+    const notes = folder.write('notes.txt', 'The notes of ann.');
+    expect(dataOf(await send('ann', 'reader', '--file', notes))).toEqual({ text: 'The notes of ann.' });
+    expect(readdirSync(join(platform.data, 'files/files'))).toEqual([]);
+    const table = folder.write('table.csv', 'a,b');
+    expect(await send('ann', 'reader', '--file', table)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('file_refused'),
+    });
+    expect(readdirSync(join(platform.data, 'files/files'))).toEqual([]);
   });
 });

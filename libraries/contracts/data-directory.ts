@@ -6,6 +6,7 @@ export type DataDirectory = Readonly<ReturnType<typeof dataDirectory>>;
 /** @param root an absolute path */
 export function dataDirectory(root: string) {
   const tokens = join(root, 'tokens');
+  const files = join(root, 'files');
   return {
     root,
     /** The lock file: the supervisor holds its lock as long as it runs. */
@@ -38,6 +39,14 @@ export function dataDirectory(root: string) {
     signingKeys: join(tokens, 'signing.keys'),
     /** The keys of the gateway that sign the identities of agents. */
     agentKeys: join(tokens, 'agent.keys'),
+    /** The keys with which the command line signs references to files. */
+    fileKeys: join(tokens, 'file.keys'),
+    /** Their public halves, as JWKS, written at each start. */
+    fileKeySet: join(files, 'keys.json'),
+    /** The folder from which agents read the files of references (docs/design/file-references.md, "The folder"). */
+    files,
+    /** The files themselves, each beside its description. */
+    storedFiles: join(files, 'files'),
     /** The folder of provider credentials, one file each. */
     secrets: join(root, 'secrets'),
     providers: join(root, 'providers.yaml'),

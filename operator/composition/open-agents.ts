@@ -31,7 +31,7 @@ export async function openAgents(
 
 /** Settings of every process of an agent. */
 function addressesOf(access: AgentAccess, data: DataDirectory): Readonly<Record<string, string>> {
-  const { gateway, modelGateway, retrieval, memory } = access;
+  const { gateway, modelGateway, retrieval, memory, filesIssuer } = access;
   return {
     PORTCULLIS_POLICY_TARGETS_DIR: data.served,
     PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
@@ -50,5 +50,12 @@ function addressesOf(access: AgentAccess, data: DataDirectory): Readonly<Record<
         }),
     ...(retrieval === undefined ? {} : { PORTCULLIS_RETRIEVAL_URL: retrieval.href }),
     ...(memory === undefined ? {} : { PORTCULLIS_MEMORY_URL: memory.href }),
+    ...(filesIssuer === undefined
+      ? {}
+      : {
+          PORTCULLIS_FILES_DIR: data.files,
+          PORTCULLIS_FILES_ISSUER: filesIssuer,
+          PORTCULLIS_FILES_KEYS_FILE: data.fileKeySet,
+        }),
   };
 }

@@ -20,6 +20,8 @@ export type AgentAccess = {
   /** The services that flows call; absent where there is none. */
   readonly retrieval: URL | undefined;
   readonly memory: URL | undefined;
+  /** Issuer of references to files in the data directory; absent where agents read no files. */
+  readonly filesIssuer: string | undefined;
   /** The gateway of the models that flows name; absent where there is none. */
   readonly modelGateway: { readonly url: URL; readonly tokenFile: string } | undefined;
 };

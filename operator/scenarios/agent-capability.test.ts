@@ -17,6 +17,7 @@ const agents = {
   gateway: undefined,
   retrieval: undefined,
   memory: undefined,
+  filesIssuer: undefined,
   modelGateway: undefined,
 };
 

@@ -14,6 +14,7 @@ const agents = {
   gateway: undefined,
   retrieval: undefined,
   memory: undefined,
+  filesIssuer: undefined,
   modelGateway: undefined,
 };
 
