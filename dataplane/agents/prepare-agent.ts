@@ -19,6 +19,7 @@ import { type CallVerifier, createHeaderVerifier } from './identity/call-verifie
 import { createTokenVerifier } from './identity/workload-verifier.ts';
 import { followPolicies } from './policies/follow-policies.ts';
 import { createFlowPorts, type FlowServices, unreachableThings } from './ports/flow-ports.ts';
+import { type ModelUsage, meterModel } from './ports/meter-model.ts';
 import type { RunObserver } from './steps/process-call.ts';
 import { windowlessPolicy } from './steps/stream-result.ts';
 
@@ -38,6 +39,8 @@ type PrepareOptions = {
   readonly secrets: AgentSecrets;
   readonly logger: Logger;
   readonly observer: RunObserver;
+  /** Called with the tokens of each answer of a model. */
+  readonly onTokens: (usage: ModelUsage) => void;
   readonly unwatchedMs: number;
   readonly fileTimes?: FileTimes | undefined;
 };
@@ -45,7 +48,7 @@ type PrepareOptions = {
 /** Reads and checks everything that a version needs; a version with a problem is not served (`agents:health:ready`). */
 export async function prepareAgent(options: PrepareOptions): Promise<PreparedAgent> {
   await using parts = new AsyncDisposableStack();
-  const { config, secrets, logger, observer, unwatchedMs } = options;
+  const { config, secrets, logger, observer, onTokens, unwatchedMs } = options;
   const load = await loadFile(config.bundleFile);
   if (!load.ok) return unserved(load.problems);
   const { agent } = load;
@@ -82,7 +85,7 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
     createCheckClient({ tokenFile: runtimeTokenFile === undefined ? noToken : openTokenFile(runtimeTokenFile) }),
   );
   const grants = new RunGrants();
-  const ports = createFlowPorts({
+  const unmetered = createFlowPorts({
     services: servicesOf(config),
     modelGatewayTokenFile: modelGatewayTokenFile === undefined ? undefined : openTokenFile(modelGatewayTokenFile),
     checks,
@@ -90,6 +93,7 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
     files,
     grants,
   });
+  const ports = { ...unmetered, model: meterModel(unmetered.model, onTokens) };
   const { mcpConfirmers } = config;
   const verifier = openVerifier(agent, config, logger);
   const parties = { verifier, ports, files, grants, checks, policies, observer };

@@ -80,7 +80,17 @@ export async function createAgentService(
   });
   const onHandlerError = (): void => logger.error('handler_failed', {});
   const traffic = parts.use(await listen({ ...server, host, port: config.port, handler, onHandlerError }));
-  version = parts.use(await prepareAgent({ config, secrets, logger, observer: ring, unwatchedMs, fileTimes }));
+  version = parts.use(
+    await prepareAgent({
+      config,
+      secrets,
+      logger,
+      observer: ring,
+      onTokens: metrics.tokensUsed,
+      unwatchedMs,
+      fileTimes,
+    }),
+  );
   const { problems } = state();
   for (const { code, capability, message } of problems)
     logger.error('not_ready', { code, capability, problem: message });

@@ -6,6 +6,8 @@ import { createElectionMeter } from '#kube/election/election-metrics';
 import { createAgentMetrics } from '../../dataplane/agents/monitoring/metrics.ts';
 import { createCatalogueMetrics } from '../../dataplane/catalogue/monitoring/metrics.ts';
 import { createConsoleMetrics } from '../../dataplane/console/monitoring/metrics.ts';
+import { createAgentCallMetrics } from '../../dataplane/gateway/agents/metrics/agent-call-metrics.ts';
+import { createConnectionMetrics } from '../../dataplane/gateway/agents/metrics/connection-metrics.ts';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createMemoryMetrics } from '../../dataplane/memory/monitoring/metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
@@ -41,7 +43,12 @@ type Dashboard = {
 /** Metrics that the process declares and those that the platform adds. */
 async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; names: ReadonlySet<string> }> {
   const metrics = createMetrics({ service });
-  if (service === 'gateway') return describeRegistry(createGatewayMetrics().registry);
+  if (service === 'gateway') {
+    const { registry } = createGatewayMetrics();
+    createAgentCallMetrics(registry);
+    createConnectionMetrics(registry);
+    return describeRegistry(registry);
+  }
   if (service === 'catalogue') return describeRegistry(createCatalogueMetrics().registry);
   if (service === 'console') return describeRegistry(createConsoleMetrics().registry);
   if (service === 'management') return describeRegistry(createManagementMetrics().registry);

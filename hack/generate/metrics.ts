@@ -3,6 +3,8 @@ import { createElectionMeter } from '#kube/election/election-metrics';
 import { createAgentMetrics } from '../../dataplane/agents/monitoring/metrics.ts';
 import { createCatalogueMetrics } from '../../dataplane/catalogue/monitoring/metrics.ts';
 import { createConsoleMetrics } from '../../dataplane/console/monitoring/metrics.ts';
+import { createAgentCallMetrics } from '../../dataplane/gateway/agents/metrics/agent-call-metrics.ts';
+import { createConnectionMetrics } from '../../dataplane/gateway/agents/metrics/connection-metrics.ts';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createMemoryMetrics } from '../../dataplane/memory/monitoring/metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
@@ -17,6 +19,14 @@ function runtimeRows(): readonly MetricRow[] {
   const metrics = createMetrics({ service: 'runtime' });
   createRuntimeMeters(metrics);
   return metrics.describeMetrics();
+}
+
+/** With those that a gateway has only if it serves agents. */
+function gatewayRows(): readonly MetricRow[] {
+  const { registry } = createGatewayMetrics();
+  createAgentCallMetrics(registry);
+  createConnectionMetrics(registry);
+  return registry.describeMetrics();
 }
 
 function operatorRows(): readonly MetricRow[] {
@@ -41,7 +51,7 @@ function part(title: string, rows: readonly MetricRow[]): readonly string[] {
 export function generate(): ReadonlyMap<string, string> {
   const parts = [
     ...part('Runtime', runtimeRows()),
-    ...part('Gateway', createGatewayMetrics().registry.describeMetrics()),
+    ...part('Gateway', gatewayRows()),
     ...part('Operator', operatorRows()),
     ...part('Management', createManagementMetrics().registry.describeMetrics()),
     ...part('Retrieval', createRetrievalMetrics().registry.describeMetrics()),

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
 import { deniedTerm, maskedTerm, replacement, sampleDefinition } from '../../../e2e/support/sample-policy.ts';
-import { contentFrame, type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
+import {
+  completionBody,
+  contentFrame,
+  type ScriptedUpstream,
+  scriptedDoneFrame,
+  startScriptedUpstream,
+} from '../../../e2e/support/scripted-upstream.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { agentBundle, textFlow } from '../testing/agent-bundle.ts';
 import { messageOf, policyName, type RunningAgent, startAgent, streamEventsOf } from '../testing/start-agent.ts';
@@ -144,6 +150,32 @@ test('a model that refuses streams or breaks one is answered in whole text or wi
     expect(task).not.toHaveProperty('artifacts');
     expect(text).not.toContain('secret-text');
   }
+});
+
+test('tokens that a model reports are counted, whether its answer is whole or a stream', async () => {
+  const usage = { prompt_tokens: 12, completion_tokens: 5 };
+  const tokens = async () => {
+    const metrics = await (await fetch(`${unguarded.adminUrl}/metrics`)).text();
+    return ['input', 'output'].map((direction) =>
+      Number(
+        new RegExp(`^portcullis_agent_model_tokens_total\\{direction="${direction}".*\\} (\\d+)$`, 'm').exec(
+          metrics,
+        )?.[1] ?? 0,
+      ),
+    );
+  };
+  const [input = 0, output = 0] = await tokens();
+  const end = `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
+  model.play({ kind: 'frames', frames: [contentFrame('fine', 'stop'), end, scriptedDoneFrame], end: 'end' });
+  expect((await stream(unguarded)).texts).toEqual(['fine']);
+  expect(await tokens()).toEqual([input + 12, output + 5]);
+  const whole = JSON.stringify({ ...JSON.parse(completionBody('whole')), usage });
+  model.play({ kind: 'raw', body: whole, contentType: 'application/json' });
+  expect((await unguarded.call('POST', '/message:send', messageOf({ text: 'hello' }))).status).toBe(200);
+  expect(await tokens()).toEqual([input + 24, output + 10]);
+  model.play({ kind: 'answer', content: 'without usage' });
+  await stream(unguarded);
+  expect(await tokens()).toEqual([input + 24, output + 10]);
 });
 
 test('the text of a prompt with a second attempt arrives whole after the first attempt broke', async () => {

@@ -1,12 +1,14 @@
 import { agentErrors } from '#contracts/agent-errors';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import { callOperations } from '../identity/call-verifier.ts';
+import type { ModelUsage } from '../ports/meter-model.ts';
 
 export type AgentMetrics = {
   readonly registry: Metrics;
   /** @param code of the error; `none` for a success */
   requestEnded(operation: string, code: string, seconds: number): void;
   runEnded(code: string, seconds: number): void;
+  tokensUsed(usage: ModelUsage): void;
   /** Sets the gauges before a scrape. */
   observe(state: { readonly isReady: boolean; readonly runs: number }): void;
 };
@@ -40,6 +42,11 @@ export function createAgentMetrics(): AgentMetrics {
     labels: {},
     buckets: seconds,
   });
+  const tokens = registry.counter({
+    name: 'portcullis_agent_model_tokens_total',
+    help: 'Tokens that models reported for calls of runs. Answers without usage are not counted.',
+    labels: { direction: ['input', 'output'] },
+  });
   const underWay = registry.gauge({
     name: 'portcullis_agent_runs',
     help: 'Runs under way.',
@@ -59,6 +66,10 @@ export function createAgentMetrics(): AgentMetrics {
     runEnded(code, took) {
       runs.add({ code });
       runDurations.observe({}, took);
+    },
+    tokensUsed({ promptTokens, completionTokens }) {
+      tokens.add({ direction: 'input' }, promptTokens);
+      tokens.add({ direction: 'output' }, completionTokens);
     },
     observe({ isReady, runs: count }) {
       ready.set({}, isReady ? 1 : 0);
