@@ -108,6 +108,23 @@ test('portcullis approval names what asks for approvals, and a refused command n
   expect((await run('approval', 'release', '--model', id)).code).toBe(0);
 });
 
+test('portcullis freeze refuses commands on a model until an administrator overrides or removes the window', async () => {
+  const { items } = JSON.parse((await run('get', 'modelbindings', '-o', 'json')).stdout);
+  const id: string = items[0].metadata.labels['portcullis.dev/id'];
+  const { name } = items[0].metadata;
+  expect((await run('freeze', 'set', '--until', '2099-01-01T00:00:00Z')).code).toBe(2);
+  expect((await run('freeze', 'set', '--model', id, '--until', 'tomorrow')).code).toBe(2);
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const set = await run('freeze', 'set', '--model', id, '--until', until);
+  expect(set.stdout).toMatch(new RegExp(`^model ${id} is frozen from .* to ${until}\\.\n$`));
+  const refused = await run('reapply', name, '--via', 'api');
+  expect([refused.code, refused.stderr]).toEqual([9, expect.stringContaining(`in force until ${until}`)]);
+  expect(await run('reapply', name, '--via', 'api', '--override-freeze', '--wait')).toMatchObject({ code: 0 });
+  const window = /^([0-9a-f-]{36}) +model/m.exec((await run('freeze', 'list')).stdout)?.[1] ?? '';
+  expect((await run('freeze', 'remove', window)).stdout).toBe(`The window of model ${id} was removed.\n`);
+  expect((await run('audit', 'list', '--action', 'freeze.override')).stdout).toContain(id);
+});
+
 test('portcullis audit export writes lines that audit verify proves, and names the first one that was changed', async () => {
   await run('admin', 'grant', 'bob', '--role', 'author');
   await run('admin', 'revoke', 'bob', '--role', 'author');

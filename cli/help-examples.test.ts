@@ -46,6 +46,7 @@ const exits: Readonly<Record<string, number>> = {
   'agent promote': 2,
   'agent rollback': 2,
   'approval approve': 3,
+  'freeze remove': 3,
   'operation get': 3,
   'operation wait': 3,
   'jobs get': 3,

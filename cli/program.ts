@@ -82,6 +82,7 @@ const groups: readonly CommandGroup[] = [
       operation: async () => (await import('./commands/operation.ts')).addOperation,
       audit: async () => (await import('./commands/audit.ts')).addAudit,
       approval: async () => (await import('./commands/approval.ts')).addApproval,
+      freeze: async () => (await import('./commands/freeze.ts')).addFreeze,
       admin: async () => (await import('./commands/admin.ts')).addAdmin,
       bundle: async () => (await import('./commands/bundle-build.ts')).addBundleBuild,
       runtime: async () => (await import('./commands/runtime.ts')).addRuntime,

@@ -24,7 +24,7 @@ export const standaloneSource: ResourceSource = {
           'read and write resources, or the management API (implied by --server)',
         ).choices(['resources', 'api']),
       ),
-  addWriteOptions: (command) => withMessage(withIdempotencyKey(command)),
+  addWriteOptions: (command) => withMessage(withOverride(withIdempotencyKey(command))),
   open: async (options) =>
     isOverApi(options) ? openApi(options) : openPlatform(runningPlatform(options.data), options),
 };
@@ -35,6 +35,13 @@ function withIdempotencyKey(command: Command): Command {
     '--idempotency-key <key>',
     'key of a repeated command: the same key has one effect (default: a new key)',
     readKey,
+  );
+}
+
+function withOverride(command: Command): Command {
+  return command.option(
+    '--override-freeze',
+    'with the management API: take effect in a freeze window, too; needs an administrator and is recorded',
   );
 }
 

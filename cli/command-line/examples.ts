@@ -86,6 +86,10 @@ export const examples: Readonly<Record<string, string>> = {
   'approval rules': '... approval rules',
   'approval require': '... approval require --model 01890a5d-ac96-774b-bcce-b302099a8057',
   'approval release': '... approval release --model 01890a5d-ac96-774b-bcce-b302099a8057',
+  'freeze list': '... freeze list',
+  'freeze set':
+    '... freeze set --model 01890a5d-ac96-774b-bcce-b302099a8057 --from 2099-12-24T00:00:00Z --until 2099-12-27T00:00:00Z',
+  'freeze remove': '... freeze remove 01890a5d-ac96-774b-bcce-b302099a8057',
   'admin list': '... admin list',
   'admin grant': '... admin grant alice --role viewer',
   'admin revoke': '... admin revoke alice --role viewer',

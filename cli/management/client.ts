@@ -1,6 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import type { z } from 'zod';
 import { type DryRunResult, dryRunResultSchema } from '#contracts/dry-run';
+import { overrideFreezeHeader } from '#contracts/freezes';
 import {
   type BindingRead,
   type BindingWrite,
@@ -34,6 +35,8 @@ type CommandOptions = {
   readonly idempotencyKey?: string;
   /** Reason of the change: one line of at most 512 characters. */
   readonly message?: string;
+  /** Whether the command takes effect in a freeze window, too. */
+  readonly overridesFreeze?: true;
 };
 type ChangeOptions = CommandOptions & { readonly etag: string };
 
@@ -80,12 +83,13 @@ export function createManagementClient(connection: ManagementConnection): Manage
     method: 'POST' | 'PUT',
     path: string,
     body: unknown,
-    { idempotencyKey = uuid(), etag, message }: CommandOptions & { readonly etag?: string },
+    { idempotencyKey = uuid(), etag, message, overridesFreeze }: CommandOptions & { readonly etag?: string },
   ): Promise<OperationResource> {
     const headers = {
       'idempotency-key': idempotencyKey,
       ...(etag === undefined ? {} : { 'if-match': etag }),
       ...(message === undefined ? {} : { [changeMessageHeader]: encodeURIComponent(message) }),
+      ...(overridesFreeze === undefined ? {} : { [overrideFreezeHeader]: 'true' }),
     };
     return (await sendRequest(connection, { method, path, headers, body }, operationSchema)).value;
   }

@@ -25,6 +25,8 @@ export type CommandWriterOptions = {
   readonly idempotencyKey?: string;
   /** Reason of the change. */
   readonly message?: string;
+  /** Whether commands take effect in freeze windows, too. */
+  readonly overridesFreeze?: true;
 };
 
 /** A policy is recorded in one pass of the operator. */
@@ -33,11 +35,9 @@ const recordingSeconds = 30;
 const changeable = new Set(['guardrail', 'contentProfile', 'apply']);
 
 /** Writes by commands of the management API, each with the ETag of the state that was read. */
-export function createCommandWriter({ api, reader, idempotencyKey, message }: CommandWriterOptions): ResourceWriter {
-  const key = {
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(message === undefined ? {} : { message }),
-  };
+export function createCommandWriter(options: CommandWriterOptions): ResourceWriter {
+  const { api, reader, ...key } = options;
+  const { idempotencyKey } = key;
 
   async function applyToBinding(
     binding: Stored<ModelBinding>,

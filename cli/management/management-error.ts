@@ -60,6 +60,8 @@ const exits: Readonly<Partial<Record<ManagementErrorCode, ExitName>>> = {
   revision_in_use: 'refused',
   approval_required: 'refused',
   approval_of_requester: 'refused',
+  change_frozen: 'refused',
+  freeze_quota_reached: 'refused',
 };
 
 function exitOf(status: number, code: ManagementErrorCode): ExitName {

@@ -13,10 +13,11 @@ import { openResourceReader } from './resource-reader.ts';
 export async function openApi(options: SourceOptions): Promise<OpenedResources> {
   const { client: api, connection } = openManagement(options);
   const reader = await openResourceReader(connection);
-  const { idempotencyKey, message } = options;
+  const { idempotencyKey, message, overrideFreeze } = options;
   const sent = {
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(message === undefined ? {} : { message }),
+    ...(overrideFreeze === true ? { overridesFreeze: true as const } : {}),
   };
   const commands = { api, reader, ...sent };
   const isDryRun = options.isDryRun === true;

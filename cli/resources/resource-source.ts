@@ -28,6 +28,8 @@ export type SourceOptions = {
   readonly idempotencyKey?: string;
   /** Reason of the change. */
   readonly message?: string;
+  /** Whether commands of the management API take effect in freeze windows, too. */
+  readonly overrideFreeze?: boolean;
   /** Whether the server validates writes without storing them. */
   readonly isDryRun?: boolean;
   /** Timeout of one request in seconds. */

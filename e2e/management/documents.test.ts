@@ -27,7 +27,7 @@ const paths = [
 ];
 
 /** SHA-256 of the served document. Consumers pin the digest: a change of the digest is a change of the contract. */
-const pinned = '6088b77dc7c5c7877b6d5b7c9fb04cccbae9a3f6704af31574357105d3297836';
+const pinned = '88ace2e273f9c7bab0f4ce2de8d5e22dfcb3e320b9023be57f87c33942c6ca05';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the management API'), () => {
   let world: ManagementWorld;
@@ -76,6 +76,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
           '/api/v1/dry-runs/guardrail-policies',
           '/api/v1/dry-runs/guardrail-policies/{policyId}',
           '/api/v1/dry-runs/models/{modelId}/guardrail-binding',
+          '/api/v1/freezes',
+          '/api/v1/freezes/{freezeId}/remove',
           '/api/v1/policy-diffs/{policyId}',
           '/api/v1/policy-purges/{policyId}/{revision}',
           '/api/v1/rights',
@@ -92,7 +94,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences, purges and approvals beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences, purges, approvals and freeze windows beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);
@@ -124,6 +126,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/approval-rules', 'identity'],
       ['POST', '/api/v1/approval-rules/require', 'identity'],
       ['POST', '/api/v1/approval-rules/release', 'identity'],
+      ['GET', '/api/v1/freezes', 'identity'],
+      ['POST', '/api/v1/freezes', 'identity'],
+      ['POST', '/api/v1/freezes/{freezeId}/remove', 'identity'],
     ]);
   });
 

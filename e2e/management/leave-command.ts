@@ -18,6 +18,9 @@ export type LeftRow = {
   readonly ageMinutes?: number;
   /** Who sent it; the administrator when absent. */
   readonly subject?: string;
+  /** What freeze windows may refuse it, as type:id. */
+  readonly objects?: readonly string[];
+  readonly overridesFreeze?: boolean;
   /** The write that the row records as accepted. */
   readonly accepted?: { readonly uid: string; readonly generation: number };
 };
@@ -26,16 +29,17 @@ export type LeftRow = {
 export async function leaveCommand(api: RunningManagement, row: LeftRow): Promise<string> {
   const { sql } = api.database.database;
   const { operationId, policyId, modelId, write, kind, ageMinutes = 0, accepted, subject = 'root-admin' } = row;
+  const { objects = [], overridesFreeze = false } = row;
   const target = modelId === undefined ? 'policy' : 'model';
   const key = newKey();
   await sql`
     insert into management.operations
       (operation_id, kind, state, target_type, target_id, trace_id, write, accepted, written_uid, written_generation,
-       leased_until, created_at, updated_at)
+       objects, overrides_freeze, leased_until, created_at, updated_at)
     values (${operationId}, ${kind}, ${accepted === undefined ? 'pending' : 'running'}, ${target},
       ${modelId ?? policyId},
       ${'0'.repeat(32)}, ${JSON.stringify(write)}, ${accepted !== undefined}, ${accepted?.uid ?? null},
-      ${accepted?.generation ?? null}, now() - interval '1 second',
+      ${accepted?.generation ?? null}, ${sql.array([...objects])}::text[], ${overridesFreeze}, now() - interval '1 second',
       now() - ${ageMinutes} * interval '1 minute', now())`;
   await sql`
     insert into management.idempotency_keys (subject, key, fingerprint, operation_id, created_at)

@@ -16,6 +16,9 @@ export const auditActions = [
   'approval.grant',
   'approval.require',
   'approval.release',
+  'freeze.set',
+  'freeze.remove',
+  'freeze.override',
   'collection.delete',
   'document.delete',
   'memory.delete',
@@ -85,6 +88,10 @@ export const auditContentSchema = z.strictObject({
   traceId: z.string().max(128).nullable(),
   before: auditStateSchema.nullable(),
   after: auditStateSchema.nullable(),
+  window: z
+    .strictObject({ startsAt: z.iso.datetime(), endsAt: z.iso.datetime() })
+    .optional()
+    .describe('The freeze window that was set or removed.'),
   count: z.int().min(1).describe('How many equal refusals the entry stands for.'),
   since: z.iso.datetime().nullable().describe('The first of several refusals; null for one.'),
 });

@@ -45,6 +45,7 @@ import { readOverview } from './models/read-overview.ts';
 import { createManagementMetrics } from './monitoring/metrics.ts';
 import { createManagementReadiness } from './monitoring/readiness.ts';
 import { createApprovalStore } from './operations/adapters/postgres/approval-store.ts';
+import { createFreezeStore } from './operations/adapters/postgres/freeze-store.ts';
 import { createOperationStore } from './operations/adapters/postgres/operation-store.ts';
 import { createAdvancePolicy } from './operations/advance-policy.ts';
 import { RecordsUnavailableError } from './operations/ports.ts';
@@ -140,7 +141,9 @@ export async function createManagementService(
   const models = createModelReader({ client, caches, gateways, approved, store, program });
   const advance = createAdvancePolicy({ client, caches, store });
   const approvals = createApprovalStore(database, audit);
-  const commands = { client, store, advance, rights, approvals, clock, logger, leaseMs: overrides.leaseMs ?? leaseMs };
+  const freezes = createFreezeStore(database, audit);
+  const usedLeaseMs = overrides.leaseMs ?? leaseMs;
+  const commands = { client, store, advance, rights, approvals, freezes, clock, logger, leaseMs: usedLeaseMs };
   const recorder = createGenerationRecorder({ client, caches, store, advance, clock });
   const settling = parts.use(
     startSettling({ caches, store, reader: models, logger, sweepMs: overrides.sweepMs ?? sweepMs }),
@@ -181,6 +184,7 @@ export async function createManagementService(
       clock,
     }),
     approvals,
+    freezes,
     audit,
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { AuditLog } from '#audit/ports';
 import type { AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
 import type { ControlRight } from '#contracts/rights';
@@ -6,6 +5,7 @@ import type { Clock } from '#kit/time/clock';
 import { controlPlane } from '#relations/model';
 import { type Relations, relationLimits, type Tuple } from '#relations/ports';
 import type { Database } from '#sql/connect';
+import { awaitUndecided, type UndecidedCommands } from './await-undecided.ts';
 import { lockRights } from './lock-rights.ts';
 import { roleRight } from './required-right.ts';
 import { rightOfTuple, tupleOfRight } from './right-tuples.ts';
@@ -34,13 +34,6 @@ export type RightChanges = {
   /** After it resolves no command of the holder is accepted that depended on the right. */
   revoke(right: ControlRight, by: RightChange): Promise<ChangedRight>;
 };
-
-/** Commands that a process is executing: neither accepted nor ended, and leased. */
-type UndecidedCommands = { undecided(): Promise<readonly string[]> };
-
-/** Longest wait for commands that were asked for before a revocation; longer than their lease. */
-const settleMs = 25_000;
-const pollMs = 25;
 
 /**
  * Changes rights one at a time over all replicas. Each change has its entry in the audit log before it takes effect.
@@ -118,17 +111,6 @@ export function createRightChanges(options: {
  */
 async function mayChange(rights: Rights, by: RightChange): Promise<boolean> {
   return by.author.kind !== 'token' || (await rights.has(by, roleRight('administer')));
-}
-
-/** Waits until the commands that are being executed now have ended; later ones ask for the right after they are stored. */
-async function awaitUndecided(store: UndecidedCommands, clock: Clock): Promise<void> {
-  const until = clock.now() + settleMs;
-  let open = await store.undecided();
-  while (open.length > 0 && clock.now() < until) {
-    await pause(pollMs);
-    const still = new Set(await store.undecided());
-    open = open.filter((id) => still.has(id));
-  }
 }
 
 function isLastAdministrator(held: readonly Tuple[], tuple: Tuple): boolean {

@@ -25,7 +25,14 @@ export function roleRight(relation: RequiredRight['relation'], type?: 'policy' |
   return { relation, objects: [controlPlane, ...own] };
 }
 
-/** The right that a stored command needs. */
+/** The right that the author of a stored command needs: administrators alone override a freeze window. */
+export function rightOfAuthor(
+  command: Parameters<typeof rightOfCommand>[0] & { readonly overridesFreeze: boolean },
+): RequiredRight {
+  return command.overridesFreeze ? roleRight('administer') : rightOfCommand(command);
+}
+
+/** The right that a stored command needs, and the one who approves it. */
 export function rightOfCommand(command: {
   readonly kind: OperationKind;
   readonly target: { readonly id: string };

@@ -19,6 +19,8 @@ const commands: Partial<Record<ServedOperation, AuditAction>> = {
   approveCommand: 'approval.grant',
   requireApproval: 'approval.require',
   releaseApproval: 'approval.release',
+  setFreeze: 'freeze.set',
+  removeFreeze: 'freeze.remove',
 };
 
 /** Refusals of reads that are recorded: who asked had no identity or no right. */

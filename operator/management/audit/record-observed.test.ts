@@ -41,6 +41,7 @@ const command: CommandRecord = {
   traceId: '0'.repeat(32),
   origin: { author: { kind: 'unknown' }, groups: [], client: 'none', before: null, after: null },
   accepted: true,
+  overridesFreeze: false,
   written: { uid: 'uid-1', generation: 1 },
   result: undefined,
   failure: undefined,

@@ -171,6 +171,7 @@ const operations: readonly Row[] = [
       'policy_not_found',
       'policy_deleting',
       'approval_required',
+      'change_frozen',
       'definition_too_large',
       ...savingQuotas,
       'revision_pending',
@@ -269,6 +270,7 @@ const operations: readonly Row[] = [
       'policy_revision_unknown',
       'policy_revision_purged',
       'approval_required',
+      'change_frozen',
       'revision_pending',
     ],
     obligations: [

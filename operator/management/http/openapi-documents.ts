@@ -8,6 +8,7 @@ import {
 } from '#contracts/approvals';
 import { auditChainsSchema, auditPageSchema } from '#contracts/audit';
 import { dryRunResultSchema } from '#contracts/dry-run';
+import { freezeSchema, freezesSchema, newFreezeSchema } from '#contracts/freezes';
 import {
   bindingApplySchema,
   managementContract,
@@ -23,6 +24,7 @@ import { approvalOperations } from './approval-operations.ts';
 import { auditOperations } from './audit-operations.ts';
 import { bodySchemas } from './body-schemas.ts';
 import { dryRunOperations } from './dry-run-operations.ts';
+import { freezeOperations } from './freeze-operations.ts';
 import { managementTable } from './management-table.ts';
 import { purgeOperation } from './purge-operation.ts';
 import { revisionDiffOperation } from './revision-diff-operation.ts';
@@ -93,6 +95,7 @@ export function commonDocument(): unknown {
       { name: 'Differences', description: 'Versions of a policy, compared.' },
       { name: 'Documents', description: 'Descriptions of interfaces.' },
       { name: 'Dry runs', description: 'What a command would answer; nothing is written.' },
+      { name: 'Freezes', description: 'Windows in which commands are refused.' },
       { name: 'Purges', description: 'Removal of a text that a version must not hold.' },
       { name: 'Rights', description: 'Who has which right to the control plane.' },
     ],
@@ -101,6 +104,7 @@ export function commonDocument(): unknown {
       written: {
         ControlRight: controlRightSchema,
         ApprovalRule: approvalRuleSchema,
+        NewFreeze: newFreezeSchema,
         PolicyCreate: policyCreateSchema,
         PolicyReplace: policyReplaceSchema,
         BindingApply: bindingApplySchema,
@@ -119,6 +123,8 @@ export function commonDocument(): unknown {
         Approvals: approvalsSchema,
         ApprovalRules: approvalRulesSchema,
         ChangedApprovalRule: changedApprovalRuleSchema,
+        Freeze: freezeSchema,
+        Freezes: freezesSchema,
         Error: managementErrorSchema,
       },
     }),
@@ -132,6 +138,7 @@ export function commonDocument(): unknown {
           revisionDiffOperation,
           purgeOperation,
           ...approvalOperations,
+          ...freezeOperations,
         ],
       }),
       [commonDocumentPath]: document(commonDocumentPath, 'Read this document', 'getCommonDocument'),

@@ -20,6 +20,7 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'getOwnRights':
     case 'listApprovals':
     case 'listApprovalRules':
+    case 'listFreezes':
       return roleRight('viewer');
     case 'getPolicy':
     case 'listRevisions':
@@ -47,6 +48,8 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'purgeRevision':
     case 'requireApproval':
     case 'releaseApproval':
+    case 'setFreeze':
+    case 'removeFreeze':
     // The right of the command is enough to approve it; the operation asks for that right.
     case 'approveCommand':
       return roleRight('administer');

@@ -3,13 +3,16 @@ import { type Attempt, commandFingerprint, runIdempotent } from '#api/run-idempo
 import { clientClassOf } from '#audit/client-class';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { JsonValue } from '#kit/json/parse-strict';
+import { roleRight } from '../access/required-right.ts';
 import type { CommandOrigin } from '../operations/command-origin.ts';
 import { acceptedResource, type CommandRecord } from '../operations/command-record.ts';
 import { executeCommand } from '../operations/execute-command.ts';
 import type { NewCommand } from '../operations/ports.ts';
 import { faults } from './faults.ts';
+import { changeFrozen } from './freeze-operations.ts';
 import type { ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
 import { readCommandNote } from './read-command-note.ts';
+import { readOverride } from './read-override.ts';
 
 /** The write of a command that passed every gate. */
 export type PlannedCommand =
@@ -42,13 +45,19 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
     const operationId = newId();
     const read = readCommandNote(subject, request.incoming.rawHeaders);
     if (read.kind === 'error') return { kind: 'refused', error: read };
+    const override = readOverride(request.incoming.rawHeaders);
+    if (override.kind === 'error') return { kind: 'refused', error: override };
+    const { overridesFreeze } = override;
+    if (overridesFreeze && !(await commands.rights.has(caller, roleRight('administer')))) {
+      return { kind: 'refused', error: failure('permission_denied') };
+    }
     const planned = await spec.plan(body.json, operationId, isRepeated);
     if (planned.kind === 'error') return { kind: 'refused', error: planned };
     const write = { ...planned.command.write, note: read.note };
     const { before, after, ...rest } = planned.command;
     const client = clientClassOf(request.incoming.socket.remoteAddress);
     const origin = { author, groups, client, before, after };
-    const command = { ...rest, write, origin, subject, key, fingerprint, operationId, traceId };
+    const command = { ...rest, overridesFreeze, write, origin, subject, key, fingerprint, operationId, traceId };
     const executed = await executeCommand(commands, command);
     switch (executed.kind) {
       case 'accepted':
@@ -64,6 +73,8 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
         const details = [{ path, message: 'waits for the approval of another person' }];
         return { kind: 'refused', error: failure('approval_required', details) };
       }
+      case 'frozen':
+        return { kind: 'refused', error: changeFrozen(executed.until) };
       case 'taken':
         return { kind: 'taken' };
     }

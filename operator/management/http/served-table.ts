@@ -6,6 +6,7 @@ import { type ManagedAgentOperation, managedAgentOperationNames, managedAgentOpe
 import { type ApprovalOperation, approvalOperationNames, approvalOperations } from './approval-operations.ts';
 import { type AuditOperation, auditOperationNames, auditOperations } from './audit-operations.ts';
 import { type DryRunOperation, dryRunOperationNames, dryRunOperations } from './dry-run-operations.ts';
+import { type FreezeOperation, freezeOperationNames, freezeOperations } from './freeze-operations.ts';
 import type { Management } from './management.ts';
 import { type ManagementOperation, managementTable, operationNames } from './management-table.ts';
 import { overviewOperation } from './overview-operation.ts';
@@ -33,6 +34,7 @@ export const servedOperationNames = [
   revisionDiffOperation.name,
   purgeOperation.name,
   ...approvalOperationNames,
+  ...freezeOperationNames,
 ] as const;
 export type ServedOperation =
   | ManagementOperation
@@ -49,7 +51,8 @@ export type ServedOperation =
   | DryRunOperation
   | typeof revisionDiffOperation.name
   | typeof purgeOperation.name
-  | ApprovalOperation;
+  | ApprovalOperation
+  | FreezeOperation;
 
 /** Every operation of the service: those of the contract, and the service's own reads of resources, agents, decisions and audit entries. */
 export const servedTable: ApiTable<Management, ManagementCaller, ManagementErrorCode, ServedOperation> = {
@@ -70,5 +73,6 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     revisionDiffOperation,
     purgeOperation,
     ...approvalOperations,
+    ...freezeOperations,
   ],
 };

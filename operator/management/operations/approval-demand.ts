@@ -8,7 +8,7 @@ export type ApprovalDemand = {
   readonly kind: ApprovalKind;
   /** SHA-256 of what the command writes and of the state that it replaces. After an edit another approval is needed. */
   readonly digest: string;
-  /** The command needs an approval if one of them asks for it. */
+  /** The command needs an approval if one of them asks for it, and is refused in a freeze window of one of them. */
   readonly askers: readonly CommandTarget[];
 };
 
@@ -46,4 +46,9 @@ export function archiveDemand(
     digest: digestOf({ kind, policyId, uid, generation, content }),
     askers: [{ type: 'policy', id: policyId }],
   };
+}
+
+/** The policies and models of a demand, as type:id. */
+export function objectsOf(demand: ApprovalDemand | undefined): readonly string[] {
+  return (demand?.askers ?? []).map(({ type, id }) => `${type}:${id}`);
 }

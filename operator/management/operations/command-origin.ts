@@ -24,9 +24,12 @@ type AuditedRecord = Pick<
   'operationId' | 'kind' | 'target' | 'traceId' | 'origin' | 'result' | 'updatedAt'
 >;
 
-/** The entry of a command that took effect on its resource. */
-export function acceptedEntry(record: AuditedRecord): AuditContent {
-  return { ...entryOf(record), outcome: 'accepted', code: null };
+/** The entry of a command that took effect on its resource, and another one if it overrides a freeze window. */
+export function acceptedEntries(
+  record: AuditedRecord & Pick<CommandRecord, 'overridesFreeze'>,
+): readonly AuditContent[] {
+  const entry: AuditContent = { ...entryOf(record), outcome: 'accepted', code: null };
+  return record.overridesFreeze ? [entry, { ...entry, action: 'freeze.override' }] : [entry];
 }
 
 /** The audit entry for the end of a command. A command that changed nothing is recorded as refused. */

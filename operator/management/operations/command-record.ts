@@ -55,6 +55,8 @@ export type CommandRecord = {
   readonly origin: CommandOrigin;
   /** Whether the command's write is known to have succeeded, so that the answer was or will be 202. */
   readonly accepted: boolean;
+  /** Whether the command takes effect although a freeze window was in force when it was stored. */
+  readonly overridesFreeze: boolean;
   readonly written: WrittenGeneration | undefined;
   readonly result: OperationResult | undefined;
   readonly failure: OperationFailure | undefined;

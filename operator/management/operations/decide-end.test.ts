@@ -20,6 +20,7 @@ function operation(change: Partial<BindingWrite> = {}): OpenCommandRecord & { re
     traceId: '0'.repeat(32),
     origin: originOfKey(null),
     accepted: true,
+    overridesFreeze: false,
     written: { uid: 'uid', generation: 5 },
     result: undefined,
     failure: undefined,

@@ -4,11 +4,12 @@ import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
-import { rightOfCommand } from '../access/required-right.ts';
+import { rightOfAuthor, rightOfCommand } from '../access/required-right.ts';
 import type { Rights } from '../access/rights.ts';
 import type { AdvancePolicy } from './advance-policy.ts';
 import type { ApprovalStore } from './approval-ports.ts';
 import type { CommandRecord, OpenCommandRecord, WrittenGeneration } from './command-record.ts';
+import type { FreezeStore } from './freeze-ports.ts';
 import { type NewCommand, type OperationStore, RecordsUnavailableError } from './ports.ts';
 import { sendWrite, type WriteResult } from './send-write.ts';
 
@@ -21,6 +22,8 @@ type ExecutionResult =
   | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' | 'denied' | 'no_right' }
   /** The command wrote nothing: it waits for the approval with this id. */
   | { readonly kind: 'unapproved'; readonly approvalId: string }
+  /** The command wrote nothing: a freeze window of a policy or model is in force. */
+  | { readonly kind: 'frozen'; readonly until: Date }
   /**
    * The write may or may not have succeeded. Recovery determines which; a repetition with the same key gets the result.
    */
@@ -32,6 +35,7 @@ export type CommandPorts = {
   readonly advance: AdvancePolicy;
   readonly rights: Rights;
   readonly approvals: Pick<ApprovalStore, 'request' | 'approverOf'>;
+  readonly freezes: Pick<FreezeStore, 'frozenUntil'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long a new command is leased to this process, in milliseconds. */
@@ -48,15 +52,13 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   const retryUntil = clock.now() + retryForMs;
   const begun = await store.begin(command, leaseMs);
   if (begun.kind === 'taken') return { kind: 'taken' };
+  if (begun.kind === 'frozen') return begun;
   if (begun.kind === 'unapproved') return requestApproval(ports, command);
   // Asked after the row is stored: a revocation waits for the rows that it finds (docs/design/commands.md, Rights).
-  if (!(await hasRight(ports, command))) {
+  const stopped = await findStop(ports, command);
+  if (stopped !== undefined) {
     await store.withdraw(command.operationId);
-    return { kind: 'refused', why: 'no_right' };
-  }
-  if (!(await isApproved(ports, command))) {
-    await store.withdraw(command.operationId);
-    return requestApproval(ports, command);
+    return stopped.kind === 'unapproved' ? requestApproval(ports, command) : stopped;
   }
   const sent = await sendWithRetries(ports, command, retryUntil);
   if (sent === undefined) return { kind: 'unknown' };
@@ -69,6 +71,7 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   }
   const record = await acceptWithRetries(ports, command.operationId, sent.written, retryUntil);
   if (record === undefined) return { kind: 'unknown' };
+  if (record.overridesFreeze) ports.logger.error('freeze_overridden', { operation: record.operationId });
   await recordRevisionNow(ports, { ...record, write: command.write }, sent.written);
   return { kind: 'accepted', record };
 }
@@ -84,24 +87,22 @@ async function requestApproval(
   return { kind: 'unapproved', approvalId };
 }
 
-/** Whether the person who approved the command still has the right to. @throws RelationsUnavailableError as above */
-async function isApproved({ approvals, rights, store }: CommandPorts, command: NewCommand): Promise<boolean> {
-  if (command.approval === undefined) return true;
-  try {
-    const approver = await approvals.approverOf(command.operationId);
-    return approver === undefined || (await rights.has(approver, rightOfCommand(command)));
-  } catch (error) {
-    await store.withdraw(command.operationId);
-    throw error;
-  }
-}
+type Stop = (ExecutionResult & { readonly kind: 'refused' | 'frozen' }) | { readonly kind: 'unapproved' };
 
-/** @throws RelationsUnavailableError after the command was withdrawn */
-async function hasRight({ rights, store }: CommandPorts, command: NewCommand): Promise<boolean> {
+/** What keeps a stored command from being sent. @throws RelationsUnavailableError after the command was withdrawn */
+async function findStop(ports: CommandPorts, command: NewCommand): Promise<Stop | undefined> {
+  const { rights, approvals, freezes, store } = ports;
+  const { operationId, origin } = command;
   try {
-    return await rights.has(command.origin, rightOfCommand(command));
+    if (!(await rights.has(origin, rightOfAuthor(command)))) return { kind: 'refused', why: 'no_right' };
+    if (command.approval === undefined) return undefined;
+    const until = await freezes.frozenUntil(operationId);
+    if (until !== undefined) return { kind: 'frozen', until };
+    const approver = await approvals.approverOf(operationId);
+    const isApproved = approver === undefined || (await rights.has(approver, rightOfCommand(command)));
+    return isApproved ? undefined : { kind: 'unapproved' };
   } catch (error) {
-    await store.withdraw(command.operationId);
+    await store.withdraw(operationId);
     throw error;
   }
 }

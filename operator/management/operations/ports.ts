@@ -25,6 +25,8 @@ export type NewCommand = {
   readonly fingerprint: string;
   /** What a second person approves, where a policy or model asks for it; undefined for a command that needs none. */
   readonly approval: ApprovalDemand | undefined;
+  /** Whether an administrator asks that the command takes effect in a freeze window, too. */
+  readonly overridesFreeze: boolean;
 };
 
 /** The result of storing a command. */
@@ -32,6 +34,8 @@ type Begun =
   | { readonly kind: 'begun'; readonly record: CommandRecord }
   /** Another request holds the key. */
   | { readonly kind: 'taken' }
+  /** A freeze window of a policy or model is in force. Nothing was stored. */
+  | { readonly kind: 'frozen'; readonly until: Date }
   /** A policy or model asks for an approval, and the caller has none for this content. Nothing was stored. */
   | { readonly kind: 'unapproved' };
 
@@ -46,13 +50,13 @@ export type OperationStore = {
   findKey(subject: string, key: string): Promise<KeyHolder | undefined>;
   /**
    * Stores a pending command with its key atomically, leased to the caller for `leaseMs`, and uses the approval that it
-   * needs.
+   * needs, unless a freeze window refuses it.
    */
   begin(command: NewCommand, leaseMs: number): Promise<Begun>;
   /**
    * Records that the write succeeded: the key is used up and the operation runs, also if recovery ended it as
    * not_executed before. An operation with any other end is unchanged. Undefined if the row no longer exists. The entry
-   * of the audit log is added with it, once.
+   * of the audit log is added with it, once, and another one if the command overrides a freeze window.
    */
   accept(operationId: string, written: WrittenGeneration): Promise<CommandRecord | undefined>;
   /** Deletes a command that was not accepted, with its key; false if it was accepted or no longer exists. */

@@ -1,5 +1,5 @@
 import { describeFailure } from '#kit/log/describe-failure';
-import { rightOfCommand } from '../access/required-right.ts';
+import { rightOfAuthor, rightOfCommand } from '../access/required-right.ts';
 import { failedWith, type OpenCommandRecord, type WrittenGeneration } from './command-record.ts';
 import type { CommandPorts } from './execute-command.ts';
 import { findWritten } from './find-written.ts';
@@ -37,18 +37,19 @@ async function recover(ports: CommandPorts, operation: OpenCommandRecord): Promi
 
 /** Finds the generation that the write of a command created, or sends the write again. */
 async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): Promise<WrittenGeneration | undefined> {
-  const { client, store, rights, clock, logger } = ports;
+  const { client, store, rights, freezes, clock, logger } = ports;
   const { operationId, createdAt } = operation;
   const written = (await findWritten(client, operation)) ?? (await sendAgain());
   if (written === undefined) return undefined;
   logger.info('command_recovered', { operation: operationId });
   await store.accept(operationId, written);
+  if (operation.overridesFreeze) logger.error('freeze_overridden', { operation: operationId });
   return written;
 
   async function sendAgain(): Promise<WrittenGeneration | undefined> {
     const limitMs = operation.kind === 'binding.unbind' ? unbindAgainMs : sendAgainMs;
     const isOld = clock.date().getTime() - createdAt.getTime() > limitMs;
-    if (!isOld && !(await rights.has(operation.origin, rightOfCommand(operation)))) {
+    if (!isOld && !(await rights.has(operation.origin, rightOfAuthor(operation)))) {
       logger.warn('recovery_without_right', { operation: operationId });
       await store.finish(operationId, failedWith('not_executed', 'Its author has lost the right.'));
       return undefined;
@@ -56,6 +57,11 @@ async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): P
     if (!isOld && !(await isStillApproved(ports, operation))) {
       logger.warn('recovery_without_approval', { operation: operationId });
       await store.finish(operationId, failedWith('not_executed', 'Its approval is not valid any more.'));
+      return undefined;
+    }
+    if (!isOld && (await freezes.frozenUntil(operationId)) !== undefined) {
+      logger.warn('recovery_in_freeze', { operation: operationId });
+      await store.finish(operationId, failedWith('not_executed', 'A freeze window is in force.'));
       return undefined;
     }
     const sent = isOld ? undefined : await sendWrite(client, operation);

@@ -16,6 +16,7 @@ export type OperationRow = {
   /** The subject that the idempotency key belongs to; null when the key was deleted. */
   readonly key_owner: string | null;
   readonly accepted: boolean;
+  readonly overrides_freeze: boolean;
   readonly written_uid: string | null;
   /** The driver returns bigint as text. */
   readonly written_generation: string | null;
@@ -39,6 +40,7 @@ export function operationOfRow(row: OperationRow): CommandRecord {
     traceId: row.trace_id,
     origin: row.origin === null ? originOfKey(row.key_owner) : (JSON.parse(row.origin) as CommandOrigin),
     accepted: row.accepted,
+    overridesFreeze: row.overrides_freeze,
     written: uid === null || generation === null ? undefined : { uid, generation: Number(generation) },
     result: row.result === null ? undefined : (JSON.parse(row.result) as OperationResult),
     failure:

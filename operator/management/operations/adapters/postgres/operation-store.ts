@@ -1,8 +1,10 @@
 import type { AuditLog } from '#audit/ports';
 import type { Database } from '#sql/connect';
-import { acceptedEntry, endedEntry } from '../../command-origin.ts';
+import { objectsOf } from '../../approval-demand.ts';
+import { acceptedEntries, endedEntry } from '../../command-origin.ts';
 import type { OperationStore } from '../../ports.ts';
 import { translated } from '../../translated.ts';
+import { frozenUntil } from './frozen-until.ts';
 import { type OpenOperationRow, type OperationRow, openOperationOfRow, operationOfRow } from './operation-rows.ts';
 import { useApproval } from './use-approval.ts';
 
@@ -14,7 +16,7 @@ const recordingMs = 3_000;
 
 /** Operations in PostgreSQL, in the schema `management`, over one pool, which the audit log of this service shares. */
 export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick<AuditLog, 'append'>): OperationStore {
-  const columns = sql`operations.operation_id, kind, state, target_type, target_id, trace_id, origin, accepted,
+  const columns = sql`operations.operation_id, kind, state, target_type, target_id, trace_id, origin, accepted, overrides_freeze,
     written_uid, written_generation, result, failure_code, failure_message, failure_cause,
     operations.created_at, updated_at,
     (select subject from management.idempotency_keys k where k.operation_id = operations.operation_id) as key_owner`;
@@ -32,13 +34,16 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick
 
     async begin(command, leaseMs) {
       const { operationId, kind, target, traceId, write, origin, subject, key, fingerprint } = command;
+      const objects = objectsOf(command.approval);
       return sql.begin(async (transaction) => {
+        const until = await frozenUntil(transaction, objects);
+        if (until !== undefined && !command.overridesFreeze) return { kind: 'frozen', until };
         const [row] = await transaction<OperationRow[]>`
           insert into management.operations
-            (operation_id, kind, state, target_type, target_id, trace_id, write, origin, leased_until, created_at,
-             updated_at)
+            (operation_id, kind, state, target_type, target_id, trace_id, write, origin, objects, overrides_freeze,
+             leased_until, created_at, updated_at)
           select ${operationId}, ${kind}, 'pending', ${target.type}, ${target.id}, ${traceId}, ${JSON.stringify(write)},
-            ${JSON.stringify(origin)}, clock_timestamp() + ${leaseMs} * interval '1 millisecond', moment, moment
+            ${JSON.stringify(origin)}, ${sql.array([...objects])}::text[], ${until !== undefined}, clock_timestamp() + ${leaseMs} * interval '1 millisecond', moment, moment
           from (select ${now} as moment) as clock
           where not exists (
             select from management.idempotency_keys where subject = ${subject} and key = ${key})
@@ -72,7 +77,7 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick
           returning ${columns}`;
         if (row === undefined) return undefined;
         const record = operationOfRow(row);
-        if (before?.accepted === false) await audit.append(transaction, [acceptedEntry(record)]);
+        if (before?.accepted === false) await audit.append(transaction, acceptedEntries(record));
         return record;
       });
     },

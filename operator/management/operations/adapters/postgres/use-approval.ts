@@ -1,4 +1,5 @@
 import type { TransactionSql } from '#sql/connect';
+import { objectsOf } from '../../approval-demand.ts';
 import type { NewCommand } from '../../ports.ts';
 
 /**
@@ -10,9 +11,8 @@ export async function useApproval(
   { operationId, subject, approval }: Pick<NewCommand, 'operationId' | 'subject' | 'approval'>,
 ): Promise<boolean> {
   if (approval === undefined) return true;
-  const askers = approval.askers.map(({ type, id }) => `${type}:${id}`);
   const rules = await sql`select from management.approval_rules
-    where target_type || ':' || target_id::text in ${sql(askers)} limit 1`;
+    where target_type || ':' || target_id::text in ${sql([...objectsOf(approval)])} limit 1`;
   if (rules.length === 0) return true;
   const used = await sql`update management.approvals set used_by = ${operationId} where approval_id = (
     select approval_id from management.approvals

@@ -1,0 +1,79 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { type Freeze, freezeSchema, freezesSchema, type NewFreeze } from '#contracts/freezes';
+import { CliError } from '../errors/cli-error.ts';
+import {
+  type ManagementCommandOptions,
+  openManagement,
+  withManagementOptions,
+} from '../management/management-options.ts';
+import { sendRequest } from '../management/send-request.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf } from '../output/write.ts';
+
+type Options = ManagementCommandOptions & OutputOptions;
+type WindowOptions = Options & {
+  readonly policy?: string;
+  readonly model?: string;
+  readonly from?: string;
+  readonly until: string;
+};
+
+export function addFreeze(program: Command): void {
+  const freeze = program
+    .command('freeze')
+    .description('refuse applications, unbinds and archivings of a policy or model for a time');
+  withOutput(withManagementOptions(freeze.command('list')))
+    .description('show the windows that have not ended')
+    .action(list);
+  withOutput(withManagementOptions(freeze.command('set')))
+    .description('set a window, from now or from a later time')
+    .option('--policy <id>', 'for applications, replacements, unbinds and archivings of this policy')
+    .option('--model <id>', 'for applications and unbinds of this model')
+    .option('--from <time>', 'the start, such as 2026-12-24T00:00:00Z (default: now)', readTime)
+    .requiredOption('--until <time>', 'the end', readTime)
+    .action(set);
+  withOutput(withManagementOptions(freeze.command('remove')))
+    .description('remove a window, also one that is in force')
+    .argument('<id>', 'the id that "freeze list" shows')
+    .action(remove);
+}
+
+async function list(options: Options): Promise<void> {
+  const { connection } = openManagement(options);
+  const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/freezes' }, freezesSchema);
+  writeResult(formatOf(options), value, () =>
+    tableOf([
+      ['ID', 'TARGET', 'FROM', 'UNTIL'],
+      ...value.items.map(({ id, target, startsAt, endsAt }) => [id, `${target.type} ${target.id}`, startsAt, endsAt]),
+    ]),
+  );
+}
+
+async function set(options: WindowOptions): Promise<void> {
+  const { policy, model, from, until } = options;
+  if ((policy === undefined) === (model === undefined)) {
+    throw new CliError('usage', 'Name either a policy with --policy or a model with --model, by its id.');
+  }
+  const window = { ...(from === undefined ? {} : { startsAt: from }), endsAt: until };
+  const body: NewFreeze = policy === undefined ? { modelId: model ?? '', ...window } : { policyId: policy, ...window };
+  const { connection } = openManagement(options);
+  const { value } = await sendRequest(connection, { method: 'POST', path: '/api/v1/freezes', body }, freezeSchema);
+  writeResult(formatOf(options), value, () => `${textOf(value)} is frozen from ${value.startsAt} to ${value.endsAt}.`);
+}
+
+async function remove(id: string, options: Options): Promise<void> {
+  const { connection } = openManagement(options);
+  const call = { method: 'POST', path: `/api/v1/freezes/${encodeURIComponent(id)}/remove` } as const;
+  const { value } = await sendRequest(connection, call, freezeSchema);
+  writeResult(formatOf(options), value, () => `The window of ${textOf(value)} was removed.`);
+}
+
+function textOf({ target }: Freeze): string {
+  return `${target.type} ${target.id}`;
+}
+
+function readTime(text: string): string {
+  if (z.iso.datetime().safeParse(text).success) return text;
+  throw new InvalidArgumentError('It must be a time in UTC, such as 2026-12-24T00:00:00Z.');
+}

@@ -1,0 +1,17 @@
+import type { AuditContent } from '#contracts/audit';
+import type { Freeze } from '#contracts/freezes';
+
+/** Freeze windows. Every method throws RecordsUnavailableError. */
+export type FreezeStore = {
+  /** Windows that have not ended, the next one first. */
+  list(): Promise<readonly Freeze[]>;
+  /** Adds a window with its audit entry, in one transaction; false if there are as many windows as allowed. */
+  add(freeze: Freeze, entry: AuditContent): Promise<boolean>;
+  /** Removes a window that has not ended, with its audit entry; undefined if there is none with the id. */
+  remove(id: string, entryOf: (freeze: Freeze) => AuditContent): Promise<Freeze | undefined>;
+  /**
+   * The end of the last window that is in force now for a stored command; undefined if there is none, or if the command
+   * overrides it.
+   */
+  frozenUntil(operationId: string): Promise<Date | undefined>;
+};
