@@ -1,3 +1,4 @@
+import { auditSettings } from '#audit/audit-settings';
 import { memoryLimits } from '#contracts/memory';
 import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
@@ -63,6 +64,7 @@ export const settings = {
     max: 10_000_000,
     default: 10_000,
   }),
+  ...auditSettings,
   ...logSettings,
 };
 
@@ -83,6 +85,7 @@ export type MemoryConfig = {
   readonly indexBytes: number;
   readonly eventConcurrency: number;
   readonly quota: MemoryQuota;
+  readonly auditDays: number;
   readonly logLevel: LogLevel;
 };
 
@@ -116,6 +119,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       tenantUsers: read.PORTCULLIS_TENANT_USERS,
       tenantOpenEvents: read.PORTCULLIS_TENANT_OPEN_EVENTS,
     },
+    auditDays: read.PORTCULLIS_AUDIT_DAYS,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const secrets = {

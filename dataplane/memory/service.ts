@@ -1,11 +1,14 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { startRetention } from '#audit/start-retention';
 import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { startWorkLoop } from '#kit/concurrency/work-loop';
 import { serveProbes } from '#kit/http/serve-probes';
 import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
+import { systemClock } from '#kit/time/clock';
 import { followProfiles } from '#models/approved-profiles';
 import { countTokens } from '#models/count-tokens';
 import { openGatewayModels } from '#models/gateway-models';
@@ -92,6 +95,9 @@ export async function createMemoryService(
       signal: overrides.signal,
     }),
   );
+  const clock = systemClock;
+  const audit = await openPostgresAudit(database, 'memory');
+  parts.use(startRetention(audit, { days: config.auditDays, clock, logger }));
   const profiles = parts.use(
     await followProfiles({
       path: config.modelsFile,
@@ -118,6 +124,8 @@ export async function createMemoryService(
     countTokens,
     profile,
     newId: uuid,
+    audit,
+    clock,
     quota: config.quota,
     onQuotaReached: metrics.quotaReached,
     room: () => indexRoomOf(config.indexBytes, profile()?.dimension),

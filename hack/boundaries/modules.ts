@@ -65,7 +65,7 @@ export const modules: readonly Module[] = [
   {
     folder: 'dataplane/memory',
     kind: 'service',
-    uses: [kit, contracts, environment, checks, sql, identity, api, search, queue, models, mcp],
+    uses: [kit, contracts, environment, checks, sql, identity, api, search, queue, models, mcp, audit],
   },
   {
     folder: 'dataplane/catalogue',

@@ -22,6 +22,7 @@ export const auditActions = [
   'collection.delete',
   'document.delete',
   'memory.delete',
+  'memory.erase',
   'relation.grant',
   'relation.revoke',
   'audit.retain',

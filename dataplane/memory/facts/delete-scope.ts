@@ -6,6 +6,8 @@ import { changesOfPacking, waitForPacking } from '../people/wait-for-packing.ts'
 import { withoutText } from './without-text.ts';
 
 type Scope = Parameters<typeof inScope>[1];
+/** Adds the audit entry, as the last statement of the last transaction. */
+type Note = (sql: TransactionSql) => Promise<void>;
 type Deleted = { readonly deleted: number; readonly cancelled: number };
 
 /**
@@ -17,7 +19,7 @@ export async function deleteScope(
   { sql: database }: Database,
   person: string,
   scope: Scope,
-  confirmationId: string,
+  { confirmationId, note }: { readonly confirmationId: string; readonly note: Note },
 ): Promise<Deleted> {
   for (let deleted = 0, cancelled = 0, isFirst = true; ; isFirst = false) {
     const step = await database.begin(async (sql) => {
@@ -30,6 +32,7 @@ export async function deleteScope(
         insert into memory.deletions as d (confirmation_id, person, deleted_count, cancelled_events)
         values (${confirmationId}, ${person}, ${live}, ${ended})
         on conflict (confirmation_id) do update set deleted_count = d.deleted_count + excluded.deleted_count`;
+      if (isLast) await note(sql);
       return { cancelled: ended, live, isLast };
     });
     deleted += step.live;

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import type { ApiError, ApiRequest, ApiResponse } from '#api/operation';
+import type { AuditLog } from '#audit/ports';
 import type { memoryHealthSchema } from '#contracts/memory';
 import type { MemoryErrorCode } from '#contracts/memory-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
+import type { Clock } from '#kit/time/clock';
 import type { IndexRoom } from '../people/index-room.ts';
 import type { MemoryQuota, QuotaName } from '../people/memory-quota.ts';
 import type { MemorySearchPorts } from '../search/search-memories.ts';
@@ -10,6 +12,8 @@ import type { MemorySearchPorts } from '../search/search-memories.ts';
 /** The dependencies that all operations of a memory process share. */
 export type Memory = MemorySearchPorts & {
   readonly newId: () => string;
+  readonly audit: Pick<AuditLog, 'append'>;
+  readonly clock: Clock;
   /** What the index has for the memories of one person. */
   readonly room: () => IndexRoom;
   readonly quota: MemoryQuota;

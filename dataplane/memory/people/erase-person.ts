@@ -14,6 +14,9 @@ type Erasure = {
   readonly person: string | undefined;
 };
 
+/** What an erasure leaves: a record, and an audit entry, which `note` adds as the last statement of the last transaction. */
+type Left = { readonly confirmationId: string; readonly note: (sql: TransactionSql) => Promise<void> };
+
 type Counts = Pick<Erasure, 'memories' | 'history_entries' | 'events' | 'sessions'>;
 
 /**
@@ -21,13 +24,9 @@ type Counts = Pick<Erasure, 'memories' | 'history_entries' | 'events' | 'session
  * text and name remains. A person with very many rows is removed in several transactions, events first: after a failure
  * between two of them, the same erasure removes the others, and its record counts those.
  */
-export async function erasePerson(
-  { sql: database }: Database,
-  caller: TenantCaller,
-  confirmationId: string,
-): Promise<Erasure> {
+export async function erasePerson({ sql: database }: Database, caller: TenantCaller, left: Left): Promise<Erasure> {
   for (let before: Counts = { memories: 0, history_entries: 0, events: 0, sessions: 0 }; ; ) {
-    const step = await database.begin((sql) => eraseMore(sql, caller, { confirmationId, before }));
+    const step = await database.begin((sql) => eraseMore(sql, caller, { left, before }));
     if ('confirmation_id' in step) return step;
     before = step;
   }
@@ -37,13 +36,12 @@ export async function erasePerson(
 async function eraseMore(
   sql: TransactionSql,
   caller: TenantCaller,
-  { confirmationId, before }: { readonly confirmationId: string; readonly before: Counts },
+  { left, before }: { readonly left: Left; readonly before: Counts },
 ): Promise<Counts | Erasure> {
   const person = (await findPerson(sql, caller))?.person;
   const changeNo = person === undefined ? undefined : await beginChange(sql, person);
   // Without the number, another erasure has removed the person.
-  if (person === undefined || changeNo === undefined)
-    return writeRecord(sql, caller, { confirmationId, counts: before });
+  if (person === undefined || changeNo === undefined) return writeRecord(sql, caller, { left, counts: before });
   const events = await removeEvents(sql, person);
   const counts = { ...before, events: before.events + events };
   if (events >= mostRemoved.events) return counts;
@@ -54,7 +52,7 @@ async function eraseMore(
   const sessions = await sql`delete from memory.sessions where person = ${person} returning 1`;
   counts.sessions += sessions.length;
   await sql`delete from memory.people where person = ${person}`;
-  return { ...(await writeRecord(sql, caller, { confirmationId, counts })), person };
+  return { ...(await writeRecord(sql, caller, { left, counts })), person };
 }
 
 /** Removes open events first: their messages are text, and no worker shall continue them. */
@@ -71,14 +69,16 @@ async function removeEvents(sql: TransactionSql, person: string): Promise<number
 async function writeRecord(
   sql: TransactionSql,
   caller: TenantCaller,
-  { confirmationId, counts }: { readonly confirmationId: string; readonly counts: Counts },
+  { left, counts }: { readonly left: Left; readonly counts: Counts },
 ): Promise<Erasure> {
+  const { confirmationId, note } = left;
   const { memories, history_entries, events, sessions } = counts;
   const [row] = await sql<{ erased_at: Date }[]>`
     insert into memory.erasures (confirmation_id, tenant, person_digest, memories, history_entries, events, sessions)
     values (${confirmationId}, ${caller.tenant}, ${personDigest(caller)}, ${memories}, ${history_entries}, ${events},
       ${sessions})
     returning erased_at`;
+  await note(sql);
   const erasedAt = (row as { erased_at: Date }).erased_at.toISOString();
   return { person: undefined, confirmation_id: confirmationId, ...counts, erased_at: erasedAt };
 }

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { auditEntrySchema } from '#contracts/audit';
+import { createAuditVerifier } from '#contracts/verify-audit';
 import { until } from '#kit/testing/until';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { openPackedIndex } from '#search/adapters/packed/packed-index';
@@ -10,6 +13,7 @@ import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
 import { forgetErased } from './forget-erased.ts';
 
 const page = readFileSync(new URL('../../../docs/remember-people.md', import.meta.url), 'utf8');
+const auditPage = readFileSync(new URL('../../../docs/audit.md', import.meta.url), 'utf8');
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
   const parts = new AsyncDisposableStack();
@@ -66,6 +70,36 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
       [200, 1, 1, 1],
     ]);
     expect(new Set(answers.map(({ json }) => json['confirmation_id'])).size).toBe(2);
+  });
+
+  test('an erasure and a deletion of a scope each have an audit entry without the name of the user', async () => {
+    const { database } = memory.database;
+    const user = { user: 'who-was-here' };
+    await memory.say(user, 'I like tea.');
+    const deleted = await memory.call(user, 'DELETE', '/v1/memories?agent_id=tutor');
+    const erased = await memory.call(user, 'POST', '/v1/erasures', { user_id: user.user });
+    const ids = [deleted, erased].map(({ json }) => String(json['confirmation_id']));
+    const log = await openPostgresAudit(database, 'memory');
+    const { entries } = await log.read({ filter: { chain: 'memory' }, order: 'oldest', limit: 500 });
+    const own = ids.map((id) => entries.filter(({ content }) => content.target?.id === id));
+    const [record] = await database.sql<{ person_digest: string }[]>`
+      select person_digest from memory.erasures where confirmation_id = ${ids[1] ?? ''}`;
+    const expected = {
+      outcome: 'accepted',
+      author: { kind: 'claimed', name: record?.person_digest },
+      client: 'loopback',
+    };
+    expect(own.map((found) => found.map(({ content }) => content))).toMatchObject([
+      [{ ...expected, action: 'memory.delete' }],
+      [{ ...expected, action: 'memory.erase' }],
+    ]);
+    expect(JSON.stringify(entries)).not.toContain(user.user);
+    const verifier = createAuditVerifier(await log.chains());
+    for (const entry of entries) verifier.add(entry);
+    expect(verifier.end()).toEqual([]);
+    const command = /```sql\n(select json_build_object[^`]+)```/.exec(auditPage)?.[1] ?? '';
+    const rows = await database.sql.unsafe<{ json_build_object: unknown }[]>(command);
+    expect(rows.map((row) => auditEntrySchema.parse(row.json_build_object))).toEqual(entries);
   });
 
   test('an erasure ends while a worker packs the memories of the same user', async () => {

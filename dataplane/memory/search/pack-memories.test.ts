@@ -108,7 +108,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     for (let round = 0; round < 30; round += 1) {
       await change(store, 20);
       if (round === 20) {
-        const { deleted } = await deleteScope(database, store.person, { agentId: 'agent-0', runId: null }, uuid());
+        const { deleted } = await deleteScope(
+          database,
+          store.person,
+          { agentId: 'agent-0', runId: null },
+          { confirmationId: uuid(), note: async () => undefined },
+        );
         expect(deleted).toBeGreaterThan(0);
         expect(await segmentsOf(store.person)).toEqual([]);
         const left = await database.sql<{ memory_id: string }[]>`

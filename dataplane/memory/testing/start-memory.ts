@@ -69,6 +69,7 @@ export async function startMemory(database: TestDatabase, options: MemoryParts =
         indexBytes: 64 * 1_048_576,
         eventConcurrency: 2,
         quota: { userMemories: 100_000, tenantUsers: 100_000, tenantOpenEvents: 10_000 },
+        auditDays: 400,
         logLevel: 'error',
         ...options.config,
       },

@@ -1,0 +1,43 @@
+import type { AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
+import { tenantIssuer } from '#identity/authorize-callers';
+import type { TenantCaller } from '#identity/tenant-caller';
+import { personDigest } from './person.ts';
+
+type Request = { readonly caller: TenantCaller; readonly client: ClientClass; readonly traceId: string };
+
+/**
+ * The audit entry of a deletion that leaves no text. It names the person by the digest of the record of erasures, because
+ * the entry stays when the person is erased (docs/decisions/0071).
+ * @param confirmationId that of the answer
+ */
+export function deletionEntry(
+  action: 'memory.delete' | 'memory.erase',
+  confirmationId: string,
+  { caller, client, traceId }: Request,
+  now: Date,
+): AuditContent {
+  return {
+    time: now.toISOString(),
+    action,
+    outcome: 'accepted',
+    code: null,
+    author: authorOf(caller),
+    client,
+    target: { type: 'memory', id: confirmationId },
+    operationId: null,
+    traceId,
+    before: null,
+    after: null,
+    count: 1,
+    since: null,
+  };
+}
+
+/** Headers of development mode state a name, which nothing verifies. */
+function authorOf(caller: TenantCaller): AuditAuthor {
+  const { tenant, user, agent } = caller;
+  const digest = personDigest(caller);
+  if (user.issuer === tenantIssuer(tenant)) return { kind: 'claimed', name: digest };
+  const actors = agent === undefined ? [] : [{ issuer: agent.issuer, subject: agent.subject }];
+  return { kind: 'token', issuer: user.issuer, subject: digest, actors };
+}
