@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import type { HttpResponse } from './call-api.ts';
@@ -158,6 +159,27 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('freeze windows'), () 
       expect((await world.binding('frozen-late')).metadata.generation).toBe(set.generation);
       await unfreeze(set.id);
     }
+  });
+
+  test('a freeze window is answered after the commands that were stored before it have ended', async () => {
+    const { id } = await world.createPolicy('in-flight', definitionOf('in-flight'));
+    const model = await world.createModel('in-flight');
+    const left = applyOf(await world.binding('in-flight'), id, 'in-flight');
+    await leaveCommand(world.api, { ...left, leaseSeconds: 300 });
+    const state = { isAnswered: false };
+    const setting = freeze({ modelId: model, endsAt: inHours(1) }).then(({ status }) => {
+      state.isAnswered = true;
+      return status;
+    });
+    const isListed = async () =>
+      (await world.api.call('/api/v1/freezes')).json.items.some(
+        ({ target }: { readonly target: { readonly id: string } }) => target.id === model,
+      );
+    await until('the window is stored', isListed);
+    for (let count = 0; count < 10; count++) expect(await isListed()).toBe(true);
+    expect(state.isAnswered).toBe(false);
+    await world.api.database.database.sql`delete from management.operations where operation_id = ${left.operationId}`;
+    expect(await setting).toBe(200);
   });
 
   test('an installation has at most 500 freeze windows that have not ended', async () => {

@@ -21,6 +21,8 @@ export type LeftRow = {
   /** What freeze windows may refuse it, as type:id. */
   readonly objects?: readonly string[];
   readonly overridesFreeze?: boolean;
+  /** How long a process still has it; recovery takes it at once when absent. */
+  readonly leaseSeconds?: number;
   /** The write that the row records as accepted. */
   readonly accepted?: { readonly uid: string; readonly generation: number };
 };
@@ -29,7 +31,7 @@ export type LeftRow = {
 export async function leaveCommand(api: RunningManagement, row: LeftRow): Promise<string> {
   const { sql } = api.database.database;
   const { operationId, policyId, modelId, write, kind, ageMinutes = 0, accepted, subject = 'root-admin' } = row;
-  const { objects = [], overridesFreeze = false } = row;
+  const { objects = [], overridesFreeze = false, leaseSeconds = -1 } = row;
   const target = modelId === undefined ? 'policy' : 'model';
   const key = newKey();
   await sql`
@@ -39,7 +41,7 @@ export async function leaveCommand(api: RunningManagement, row: LeftRow): Promis
     values (${operationId}, ${kind}, ${accepted === undefined ? 'pending' : 'running'}, ${target},
       ${modelId ?? policyId},
       ${'0'.repeat(32)}, ${JSON.stringify(write)}, ${accepted !== undefined}, ${accepted?.uid ?? null},
-      ${accepted?.generation ?? null}, ${sql.array([...objects])}::text[], ${overridesFreeze}, now() - interval '1 second',
+      ${accepted?.generation ?? null}, ${sql.array([...objects])}::text[], ${overridesFreeze}, now() + ${leaseSeconds} * interval '1 second',
       now() - ${ageMinutes} * interval '1 minute', now())`;
   await sql`
     insert into management.idempotency_keys (subject, key, fingerprint, operation_id, created_at)
