@@ -267,6 +267,13 @@ describe(title, () => {
         return (await act.readBinding(modelId)).json.state === 'applied';
       });
       expect(await api.ended(accepted)).toMatchObject({ state: 'succeeded' });
+      const unused = (await act.createPolicy('unused')).id;
+      await act.savePolicy(unused, { description: 'newer' });
+      await until('the text of a version that nothing uses is removed', async () => {
+        const answer = await api.call(`/api/v1/policy-purges/${unused}/1`, { method: 'POST' });
+        if (answer.status !== 200) throw new Error(answer.text);
+        return answer;
+      });
       const ended = { name: 'gateway', ready: false, restartCount: 0, image: 'x', imageID: '' };
       const containerStatuses = [{ ...ended, state: { terminated: { exitCode: 0 } } }];
       const value = { phase: 'Running', containerStatuses };
