@@ -15,7 +15,7 @@ import type { ObjectStore } from '#objects/ports';
 import type { HintQueue } from '#queue/ports';
 import { openRelations } from '#relations/adapters/open-relations';
 import type { Relations } from '#relations/ports';
-import { analyse } from '#search/analysis/analyse';
+import { analyse, analyseQuery } from '#search/analysis/analyse';
 import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
 import { removeContents } from './collections/remove-contents.ts';
 import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
@@ -93,7 +93,7 @@ export async function createRetrievalService(
     objects,
     models,
     index: search.index,
-    analyse,
+    analyse: analyseQuery,
     countTokens,
     profiles: profiles.current,
     defaultEmptyAclPolicy: config.emptyAclPolicy,

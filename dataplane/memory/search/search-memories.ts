@@ -1,6 +1,7 @@
 import type { FoundMemory, SearchMemories } from '#contracts/memory';
 import { ModelsError } from '#models/models-error';
 import type { ModelCall } from '#models/ports';
+import { analyseQuery } from '#search/analysis/analyse';
 import type { AttributeCondition } from '#search/condition';
 import { bestRank, fuseRankings } from '#search/fuse-rankings';
 import type { Candidate, Leg, SearchIndex } from '#search/ports';
@@ -58,7 +59,7 @@ async function changeNoOf({ database: { sql } }: MemorySearchPorts, { person }: 
 type NamedLeg = { readonly name: 'semantic' | 'bm25'; readonly leg: Leg };
 
 async function legsOf(
-  { models, profile, analyse }: MemorySearchPorts,
+  { models, profile }: MemorySearchPorts,
   { request: { query, mode }, call }: MemorySearch,
 ): Promise<readonly NamedLeg[]> {
   const legs: NamedLeg[] = [];
@@ -70,7 +71,7 @@ async function legsOf(
   // The profile was withdrawn after the request was read.
   if (mode === 'semantic' && legs.length === 0)
     throw new ModelsError('unavailable', 'no embedding profile is approved');
-  if (mode !== 'semantic') legs.push({ name: 'bm25', leg: { kind: 'bm25', terms: analyse(query) } });
+  if (mode !== 'semantic') legs.push({ name: 'bm25', leg: { kind: 'bm25', terms: analyseQuery(query) } });
   return legs;
 }
 

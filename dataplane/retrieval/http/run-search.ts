@@ -1,7 +1,7 @@
 import { watchClient } from '#api/watch-client';
 import { type Citation, type QueryMeta, type QueryRequest, retrievalLimits } from '#contracts/retrieval';
 import { openTrace } from '#kit/http/trace-context';
-import { analyse } from '#search/analysis/analyse';
+import { analyseQuery } from '#search/analysis/analyse';
 import { findTerms } from '#search/analysis/find-terms';
 import { fuseRankings } from '#search/fuse-rankings';
 import { parseCondition } from '#search/parse-condition';
@@ -56,7 +56,7 @@ export async function runSearch(request: RetrievalRequest, query: QueryRequest):
     kind: 'searched',
     ranked: reranked.applied ? rescored(reranked.citations) : found,
     visibility,
-    highlighted: query.highlight ? new Set(analyse(`${query.text}\n${text}`)) : undefined,
+    highlighted: query.highlight ? new Set(analyseQuery(`${query.text}\n${text}`)) : undefined,
     meta: { mode, top_k: topK, rerank: reranked.applied, hybrid_weights: weightsOf[mode], trace_id: traceId },
   };
 }
