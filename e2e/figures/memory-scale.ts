@@ -31,14 +31,17 @@ export const figure: Figure = {
 
 function resultOf(size: 'small' | 'full', role: ScaleRole, found: Awaited<ReturnType<typeof measureScale>>) {
   const times = found.warm.p95 / found.alone.p95;
-  const isQuick = size === 'small' || (found.cold.p95 <= most.coldMs && times <= most.warmTimes);
+  const budgetedTimes = found.budgeted.p95 / found.alone.p95;
+  const isQuick =
+    size === 'small' || (found.cold.p95 <= most.coldMs && times <= most.warmTimes && budgetedTimes <= most.warmTimes);
   return {
     holds: found.foreign === 0 && found.found > 0 && found.residentMost <= most.residentMib && isQuick,
     line:
       `role ${role}: ${found.queries} searches found ${found.found} memories, ${found.foreign} foreign ones; first search ` +
       `p50/p95 ${found.cold.p50.toFixed(0)}/${found.cold.p95.toFixed(0)} ms (at most ${most.coldMs}), further ones ` +
       `${found.warm.p50.toFixed(1)}/${found.warm.p95.toFixed(1)} ms, ${times.toFixed(2)} times that of the person alone ` +
-      `(at most ${most.warmTimes}); resident ${found.residentAtStart.toFixed(0)} MiB at the start, at most ` +
+      `(at most ${most.warmTimes}), with a token budget of 100 ${found.budgeted.p50.toFixed(1)}/` +
+      `${found.budgeted.p95.toFixed(1)} ms, ${budgetedTimes.toFixed(2)} times; resident ${found.residentAtStart.toFixed(0)} MiB at the start, at most ` +
       `${found.residentMost.toFixed(0)} MiB (bound ${most.residentMib.toFixed(0)})`,
   };
 }

@@ -17,6 +17,8 @@ type ScaleReport = {
   /** First searches of persons with as many memories as the measured one. */
   readonly cold: Timings;
   readonly warm: Timings;
+  /** Warm searches with a token budget that few memories fill. */
+  readonly budgeted: Timings;
   /** The same searches in a store that holds the memories of the measured person alone. */
   readonly alone: Timings;
   /** Resident memory in MiB: at the start, and the peak. */
@@ -41,9 +43,11 @@ export async function measureScale(
       .split(' ')
       .slice(1, 6)
       .join(' ');
-  const warmTimes = async (service: ScaleService): Promise<Timings> => {
+  const warmTimes = async (service: ScaleService, request: object = {}): Promise<Timings> => {
     const times: number[] = [];
-    for (let no = 0; no < warmSearches; no += 1) times.push((await service.search(measured, { query: query() })).ms);
+    for (let no = 0; no < warmSearches; no += 1) {
+      times.push((await service.search(measured, { query: query(), ...request })).ms);
+    }
     return timingsOf(times.slice(warmSearches / 4));
   };
   let alone: Timings;
@@ -71,6 +75,8 @@ export async function measureScale(
   say(`cold p50 ${cold.p50.toFixed(1)} ms, p95 ${cold.p95.toFixed(1)} ms`);
   const warm = await warmTimes(service);
   say(`warm p50 ${warm.p50.toFixed(1)} ms, p95 ${warm.p95.toFixed(1)} ms`);
+  const budgeted = await warmTimes(service, { top_k: 100, token_budget: 100 });
+  say(`with a token budget p50 ${budgeted.p50.toFixed(1)} ms, p95 ${budgeted.p95.toFixed(1)} ms`);
   const counts = { found: 0, foreign: 0, left: size.queries };
   await Promise.all(
     Array.from({ length: callers }, async () => {
@@ -84,8 +90,10 @@ export async function measureScale(
       }
     }),
   );
-  return { ...counts, queries: size.queries, cold, warm, alone, residentAtStart, residentMost };
+  return { ...counts, queries: size.queries, cold, warm, budgeted, alone, residentAtStart, residentMost };
 }
+
+const budgets = [{}, {}, { token_budget: 30 }, { token_budget: 100 }, { token_budget: 1_000 }] as const;
 
 function personOf(share: number, { equals, others }: ScaleSize): string {
   const at = Math.floor(share * (equals + others));
@@ -102,5 +110,5 @@ function requestOf(random: () => number, query: string): object {
     { NOT: [{ agent_id: 'agent-1' }] },
     { metadata: { owner: { ne: 'nobody' } } },
   ]);
-  return { query, mode: oneOf(['hybrid', 'semantic', 'bm25']), top_k: oneOf([1, 10, 100]), filters };
+  return { query, mode: oneOf(['hybrid', 'semantic', 'bm25']), top_k: oneOf([1, 10, 100]), filters, ...oneOf(budgets) };
 }

@@ -13,6 +13,7 @@ import {
   audienceOfPeople,
   issuers,
   openServicesCluster,
+  publicUrl,
   type ServicesCluster,
   tenant,
 } from './open-services-cluster.ts';
@@ -46,6 +47,19 @@ const describeServices = (): void => {
       headers: { authorization: `Bearer ${token}`, 'x-tenant-id': tenant },
       ...(body === undefined ? {} : { body }),
     });
+  }
+
+  const tokenOf = (subject: string): Promise<string> => {
+    const claims = { iss: issuers.people, sub: subject, aud: audienceOfPeople };
+    return signText(cluster.key, JSON.stringify({ ...claims, exp: Math.floor(Date.now() / 1_000) + 600 }));
+  };
+
+  /** The agents that the catalogue lists to a person. */
+  async function listedAgents(subject: string): Promise<readonly object[]> {
+    const headers = { authorization: `Bearer ${await tokenOf(subject)}` };
+    const { status, json } = await cluster.call({ url: `${cluster.service('catalogue')}/api/v1/agents`, headers });
+    expect(status).toBe(200);
+    return json['items'] as readonly object[];
   }
 
   const apply = (object: object): Promise<string> =>
@@ -107,7 +121,7 @@ const describeServices = (): void => {
   );
 
   test(
-    'a version of an agent is ready, answers a call of the gateway at its Service, and is removed with its objects',
+    'a version of an agent is ready, answers at its Service, is listed to its readers only, and is removed with its objects',
     async () => {
       const { client, kubectl, gatewayKey: key } = cluster;
       const measured = await applyUntilReady({ client, apply: (text) => kubectl(['apply', '--filename=-'], text) }, [
@@ -142,18 +156,25 @@ const describeServices = (): void => {
         spec: { version: 'hello-1', owner, workspace: 'tests', access },
       });
       await kubectl(['wait', '--for=condition=Ready', 'agent.portcullis.dev/hello', '--timeout=5m']);
-      const through = async (subject: string) => {
-        const claims = { iss: issuers.people, sub: subject, aud: audienceOfPeople };
-        const exp = Math.floor(Date.now() / 1_000) + 600;
-        const person = await signText(cluster.key, JSON.stringify({ ...claims, exp }));
-        return cluster.call({
+      const through = async (subject: string) =>
+        cluster.call({
           ...{ url: `${cluster.service('gateway')}/agents/${agentId}/message:send`, method: 'POST', body },
-          headers: { 'a2a-version': '1.0', authorization: `Bearer ${person}` },
+          headers: { 'a2a-version': '1.0', authorization: `Bearer ${await tokenOf(subject)}` },
         });
-      };
       expect(await through('ann')).toMatchObject({ status: 200, json: { message: { parts: [{ text: 'hello' }] } } });
       expect((await through('bob')).status).toBe(404);
+      const [listed] = await until('the catalogue lists the agent with its interface to its reader', async () => {
+        const agents = await listedAgents('ann');
+        return agents.some((agent) => 'invocationInterface' in agent) ? agents : undefined;
+      });
+      const url = `${publicUrl}/agents/${agentId}`;
+      expect(listed).toMatchObject({ agentId, versionId, state: 'active', invocationInterface: { url } });
+      expect(await listedAgents('bob')).toEqual([]);
       await kubectl(['delete', 'agent.portcullis.dev/hello', '--timeout=5m']);
+      await until(
+        'the catalogue does not list the deleted agent',
+        async () => (await listedAgents('ann')).length === 0,
+      );
       await kubectl(['delete', `agentversion.portcullis.dev/hello-1`, '--timeout=5m']);
       const left = ['get', 'deployments,services,networkpolicies,configmaps', '--output=name'];
       await until('its objects are removed', async () => !(await kubectl(left)).includes(workload));
@@ -185,7 +206,19 @@ const describeServices = (): void => {
     const pods = ((await listed('pods')) as readonly Pod[]).filter(({ metadata }) => metadata.name !== 'client');
     const policies = (await listed('networkpolicies')) as readonly Policy[];
     const components = new Set(pods.map(({ metadata }) => metadata.labels['app.kubernetes.io/component']));
-    expect(components).toEqual(new Set(['echo', 'gateway', 'memory', 'operator', 'postgres', 'retrieval', 'runtime']));
+    expect(components).toEqual(
+      new Set([
+        'catalogue',
+        'catalogue-worker',
+        'echo',
+        'gateway',
+        'memory',
+        'operator',
+        'postgres',
+        'retrieval',
+        'runtime',
+      ]),
+    );
     for (const { metadata, spec, status } of pods) {
       const own = policies.filter(({ spec: { podSelector } }) =>
         Object.entries(podSelector.matchLabels).every(([label, value]) => metadata.labels[label] === value),
@@ -201,5 +234,5 @@ const describeServices = (): void => {
   });
 };
 
-if (missing === undefined) describe('retrieval, memory and agents on a cluster', describeServices);
-else test('retrieval, memory and agents on a cluster', ({ skip }) => skip(missing));
+if (missing === undefined) describe('retrieval, memory, agents and their catalogue on a cluster', describeServices);
+else test('retrieval, memory, agents and their catalogue on a cluster', ({ skip }) => skip(missing));

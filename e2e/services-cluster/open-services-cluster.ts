@@ -26,8 +26,10 @@ export const issuers = { people: 'https://people.example', gateway: 'https://gat
 /** Audience of the tokens of people, and their tenant. */
 export const audienceOfPeople = 'portcullis';
 export const tenant = 'acme';
+/** Origin at which clients reach agents. */
+export const publicUrl = 'https://agents.example.com';
 
-/** The chart with retrieval, memory and agents on a node of this machine. */
+/** The chart with retrieval, memory, agents and their catalogue on a node of this machine. */
 export type ServicesCluster = AsyncDisposable & {
   readonly client: KubeClient;
   readonly kubectl: ServicesKubectl;
@@ -44,7 +46,7 @@ export type ServicesCluster = AsyncDisposable & {
 export async function openServicesCluster(
   timetable: Timetable,
   progress: ProgressReporter,
-  /** Whether retrieval and memory run, too. */
+  /** Whether retrieval, memory and catalogue run, too. */
   withServices = true,
 ): Promise<ServicesCluster> {
   await using parts = new AsyncDisposableStack();
@@ -96,9 +98,10 @@ function valuesOf({ jwk }: TestKey, withServices: boolean): object {
     management: { enabled: false },
     retrieval: { ...service, collections: { tenants: [tenant] }, staging: { claim: { size: '256Mi' } } },
     memory: { ...service, embeddingProfile: 'offline' },
+    catalogue: { ...service, embeddingProfile: 'offline' },
     agents: {
       enabled: true,
-      publicUrl: 'https://agents.example.com',
+      publicUrl,
       issuer: issuers.gateway,
       signingKeys: { existingSecret: 'signing-keys' },
       issuers: [trusted],

@@ -7,10 +7,10 @@ import { bestRank, fuseRankings } from '#search/fuse-rankings';
 import type { Candidate, Leg, SearchIndex } from '#search/ports';
 import { SearchUnavailableError } from '#search/search-error';
 import type { Database } from '#sql/connect';
-import { isLive, type MemoryRow, memoryColumns } from '../facts/memory-row.ts';
+import type { MemoryRow } from '../facts/memory-row.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
 import type { Person } from '../people/person.ts';
-import { entryId, memoryIdOf } from './memory-entry.ts';
+import { takeFitting } from './take-fitting.ts';
 
 export type MemorySearchPorts = TextPorts & { readonly database: Database; readonly index: SearchIndex };
 
@@ -96,10 +96,14 @@ async function searchOnce(
     );
     const fused = fuseRankings(rankings.map((candidates) => ({ candidates, weight: 1 })));
     const scores = scoresOf(legs, rankings);
-    const taken = await takeFitting(ports, search, fused, scores, legs.length);
+    const taken = await takeFitting(ports.database, person.person, fused, request, call.signal);
     if (taken.dropped > 0 && (await hasChanged(ports, person))) return undefined;
     const isExhausted = rankings.every((ranking) => ranking.length < window);
-    if (taken.results.length >= request.top_k || isExhausted) return taken;
+    if (!taken.isComplete && !isExhausted) continue;
+    const results = taken.rows.map(({ id, score, row }) =>
+      foundOf(row, search.userId, score / (bestRank * legs.length), scores.get(id) ?? { semantic: null, bm25: 0 }),
+    );
+    return { results, tokens: taken.tokens };
   }
 }
 
@@ -112,48 +116,6 @@ function scoresOf(legs: readonly NamedLeg[], rankings: readonly (readonly Candid
     for (const { id, score } of ranking) scores.set(id, { semantic: null, bm25: 0, ...scores.get(id), [name]: score });
   }
   return scores;
-}
-
-/** Number of candidates that one statement reads. */
-const pageSize = 200;
-
-type Taken = FoundMemories & { readonly dropped: number };
-
-async function takeFitting(
-  { database }: MemorySearchPorts,
-  { person, userId, request }: MemorySearch,
-  fused: readonly Candidate[],
-  scores: Scores,
-  legCount: number,
-): Promise<Taken> {
-  const { top_k: topK, token_budget: budget = Number.POSITIVE_INFINITY } = request;
-  const results: FoundMemory[] = [];
-  let tokens = 0;
-  let dropped = 0;
-  for (let at = 0; at < fused.length && results.length < topK && tokens < budget; at += pageSize) {
-    const page = fused.slice(at, at + pageSize);
-    const rows = await liveRows(database, person.person, page);
-    dropped += page.length - rows.size;
-    for (const { id, score } of page) {
-      const row = rows.get(id);
-      if (row === undefined || results.length >= topK || tokens + row.tokens > budget) continue;
-      tokens += row.tokens;
-      results.push(foundOf(row, userId, score / (bestRank * legCount), scores.get(id) ?? { semantic: null, bm25: 0 }));
-    }
-  }
-  return { results, tokens, dropped };
-}
-
-async function liveRows(
-  { sql }: Database,
-  person: string,
-  candidates: readonly Candidate[],
-): Promise<ReadonlyMap<string, MemoryRow>> {
-  const ids = candidates.map(({ id }) => memoryIdOf(id));
-  const rows = await sql<MemoryRow[]>`
-    select ${memoryColumns(sql)} from memory.memories m
-    where m.person = ${person} and m.memory_id = any(${sql.array(ids)}::uuid[]) and ${isLive(sql)}`;
-  return new Map(rows.map((row) => [entryId(row.memory_id, row.version), row]));
 }
 
 async function hasChanged({ database }: MemorySearchPorts, { person, changeNo }: Person): Promise<boolean> {
