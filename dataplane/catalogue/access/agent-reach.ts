@@ -1,3 +1,4 @@
+import { type AgentProtocol, agentProtocols } from '#contracts/catalogue';
 import { agentPrincipals } from '#relations/agent-principals';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import { RelationsModelError } from '#relations/relations-error';
@@ -6,7 +7,7 @@ import type { CatalogueCaller } from './catalogue-caller.ts';
 type CatalogueRight = 'view' | 'invoke';
 
 /** An agent with the protocol that decides whether the group of every caller counts. */
-type JudgedAgent = { readonly agent_id: string; readonly protocol: 'a2a' | 'mcp' };
+type JudgedAgent = { readonly agent_id: string; readonly protocol: AgentProtocol };
 
 /**
  * The agents on which a caller has a right at this moment: their ids, or `wide` for more than the store lists at once.
@@ -51,6 +52,22 @@ export async function reachOf(
       return ids.filter((id) => also.has(id));
     }, first);
   }
+}
+
+/**
+ * The protocols over which the caller has the right on an agent of this id, whether there is one or not: none for a hidden
+ * agent and for a missing one.
+ * @throws RelationsUnavailableError
+ */
+export async function allowedProtocols(
+  relations: Questions,
+  caller: CatalogueCaller,
+  { right, agentId }: { readonly right: CatalogueRight; readonly agentId: string },
+): Promise<readonly AgentProtocol[]> {
+  const reach = await reachOf(relations, caller, right);
+  const agents = agentProtocols.map((protocol) => ({ agent_id: agentId, protocol }));
+  const allowed = await judgeAgents(relations, caller, { right, reach, agents });
+  return agentProtocols.filter((_protocol, at) => allowed[at]);
 }
 
 /** Whether the caller has the right on each agent. @throws RelationsUnavailableError */

@@ -52,8 +52,8 @@ async function readListed(
   const kept: AgentContent[] = [];
   for (let from = 0; from < ids.length && kept.length <= limit; from += batch) {
     const part = ids.slice(from, from + batch);
-    const found = await readAgents(sql, { filters, ids: part, after: undefined, limit: batch });
-    kept.push(...found.filter(({ agent_id: id, protocol }) => own.has(id) || protocol === 'a2a'));
+    const among = { ids: part, own: part.filter((id) => own.has(id)) };
+    kept.push(...(await readAgents(sql, { filters, among, after: undefined, limit: batch })));
   }
   return { agents: kept.slice(0, limit), hasMore: kept.length > limit };
 }

@@ -15,8 +15,8 @@ export type AgentFilters = {
 
 type AgentQuery = {
   readonly filters: AgentFilters;
-  /** Only agents with these ids. */
-  readonly ids?: readonly string[];
+  /** Only agents with these ids; those that are not in `own` only with the protocol A2A. */
+  readonly among?: { readonly ids: readonly string[]; readonly own: readonly string[] };
   /** The id after which the agents begin; absent for the first ones. */
   readonly after: string | undefined;
   readonly limit: number;
@@ -46,19 +46,25 @@ const columns = [
 /** Agents in the order of their ids. @throws SqlUnavailableError */
 export async function readAgents(
   sql: Sql,
-  { filters, ids, after, limit }: AgentQuery,
+  { filters, among, after, limit }: AgentQuery,
 ): Promise<readonly AgentContent[]> {
   const { workspaceId, protocol, implementationType, state, ownerIssuer, ownerSubject } = filters;
   return await sql<AgentContent[]>`
     select ${sql(columns)} from catalogue.agents
     where state = ${state} and not is_contested and agent_id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid
-      ${ids === undefined ? sql`` : sql`and agent_id = any(${sql.array([...ids])}::uuid[])`}
+      ${among === undefined ? sql`` : isAmong(sql, among)}
       ${workspaceId === undefined ? sql`` : sql`and workspace = ${workspaceId}`}
       ${protocol === undefined ? sql`` : sql`and protocol = ${protocol}`}
       ${implementationType === undefined ? sql`` : sql`and implementation_type = ${implementationType}`}
       ${ownerIssuer === undefined ? sql`` : sql`and owner_issuer = ${ownerIssuer}`}
       ${ownerSubject === undefined ? sql`` : sql`and owner_subject = ${ownerSubject}`}
     order by agent_id limit ${limit}`;
+}
+
+/** Decided by the server, so that no row of an agent that is hidden from the caller reaches the process. */
+function isAmong(sql: Sql, { ids, own }: NonNullable<AgentQuery['among']>) {
+  return sql`and agent_id = any(${sql.array([...ids])}::uuid[])
+    and (protocol = 'a2a' or agent_id = any(${sql.array([...own])}::uuid[]))`;
 }
 
 /** The agents of these ids that exist, in any state. @throws SqlUnavailableError */
@@ -68,9 +74,19 @@ export async function readAgentsById(sql: Sql, ids: readonly string[]): Promise<
   return new Map(agents.map((agent) => [agent.agent_id, agent]));
 }
 
-/** One agent of any state; undefined if there is none. @throws SqlUnavailableError */
-export async function findAgentById(sql: Sql, agentId: string): Promise<AgentContent | undefined> {
+/**
+ * The agent of this id if it has one of the protocols and is not degraded. Without a protocol the statement looks up no row,
+ * so that it does not depend on whether there is one. @throws SqlUnavailableError
+ */
+export async function findShownAgent(
+  sql: Sql,
+  agentId: string,
+  protocols: readonly AgentContent['protocol'][],
+): Promise<AgentContent | undefined> {
+  const ids = protocols.length === 0 ? [] : [agentId];
   const [agent] = await sql<AgentContent[]>`
-    select ${sql(columns)} from catalogue.agents where agent_id = ${agentId}::uuid`;
+    select ${sql(columns)} from catalogue.agents
+    where agent_id = any(${sql.array(ids)}::uuid[]) and protocol = any(${sql.array([...protocols])}::text[])
+      and state <> 'degraded'`;
   return agent;
 }

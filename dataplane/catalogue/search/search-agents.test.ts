@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { agentProtocols } from '#contracts/catalogue';
 import type { SearchIndex } from '#search/ports';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { writeAgent } from '../feed/write-agent.ts';
-import { findAgentById } from '../records/read-agents.ts';
+import { findShownAgent } from '../records/read-agents.ts';
 import { countedWords } from '../testing/counted-words.ts';
 import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 import { searchAgents } from './search-agents.ts';
@@ -45,7 +46,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search beside chang
     const sketch = await world.publish(`changed-${reason.replaceAll(' ', '-')}`);
     await world.allow('ann', 'invoke', sketch);
     const { sql } = world.database;
-    const agent = await findAgentById(sql, sketch.agentId);
+    const agent = await findShownAgent(sql, sketch.agentId, agentProtocols);
     if (agent === undefined) throw new TypeError('the agent is not stored');
     const found = [[{ id: `${sketch.agentId}/1`, score: 1 }]];
     expect((await search(async () => found)).map((one) => one.agent.agent_id)).toEqual([sketch.agentId]);

@@ -53,9 +53,11 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
   const reach = await reachOf(ports.relations, search.caller, 'invoke');
   const labels = await invocableLabels(ports, search, reach);
   const { legs, floor } = await legsOf(ports, search);
+  // First, so that a workspace of hidden agents costs the statements of a missing one.
+  if (!(await hasEntry(database.sql, workspaceId, labels))) return [];
   // Read after the rights: the index then knows every agent that they may name.
   const changeNo = await newestChange(database.sql, workspaceId);
-  if (changeNo === undefined || !(await hasEntry(database.sql, workspaceId, labels))) return [];
+  if (changeNo === undefined) return [];
   const rankings = await index.candidates(
     {
       partition: workspaceId,
@@ -105,10 +107,13 @@ function isCandidate(agent: AgentContent, { workspaceId, protocols, implementati
  */
 async function hasEntry(sql: Sql, workspace: string, labels: readonly string[]): Promise<boolean> {
   const ids = [...new Set(labels.map(agentOfLabel))];
+  const own = new Set(labels);
   for (let from = 0; from < ids.length; from += 1_000) {
+    const part = ids.slice(from, from + 1_000);
     const [found] = await sql`
       select from catalogue.entries where workspace = ${workspace} and is_listed
-        and agent_id = any(${sql.array(ids.slice(from, from + 1_000))}::uuid[]) limit 1`;
+        and agent_id = any(${sql.array(part)}::uuid[])
+        and (protocol = 'a2a' or agent_id = any(${sql.array(part.filter((id) => own.has(id)))}::uuid[])) limit 1`;
     if (found !== undefined) return true;
   }
   return false;

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { listenOnLoopback } from '#kit/testing/loopback';
+
+/** What crossed the proxy. Parsing of statements is not counted: each connection does it once. */
+type Exchanged = {
+  /** Statements that ended, failed ones included. */
+  readonly statements: number;
+  readonly rows: number;
+  readonly rowBytes: number;
+  /** Bytes of the parameters of statements. */
+  readonly parameterBytes: number;
+};
+
+/** A proxy before a PostgreSQL server that counts statements and rows in both directions. */
+type CountingProxy = AsyncDisposable & {
+  /** The URL of the database behind the proxy. */
+  readonly url: string;
+  /** What crossed the proxy since the last call. */
+  take(): Exchanged;
+};
+
+const none: Exchanged = { statements: 0, rows: 0, rowBytes: 0, parameterBytes: 0 };
+
+/** @param databaseUrl without TLS, so that messages can be read */
+export async function startCountingProxy(databaseUrl: string): Promise<CountingProxy> {
+  const target = new URL(databaseUrl);
+  let counts = none;
+  const add = (more: Partial<Exchanged>): void => {
+    const sum = (name: keyof Exchanged): number => counts[name] + (more[name] ?? 0);
+    counts = {
+      statements: sum('statements'),
+      rows: sum('rows'),
+      rowBytes: sum('rowBytes'),
+      parameterBytes: sum('parameterBytes'),
+    };
+  };
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    const database = connect(Number(target.port), target.hostname);
+    // The first message of a client has no type.
+    readMessages(client, 'untyped first', (type, body) => {
+      if (type === 'B') add({ parameterBytes: parametersOf(body) });
+    });
+    readMessages(database, 'typed', (type, body) => {
+      if (type === 'C' || type === 'E') add({ statements: 1 });
+      if (type === 'D') add({ rows: 1, rowBytes: body.length });
+    });
+    for (const [from, to] of [
+      [client, database],
+      [database, client],
+    ] as const) {
+      open.add(from);
+      from.on('close', () => open.delete(from));
+      from.on('error', () => to.destroy());
+      from.pipe(to);
+    }
+  });
+  const { port } = new URL(await listenOnLoopback(server));
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.href,
+    take() {
+      const taken = counts;
+      counts = none;
+      return taken;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Calls `receive` for each message of a connection: one byte of type, four of length, and the body. */
+function readMessages(
+  socket: Socket,
+  start: 'typed' | 'untyped first',
+  receive: (type: string, body: Buffer) => void,
+): void {
+  let held = Buffer.alloc(0);
+  let typeBytes = start === 'typed' ? 1 : 0;
+  socket.on('data', (chunk) => {
+    held = Buffer.concat([held, chunk]);
+    while (held.length >= typeBytes + 4) {
+      const end = typeBytes + held.readUInt32BE(typeBytes);
+      if (held.length < end) return;
+      receive(held.toString('latin1', 0, typeBytes), held.subarray(typeBytes + 4, end));
+      held = held.subarray(end);
+      typeBytes = 1;
+    }
+  });
+}
+
+/** Bytes of a Bind message after the names of its portal and statement, which end with a zero byte. */
+function parametersOf(bind: Buffer): number {
+  const portalEnd = bind.indexOf(0) + 1;
+  return bind.length - (bind.indexOf(0, portalEnd) + 1);
+}
