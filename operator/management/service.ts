@@ -53,6 +53,7 @@ import { createGenerationRecorder } from './operations/record-generation.ts';
 import { startRecovery } from './operations/recovery-loop.ts';
 import { startSettling } from './operations/settle-loop.ts';
 import { CheckUnavailableError, createDefinitionChecker } from './policies/check-definition.ts';
+import { openJudges } from './policies/open-judges.ts';
 import { createQuotas } from './policies/quotas.ts';
 import { createCommandTexts } from './purges/adapters/postgres/command-texts.ts';
 import { createRevisionPurges } from './purges/purge-revision.ts';
@@ -166,7 +167,7 @@ export async function createManagementService(
     models,
     providers: () => providerList(approved()),
     approved,
-    checkDefinition: createDefinitionChecker(() => environment.current()),
+    checkDefinition: createDefinitionChecker(parts.use(openJudges()), () => environment.current()),
     quotas,
     dryRun: openDryRunner(secrets.providerSecretsDirectory, () => environment.current()),
     overview: () => readOverview({ caches, gateways, program }),

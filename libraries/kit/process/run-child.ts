@@ -33,22 +33,34 @@ export function runChild(file: string, options: RunOptions): Promise<RunEnd> {
  * @throws the reason of the signal; the error of the system if the program cannot be started
  */
 export async function runProcess(command: readonly string[], options: RunOptions = {}): Promise<RunEnd> {
-  const {
-    input = '',
-    env = childEnvironment(),
-    cwd,
-    timeoutMs,
-    signal,
-    onStderr,
-    maxOutputBytes = 4 * 1024 * 1024,
-  } = options;
-  signal?.throwIfAborted();
+  options.signal?.throwIfAborted();
+  return await startRun(command, options).finish(options);
+}
+
+/** A program that was started and waits for its standard input. */
+export type StartedRun = {
+  hasEnded(): boolean;
+  /**
+   * Gives the input and waits for the end, like `runProcess`. It is called once; the timeout begins here.
+   * @throws like `runProcess`
+   */
+  finish(options: Pick<RunOptions, 'input' | 'timeoutMs' | 'signal'>): Promise<RunEnd>;
+  /** Kills it; resolves when it has exited. */
+  kill(): Promise<void>;
+};
+
+/** Starts a program before its input is known. Its input ends with this process, however that ends. */
+export function startRun(
+  command: readonly string[],
+  options: Pick<RunOptions, 'env' | 'cwd' | 'onStderr' | 'maxOutputBytes'> = {},
+): StartedRun {
+  const { env = childEnvironment(), cwd, onStderr, maxOutputBytes = 4 * 1024 * 1024 } = options;
   const stdout = collector(maxOutputBytes, kill);
   const stderr = collector(maxOutputBytes, kill);
   const child = startChild(command, {
     env,
     cwd,
-    stdin: { text: input },
+    stdin: 'open',
     stdout: stdout.add,
     stderr(text) {
       stderr.add(text);
@@ -58,19 +70,29 @@ export async function runProcess(command: readonly string[], options: RunOptions
   function kill(): void {
     child.signal('SIGKILL');
   }
-  let timedOut = false;
-  function onTimeout(): void {
-    timedOut = true;
-    kill();
-  }
-  const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
-  signal?.addEventListener('abort', kill, { once: true });
-  const end = await child.closed;
-  clearTimeout(timer);
-  signal?.removeEventListener('abort', kill);
-  signal?.throwIfAborted();
-  if (end.kind === 'not_started') throw end.error;
-  return { code: end.kind === 'exited' ? end.code : null, stdout: stdout.text(), stderr: stderr.text(), timedOut };
+  return {
+    hasEnded: child.hasEnded,
+    async finish({ input = '', timeoutMs, signal }) {
+      let timedOut = false;
+      function onTimeout(): void {
+        timedOut = true;
+        kill();
+      }
+      const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
+      signal?.addEventListener('abort', kill, { once: true });
+      child.giveInput(input);
+      const end = await child.closed;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', kill);
+      signal?.throwIfAborted();
+      if (end.kind === 'not_started') throw end.error;
+      return { code: end.kind === 'exited' ? end.code : null, stdout: stdout.text(), stderr: stderr.text(), timedOut };
+    },
+    async kill() {
+      kill();
+      await child.ended;
+    },
+  };
 }
 
 function collector(limit: number, onOver: () => void) {

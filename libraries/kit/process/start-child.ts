@@ -43,6 +43,8 @@ export type Child = {
   /** Resolves when it has exited and its outputs have been received. */
   readonly closed: Promise<ChildEnd>;
   hasEnded(): boolean;
+  /** Writes the whole of an open standard input and ends it; does nothing once the child has exited. */
+  giveInput(text: string): void;
   /** Does nothing once it has exited. */
   signal(name: NodeJS.Signals): void;
   stop(options: StopOptions): Promise<ChildEnd>;
@@ -76,6 +78,7 @@ export function startChild([program = '', ...args]: readonly string[], options: 
     ended,
     closed: endOf(child, 'close'),
     hasEnded: () => hasEnded,
+    giveInput: (text) => void child.stdin?.end(text),
     signal: (name) => void child.kill(name),
     async stop({ signal = 'SIGTERM', graceMs, last = 'SIGKILL' }) {
       child.kill(signal);

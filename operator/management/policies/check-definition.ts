@@ -1,20 +1,19 @@
 import { assembleBundle } from '#contracts/assemble-bundle';
 import type { BundleLimits } from '#contracts/bundle';
 import { describeProblem } from '#contracts/describe-problem';
-import { type JudgeVerdict, judgeVerdictSchema, maxVerdictBytes } from '#contracts/judge';
+import { type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
 import type { Definition, Rule } from '#contracts/policy';
 import type { PolicyCheck, PolicyCheckResult } from '#contracts/policy-check';
 import { currentProfile } from '#contracts/profiles';
 import type { ApprovedProvider } from '#contracts/providers';
 import { createSemaphore } from '#kit/concurrency/semaphore';
-import { runChild } from '#kit/process/run-child';
+import type { SpareChild } from '#kit/process/spare-child';
 
 /** The validation did not end within its time, or ended with an error. */
 export class CheckUnavailableError extends Error {}
 
 export type DefinitionChecker = (check: PolicyCheck) => Promise<PolicyCheckResult>;
 
-const judgeFile = new URL('../../../runtime/judge.ts', import.meta.url).pathname;
 const timeoutMs = 15_000;
 /** A validation uses a core, and this process answers other requests meanwhile. */
 const atOnce = 2;
@@ -22,10 +21,11 @@ const atOnce = 2;
 const policyId = '00000000-0000-7000-8000-000000000000';
 
 /**
- * Checks a definition and texts in a child process by the rules by which it would be applied. Rules with a provider are named
+ * Checks a definition and texts in a child process, which has no other job, by the rules by which it would be applied. Rules with a provider are named
  * and not run. Nothing is stored.
  */
 export function createDefinitionChecker(
+  judges: Pick<SpareChild, 'run'>,
   environment: () => {
     readonly approved: readonly ApprovedProvider[];
     readonly limits: BundleLimits;
@@ -50,12 +50,7 @@ export function createDefinitionChecker(
         checks: checks.map((one) => ({ ...one, policyId })),
         threads: 1,
       };
-      const ended = await runChild(judgeFile, {
-        input: JSON.stringify(job),
-        timeoutMs,
-        signal: new AbortController().signal,
-        maxOutputBytes: maxVerdictBytes,
-      });
+      const ended = await judges.run({ input: JSON.stringify(job), timeoutMs });
       if (ended.timedOut || ended.code !== 0) throw new CheckUnavailableError('the definition was not checked in time');
       return judgeVerdictSchema.parse(JSON.parse(ended.stdout));
     } finally {
