@@ -4,7 +4,7 @@ import type { Database } from '#sql/connect';
 import { isLive, type MemoryRow, memoryColumns } from '../facts/memory-row.ts';
 import { entryId, memoryIdOf } from './memory-entry.ts';
 
-export type TakenMemories = {
+type TakenMemories = {
   readonly rows: readonly (Candidate & { readonly row: MemoryRow })[];
   readonly tokens: number;
   /** Candidates that the person does not have any more in this version. */
