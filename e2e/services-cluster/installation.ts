@@ -167,7 +167,7 @@ const describeServices = (): void => {
         const agents = await listedAgents('ann');
         return agents.some((agent) => 'invocationInterface' in agent) ? agents : undefined;
       });
-      const url = `${publicUrl}/agents/${agentId}`;
+      const url = `${publicUrl}/agents/${agentId}/versions/${versionId}`;
       expect(listed).toMatchObject({ agentId, versionId, state: 'active', invocationInterface: { url } });
       expect(await listedAgents('bob')).toEqual([]);
       await kubectl(['delete', 'agent.portcullis.dev/hello', '--timeout=5m']);
