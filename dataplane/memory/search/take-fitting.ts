@@ -20,8 +20,8 @@ const mostNamed = 1_000;
 
 /**
  * The best candidates within top_k and the token budget, in their order: one that does not fit is left out, and the next
- * that fits is taken (memory:search:token-budget). After a page that fills neither, the memories that fit into the rest
- * are named by PostgreSQL, so that a small rest does not read every memory of the person.
+ * that fits is taken (memory:search:token-budget). After a page with one that does not fit, PostgreSQL names the memories
+ * that fit into the rest, so that a small rest does not read every memory of the person.
  * @throws SqlUnavailableError; the reason of the signal, once it is aborted
  */
 export async function takeFitting(
@@ -43,13 +43,18 @@ export async function takeFitting(
     left = left.slice(pageSize);
     const live = await liveRows(sql, person, page);
     dropped += page.length - live.size;
+    let isOmitted = false;
     for (const { id, score } of page) {
       const row = live.get(id);
-      if (row === undefined || isFull() || tokens + row.tokens > budget) continue;
+      if (row === undefined || isFull()) continue;
+      if (tokens + row.tokens > budget) {
+        isOmitted = true;
+        continue;
+      }
       tokens += row.tokens;
       rows.push({ id, score, row });
     }
-    if (isFull() || budget === Number.POSITIVE_INFINITY) continue;
+    if (isFull() || !isOmitted) continue;
     fitting = await namedFitting(sql, person, budget - tokens);
     const named = fitting;
     if (named === undefined) continue;

@@ -12,16 +12,16 @@ type SpareOptions = {
 /** Runs one file once for each input. Disposing kills every process of it that has not ended, and starts none after that. */
 export type SpareChild = AsyncDisposable & {
   /**
-   * Runs the file in a process that received no other input. Its start is over if a spare process waits.
+   * Runs the file in a process that receives no other input: the spare process, or a new one if none waits.
    * @throws the error of the system if the process cannot be started
    */
   run(options: { readonly input: string; readonly timeoutMs: number }): Promise<RunEnd>;
 };
 
 /**
- * After each run, one spare process is started and waits for the next input, so that a series of runs does not wait for
- * starts. It ends when no input comes. There is none before the first run. It is started when a run has ended and taken by
- * the next one, so that it adds no process to those of a caller that bounds its concurrent runs.
+ * When a run ends, a spare process starts and waits for the input of the next run, so that only the first run of a series
+ * waits for a start. A spare process that receives no input within the idle time is killed. It takes the place of the run
+ * that ended: a caller that allows N concurrent runs never has more than N processes.
  */
 export function createSpareChild({ file, idleMs, maxOutputBytes }: SpareOptions): SpareChild {
   const alive = new Set<StartedRun>();

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
-import { listenOnLoopback } from '#kit/testing/loopback';
+import type { Socket } from 'node:net';
+import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts';
 
 /** What crossed the proxy. Parsing of statements is not counted: each connection does it once. */
 type Exchanged = {
@@ -13,9 +12,7 @@ type Exchanged = {
 };
 
 /** A proxy before a PostgreSQL server that counts statements and rows in both directions. */
-type CountingProxy = AsyncDisposable & {
-  /** The URL of the database behind the proxy. */
-  readonly url: string;
+type CountingProxy = PostgresProxy & {
   /** What crossed the proxy since the last call. */
   take(): Exchanged;
 };
@@ -24,7 +21,6 @@ const none: Exchanged = { statements: 0, rows: 0, rowBytes: 0, parameterBytes: 0
 
 /** @param databaseUrl without TLS, so that messages can be read */
 export async function startCountingProxy(databaseUrl: string): Promise<CountingProxy> {
-  const target = new URL(databaseUrl);
   let counts = none;
   const add = (more: Partial<Exchanged>): void => {
     const sum = (name: keyof Exchanged): number => counts[name] + (more[name] ?? 0);
@@ -35,9 +31,7 @@ export async function startCountingProxy(databaseUrl: string): Promise<CountingP
       parameterBytes: sum('parameterBytes'),
     };
   };
-  const open = new Set<Socket>();
-  const server = createServer((client) => {
-    const database = connect(Number(target.port), target.hostname);
+  const proxy = await startPostgresProxy(databaseUrl, ({ client, database }) => {
     // The first message of a client has no type.
     readMessages(client, 'untyped first', (type, body) => {
       if (type === 'B') add({ parameterBytes: parametersOf(body) });
@@ -46,30 +40,15 @@ export async function startCountingProxy(databaseUrl: string): Promise<CountingP
       if (type === 'C' || type === 'E') add({ statements: 1 });
       if (type === 'D') add({ rows: 1, rowBytes: body.length });
     });
-    for (const [from, to] of [
-      [client, database],
-      [database, client],
-    ] as const) {
-      open.add(from);
-      from.on('close', () => open.delete(from));
-      from.on('error', () => to.destroy());
-      from.pipe(to);
-    }
+    client.pipe(database);
+    database.pipe(client);
   });
-  const { port } = new URL(await listenOnLoopback(server));
-  const url = new URL(databaseUrl);
-  url.host = `127.0.0.1:${port}`;
   return {
-    url: url.href,
+    ...proxy,
     take() {
       const taken = counts;
       counts = none;
       return taken;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const socket of open) socket.destroy();
-      server.close();
-      await once(server, 'close');
     },
   };
 }

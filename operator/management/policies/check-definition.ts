@@ -21,8 +21,8 @@ const atOnce = 2;
 const policyId = '00000000-0000-7000-8000-000000000000';
 
 /**
- * Checks a definition and texts in a child process, which has no other job, by the rules by which it would be applied. Rules with a provider are named
- * and not run. Nothing is stored.
+ * Checks a definition and texts with the rules of an application, in a child process that has no other job. Rules with a
+ * provider are named and not run. Nothing is stored.
  */
 export function createDefinitionChecker(
   judges: Pick<SpareChild, 'run'>,
