@@ -6,15 +6,17 @@ import { randomFrom } from '../support/random-from.ts';
 const sizes = { small: { memories: 60, budgets: 100 }, full: { memories: 400, budgets: 2_000 } } as const;
 const words = ['tea', 'boat', 'bicycle', 'garden', 'chess', 'violin', 'harbour', 'winter', 'bread', 'ledger'];
 const mostFound = 100;
+const pageOfAdds = 20;
+const agents = ['tutor', 'planner', 'reader'] as const;
 
 type Found = { readonly id: string; readonly tokens: number };
-type Stored = Found & { readonly text: string };
+type Stored = Found & { readonly text: string; readonly agent: string };
 const modes = ['hybrid', 'semantic', 'bm25'] as const;
 
 export const figure: Figure = {
   name: 'memory-budgets',
   title:
-    'random token budgets of searches by all modes over the memories of a person: none exceeded, and no omitted one that ' +
+    'random token budgets of searches by all modes, with and without a filter, over the memories of a person: none exceeded, and no omitted one that ' +
     'matches would still fit unless top_k is reached',
   run: async (size) => {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };
@@ -29,8 +31,9 @@ export const figure: Figure = {
       const length = 1 + Math.floor(random() ** 3 * 120);
       return { role: 'user', content: `${at} ${Array.from({ length }, () => oneOf(words)).join(' ')}` };
     });
-    for (let at = 0; at < memories; at += 100) {
-      await memory.add(caller, { agent_id: 'tutor', infer: false, messages: messages.slice(at, at + 100) });
+    for (let at = 0; at < memories; at += pageOfAdds) {
+      const agent_id = agents[(at / pageOfAdds) % agents.length];
+      await memory.add(caller, { agent_id, infer: false, messages: messages.slice(at, at + pageOfAdds) });
     }
     const search = async (body: object) => {
       const { status, json } = await memory.call(caller, 'POST', '/v1/memories/search', body);
@@ -38,6 +41,8 @@ export const figure: Figure = {
       return { results: json['results'] as readonly Found[], tokens: Number(json['tokens_returned']) };
     };
     const rows = await allMemories(memory, caller);
+    if (rows.length !== memories) throw new Error(`${rows.length} of ${memories} memories are stored`);
+    const agentOf = new Map(rows.map(({ id, agent }) => [id, agent]));
     let exceeded = 0;
     let unfilled = 0;
     /** Searches that top_k ended and not the budget. */
@@ -46,13 +51,17 @@ export const figure: Figure = {
       const budget = 1 + Math.floor(random() ** 2 * 2_000);
       const [mode, query] = [modes[at % modes.length], oneOf(words)];
       const topK = random() < 0.5 ? mostFound : 1 + Math.floor(random() * mostFound);
-      const { results, tokens } = await search({ mode, query, top_k: topK, token_budget: budget });
+      const agent = random() < 0.5 ? undefined : oneOf(agents);
+      const filters = agent === undefined ? {} : { agent_id: agent };
+      const { results, tokens } = await search({ mode, query, top_k: topK, token_budget: budget, filters });
       const sum = results.reduce((total, one) => total + one.tokens, 0);
-      if (tokens > budget || sum !== tokens || results.length > topK) exceeded += 1;
+      const others = results.filter(({ id }) => (agent ?? agentOf.get(id)) !== agentOf.get(id));
+      if (tokens > budget || sum !== tokens || results.length > topK || others.length > 0) exceeded += 1;
       const returned = new Set(results.map(({ id }) => id));
       // A search by words finds the memories that have the word; the others find all.
       const omitted = rows.filter(
-        ({ id, text }) => !returned.has(id) && (mode !== 'bm25' || text.split(' ').includes(query)),
+        ({ id, text, agent: own }) =>
+          !returned.has(id) && (mode !== 'bm25' || text.split(' ').includes(query)) && (agent ?? own) === own,
       );
       const smallest = Math.min(...omitted.map((one) => one.tokens));
       if (results.length === topK) full += 1;
@@ -71,6 +80,6 @@ export const figure: Figure = {
 /** Every memory of the caller with its token count, read from the table. */
 async function allMemories(memory: OpenedMemory, caller: { readonly user: string }): Promise<readonly Stored[]> {
   return memory.database.database.sql<Stored[]>`
-    select m.memory_id as id, m.tokens, m.text from memory.memories m join memory.people p using (person)
+    select m.memory_id as id, m.tokens, m.text, m.agent_id as agent from memory.memories m join memory.people p using (person)
     where p.user_key like ${`%"${caller.user}"]`} and m.deleted_at is null`;
 }

@@ -8,6 +8,9 @@ const sizes = {
   full: { adds: 2_000, persons: 40, kills: 200 },
 } as const;
 
+/** Most of the adds under random kills that may be FAILED, because their workers were killed five times. */
+const mostFailed = 0.01;
+
 export const figure: Figure = {
   name: 'memory-crashes',
   title:
@@ -24,11 +27,14 @@ export const figure: Figure = {
     for (const fault of faults.slice(0, 10)) say(fault);
     const kills = Object.entries(random.kills).map(([part, count]) => `${part} ${count}`);
     return {
-      holds: faults.length + random.incomplete === 0 && random.answers > 0,
+      holds:
+        faults.length + random.incomplete === 0 &&
+        random.answers > 0 &&
+        random.failed <= Math.max(1, mostFailed * sizes[size].adds),
       line:
         `${accepted.size} adds; ${steps.kills} kills at named steps, ${sizes[size].kills} random kills ` +
         `(${kills.join(', ')}), ${random.lostCommits} lost commits: ${faults.length} faults, ` +
-        `${steps.failed + random.failed} events FAILED with a reason; ${random.answers} answers of searches, ` +
+        `${steps.failed + random.failed} events FAILED because of five kills; ${random.answers} answers of searches, ` +
         `${random.incomplete} incomplete`,
     };
   },

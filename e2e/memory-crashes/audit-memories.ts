@@ -1,4 +1,5 @@
 import type { Database } from '#sql/connect';
+import { mostClaims } from '../../dataplane/memory/events/claim-event.ts';
 import { type CrashAdd, expectedMemories } from './crash-adds.ts';
 import type { Accepted } from './send-adds.ts';
 
@@ -12,10 +13,15 @@ type EventRow = {
 type MemoryRow = { readonly memory_id: string; readonly text: string };
 type HistoryRow = { readonly memory_id: string; readonly event: string; readonly new_text: string | null };
 
+/** The only reason for which an add of these tests may fail. */
+const killedReason = `the worker ended ${mostClaims} times without a result`;
+
 export type MemoryAudit = {
   readonly faults: readonly string[];
-  /** Events that ended FAILED with a reason. */
+  /** Events that ended FAILED because their workers were killed. */
   readonly failed: number;
+  /** The memories that every person must have, by user. */
+  readonly expected: ReadonlyMap<string, readonly string[]>;
 };
 
 /**
@@ -29,6 +35,7 @@ export async function auditMemories(
 ): Promise<MemoryAudit> {
   const faults: string[] = [];
   let failed = 0;
+  const expected = new Map<string, readonly string[]>();
   for (const [user, own] of Map.groupBy(adds, (add) => add.user)) {
     const ofPerson = sql`(select person from memory.people where user_key like ${`%"${user}"]`})`;
     const events = await sql<EventRow[]>`
@@ -40,14 +47,16 @@ export async function auditMemories(
       select memory_id, event, new_text from memory.history where person = ${ofPerson} order by entry`;
     const succeeded = own.filter(({ key }) => events.find((event) => event.key === key)?.status === 'SUCCEEDED');
     failed += events.filter(({ status }) => status === 'FAILED').length;
+    const { texts, residences } = expectedMemories(succeeded);
+    expected.set(user, texts);
     const found = [
       ...eventFaults(own, events, accepted),
-      ...textFaults(expectedMemories(succeeded).texts, memories),
-      ...historyFaults(expectedMemories(succeeded).residences, memories, history),
+      ...textFaults(texts, memories),
+      ...historyFaults(residences, memories, history),
     ];
     faults.push(...found.map((fault) => `${user}: ${fault}`));
   }
-  return { faults, failed };
+  return { faults, failed, expected };
 }
 
 function eventFaults(adds: readonly CrashAdd[], events: readonly EventRow[], accepted: Accepted): readonly string[] {
@@ -58,8 +67,8 @@ function eventFaults(adds: readonly CrashAdd[], events: readonly EventRow[], acc
   for (const { event_id, key, status, error, messages } of events) {
     const shown = accepted.get(key);
     if (shown?.size !== 1 || !shown.has(event_id)) faults.push(`the add ${key} was answered with another event`);
-    if (status !== 'SUCCEEDED' && !(status === 'FAILED' && error !== null))
-      faults.push(`the event ${key} is ${status}`);
+    if (status !== 'SUCCEEDED' && !(status === 'FAILED' && error === killedReason))
+      faults.push(`the event ${key} is ${status}: ${error}`);
     if (messages !== null) faults.push(`the ended event ${key} has messages`);
   }
   return faults;

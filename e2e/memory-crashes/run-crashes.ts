@@ -107,7 +107,22 @@ export async function churnAdds(
   over.abort();
   await searching;
   const audit = await auditMemories(world.database, [...early, ...adds], accepted);
-  return { ...audit, ...counts, kills, lostCommits: world.proxy.lost() };
+  const faults = [...audit.faults, ...(await notFound(world.url, audit.expected))];
+  return { ...audit, ...counts, faults, kills, lostCommits: world.proxy.lost() };
+}
+
+/** A fault for each memory of a successful add that a search for its text does not find. */
+async function notFound(url: string, expected: MemoryAudit['expected']): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const [user, texts] of expected) {
+    for (const text of texts) {
+      const body = { query: text, mode: 'bm25', top_k: 100 };
+      const answer = await callMemory(url, { user, path: '/v1/memories/search', body });
+      const found = (answer?.json['results'] ?? []) as readonly { readonly memory: string }[];
+      if (!found.some(({ memory }) => memory === text)) faults.push(`${user}: not found (${answer?.status}): ${text}`);
+    }
+  }
+  return faults;
 }
 
 /** Searches for memories that existed before the first kill: every answer must contain them, but a request may fail. */
