@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -71,4 +73,12 @@ test('an invalid configuration of the operator is refused with one message for e
   await writeFile(join(data, 'limits.yaml'), 'maxMessages: 65\n');
   await expect(startProcess({ file, environment: environment() })).rejects.toThrow(/limits\.yaml: maxMessages/);
   await expect(startProcess({ file, environment: {} })).rejects.toThrow(/PORTCULLIS_DATA_DIR is missing/);
+});
+
+test('an admin port that another program uses is reported as such, with resources that are not listed yet', async () => {
+  await using other = createServer();
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  const { port } = other.address() as AddressInfo;
+  const taken = { ...environment(), PORTCULLIS_LISTEN: `127.0.0.1:${port}` };
+  await expect(startProcess({ file, environment: taken })).rejects.toThrow(/cannot start: .*\(port_in_use\)/);
 });

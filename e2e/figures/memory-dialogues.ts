@@ -90,12 +90,9 @@ async function judge(memory: OpenedMemory, dialogue: GeneratedDialogue, caller: 
   // One add for each message of a contradiction, so that the first fact is stored before it is corrected.
   const adds = dialogue.kind === 'contradiction' ? dialogue.messages.map((one) => [one]) : [dialogue.messages];
   const everKnown: ListedFact[] = [];
-  let most = 0;
   for (const messages of adds) {
     await add(messages);
-    const listed = await records(memory, caller);
-    everKnown.push(...listed);
-    most = Math.max(most, listed.length);
+    everKnown.push(...(await records(memory, caller)));
   }
   const known = await records(memory, caller);
   if (dialogue.kind === 'small talk') {
@@ -109,8 +106,7 @@ async function judge(memory: OpenedMemory, dialogue: GeneratedDialogue, caller: 
     await judgeCorrection(memory, { caller, known, everKnown }, dialogue.replaced, counts);
   // A dialogue with a correction states the old fact again, and corrects it again: no text is new.
   const before = new Set([...everKnown, ...known].map((one) => one.memory));
-  for (const messages of adds)
-    counts.again += await newFacts(memory, caller, await add(messages), { texts: before, most });
+  for (const messages of adds) counts.again += await newFacts(memory, caller, await add(messages), before);
   const found = await memory.find(caller, dialogue.stated.join(' '));
   const recalled = [
     ...found.map((content) => ({ role: 'user', content })),
@@ -128,16 +124,15 @@ function changesOf(event: Readonly<Record<string, unknown>>): readonly Decided[]
   return decisions.filter(({ decision }) => decision === 'ADD' || decision === 'UPDATE');
 }
 
-/** Number of memories after an event whose text was not known before, or that are one more of a known text. */
+/** Number of stored texts of an event that were not known before, whether added or in place of another one. */
 async function newFacts(
   memory: OpenedMemory,
   caller: Caller,
   event: Readonly<Record<string, unknown>>,
-  before: { readonly texts: ReadonlySet<string>; readonly most: number },
+  before: ReadonlySet<string>,
 ): Promise<number> {
   if (changesOf(event).length === 0) return 0;
-  const after = await records(memory, caller);
-  return after.filter((one) => !before.texts.has(one.memory)).length + Math.max(0, after.length - before.most);
+  return (await records(memory, caller)).filter((one) => !before.has(one.memory)).length;
 }
 
 async function judgeCorrection(

@@ -1,6 +1,7 @@
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
+import { allSynced } from '#kube/watch/all-synced';
 import { compareVersions } from '#kube/watch/compare-versions';
 import type { IndexFunction, StoreView } from '#kube/watch/object-store';
 import { startReflector } from '#kube/watch/reflector';
@@ -182,7 +183,7 @@ export function startCaches(options: {
     connect(next) {
       listeners = next;
     },
-    synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
+    synced: allSynced(all),
     routesChangedAt: (gateway) => changedAt.get(gateway) ?? '0',
     removalOf: (route) => removals.get(route),
     removalOfAgentRoute: (route) => agentRemovals.get(route),

@@ -10,6 +10,7 @@ import { createElectionMeter } from '#kube/election/election-metrics';
 import { fenced } from '#kube/election/fenced-client';
 import { type LeaderElection, type LossReason, startLeaderElection } from '#kube/election/leader-election';
 import { createEventRecorder } from '#kube/events/event-recorder';
+import { allSynced } from '#kube/watch/all-synced';
 import { createAgentDeployments } from '../agents/adapters/deployments/agent-deployments.ts';
 import { createBundleConfigMaps } from '../bundles/adapters/config-maps/bundle-config-maps.ts';
 import { createJudge } from '../bundles/run-judge.ts';
@@ -101,7 +102,7 @@ export async function openCluster(
       overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory, cacheDirectory }),
     events,
     leadership: leadershipBy(election),
-    synced: Promise.all(watched.map((one) => one.synced)).then(() => undefined),
+    synced: allSynced(watched),
     silenceMs: () => Math.max(...watched.map((one) => one.silenceMs())),
   };
 }

@@ -2,6 +2,7 @@ import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import type { KubeObject } from '#kube/client/kube-object';
+import { allSynced } from '#kube/watch/all-synced';
 import type { IndexFunction, StoreView } from '#kube/watch/object-store';
 import { type Reflector, startReflector } from '#kube/watch/reflector';
 import type { GatewayReport } from '#resources/gateway-report';
@@ -160,7 +161,7 @@ export function startManagementCaches(options: {
       isEnding = true;
       announce();
     },
-    synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
+    synced: allSynced(all),
     silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),
     async [Symbol.asyncDispose]() {
       await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));

@@ -4,6 +4,7 @@ import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Deployment, NetworkPolicy, Pod, Service } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import type { KubeObject } from '#kube/client/kube-object';
+import { allSynced } from '#kube/watch/all-synced';
 import { type Reflector, startReflector } from '#kube/watch/reflector';
 import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -66,7 +67,7 @@ export function watchAgents(options: {
     deployments: () => deployments.store.list(),
     pods: (workload) => pods.store.by('workload', workload),
     object: (kind, workload) => byKind.get(kind)?.store.get(workload),
-    synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
+    synced: allSynced(all),
     silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),
     async [Symbol.asyncDispose]() {
       await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));

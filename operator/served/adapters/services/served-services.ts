@@ -9,6 +9,7 @@ import type { KubeClient } from '#kube/client/client';
 import { isKubeError, KubeError } from '#kube/client/kube-error';
 import type { KubeObject } from '#kube/client/kube-object';
 import { listAll } from '#kube/client/list-all';
+import { allSynced } from '#kube/watch/all-synced';
 import { startReflector } from '#kube/watch/reflector';
 import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -105,7 +106,7 @@ export function createServedServices(options: {
       listener = next;
     },
     changes: () => changes,
-    synced: Promise.all(all.map((one) => one.synced)).then(() => undefined),
+    synced: allSynced(all),
     silenceMs: () => Math.max(...all.map((one) => clock.now() - one.lastContact())),
     async [Symbol.asyncDispose]() {
       await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));

@@ -11,6 +11,7 @@ import type {
 } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import type { KubeObject } from '#kube/client/kube-object';
+import { allSynced } from '#kube/watch/all-synced';
 import { type Reflector, startReflector } from '#kube/watch/reflector';
 import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -88,7 +89,7 @@ export function watchClusterObjects(options: {
         );
       return reflector.store.get(workload);
     },
-    synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
+    synced: allSynced(all),
     silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),
     async [Symbol.asyncDispose]() {
       await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));
