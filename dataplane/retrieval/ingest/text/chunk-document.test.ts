@@ -163,4 +163,11 @@ describe('the stored text of a document', () => {
     const odd = `a\r\nb \u00a0\n${'\n'.repeat(9)}c${' '.repeat(16)}d${' '.repeat(17)}e`;
     expect(canonicalText(textBlocks({ sections: [{ text: odd }] })).text).toBe(`a\nb\n\nc${' '.repeat(16)}d e`);
   });
+
+  test('a text with a million characters of white space in a row is read once, not once for each of them', () => {
+    const spaces = ' \t'.repeat(500_000);
+    const text = (given: string) => canonicalText(textBlocks({ sections: [{ text: given }] })).text;
+    expect(text(`a${spaces}b`)).toBe('a b');
+    expect(text(`a${spaces}\nb${spaces}`)).toBe('a\nb');
+  });
 });

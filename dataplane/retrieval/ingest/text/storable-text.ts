@@ -10,8 +10,13 @@ export function storableText(text: string): string {
     .toWellFormed()
     .replaceAll('\0', '\uFFFD')
     .replace(/\r\n?/g, '\n')
-    .replace(/[^\S\n]+$/gm, '')
+    .replace(/[^\S\n]+/g, (space, at: number, whole: string) => (isLineEnd(whole, at + space.length) ? '' : space))
     .replace(/\n{3,}/g, '\n\n')
     .replace(/\s+/g, (space) => (space.length <= longestSpace ? space : space.includes('\n') ? '\n\n' : ' '))
     .trim();
+}
+
+/** Asked once for each run of white space: an expression with an anchor would read a run again from each of its characters. */
+function isLineEnd(text: string, at: number): boolean {
+  return at === text.length || text.charAt(at) === '\n';
 }
