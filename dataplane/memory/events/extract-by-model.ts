@@ -145,12 +145,14 @@ function decisionsOf(
 ): readonly FactDecision[] {
   const used = new Set<string>();
   const added = new Set<string>();
+  const deleted = new Set<string>();
   return read.map(({ answer, fact, fault }): FactDecision => {
     const none = (reason: NoneReason, memoryId: string | null = null) =>
       ({ kind: 'NONE', fact, memoryId, reason }) as const;
     /** The rules of the reader without a model decide: a fact about a known topic replaces what is known. */
     const settled = (): FactDecision => {
-      const [decision = none('known')] = settleFacts([fact], present);
+      const left = present.filter(({ memoryId }) => !deleted.has(memoryId));
+      const [decision = none('known')] = settleFacts([fact], left);
       const key = decision.kind === 'UPDATE' ? decision.memoryId : fact.sameness;
       if (decision.kind === 'NONE') return decision;
       // A model may state a fact twice in one answer.
@@ -160,17 +162,24 @@ function decisionsOf(
     };
     if (fault !== undefined) return none(fault);
     const referred = answer.memory === null ? undefined : seen[answer.memory];
-    const same = present.find(({ sameness }) => sameness === fact.sameness);
-    if (answer.decision === 'NONE') return none('known', referred?.memoryId ?? null);
+    const same = present.find(({ sameness, memoryId }) => sameness === fact.sameness && !deleted.has(memoryId));
+    const current = present.find(({ memoryId }) => memoryId === referred?.memoryId);
+    const hasChanged = referred !== undefined && current?.version !== referred.version;
+    if (answer.decision === 'NONE') {
+      // The fact is known by a memory that says so no longer: a later attempt decides again.
+      if (hasChanged && same === undefined) throw new ChangedMemoryError();
+      return none('known', same?.memoryId ?? referred?.memoryId ?? null);
+    }
     if (answer.decision !== 'DELETE' && same !== undefined) return none('known', same.memoryId);
     if (answer.decision === 'ADD') return settled();
     if (referred === undefined) return answer.decision === 'DELETE' ? none('nothing to forget') : settled();
     if (used.has(referred.memoryId)) return none('repeated in this add', referred.memoryId);
-    const current = present.find(({ memoryId }) => memoryId === referred.memoryId);
-    if (current?.version !== referred.version) throw new ChangedMemoryError();
+    if (hasChanged) throw new ChangedMemoryError();
     used.add(referred.memoryId);
-    if (answer.decision === 'DELETE')
+    if (answer.decision === 'DELETE') {
+      deleted.add(referred.memoryId);
       return { kind: 'DELETE', fact, memoryId: referred.memoryId, reason: 'asked to forget' };
+    }
     return {
       kind: 'UPDATE',
       fact,
