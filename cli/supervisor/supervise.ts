@@ -10,7 +10,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { checkout } from '../platform/data-directory.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
 import { keepRunNote } from './keep-run-note.ts';
-import { type ChildSpec, entries, nodeOptionsOf } from './platform-processes.ts';
+import { allocatorOf, type ChildSpec, entries, nodeOptionsOf } from './platform-processes.ts';
 import { supervisedIn } from './wait-for-orphans.ts';
 
 /**
@@ -165,7 +165,7 @@ async function start({ name, kind, env }: ChildSpec, { data, say }: SuperviseOpt
     cwd: checkout,
     ownGroup: true,
     stderr: log.descriptor,
-    env: { ...process.env, ...env, ...supervisedIn(data) },
+    env: { ...allocatorOf(kind), ...process.env, ...env, ...supervisedIn(data) },
   });
   const startedAt = new Date().toISOString();
   const listen = env['PORTCULLIS_ADMIN_LISTEN'];
