@@ -220,6 +220,10 @@ test('apply-revision, rollback and unbind mean the same over resources and over 
     return code === 0 && stdout.includes('Served now: UNGUARDED') && stdout.includes('Gateway replicas:\n');
   });
   expect(await run(['why', 'guarded-ecko', ...overApi])).toMatchObject({ code: 3, stdout: '' });
+  expect((await json('status', ...overApi)).problems).toEqual([]);
+  expect((await run(['status', ...overApi])).stdout).toMatch(
+    /\nguarded-echo +guarded-echo +- +- +UNGUARDED +UNGUARDED +1\/1 +-/,
+  );
   expect((await run(['unbind', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);
   expect((await run(['rollback', 'guarded-echo', '--to', '1', ...overApi])).stderr).toContain('leave out --to');
   expect((await run(['rollback', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);

@@ -227,14 +227,3 @@ describe('completion', () => {
     expect(stdout).toContain('__complete');
   });
 });
-
-test('portcullis status refuses the options of the management API, which does not show processes, and names the remedy', async () => {
-  for (const args of [
-    ['--server', 'http://127.0.0.1:1'],
-    ['--via', 'api'],
-  ]) {
-    const refused = await runCli(['status', ...args]);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('does not show processes: use --via resources');
-  }
-});

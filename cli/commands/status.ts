@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { CliError } from '../errors/cli-error.ts';
+import type { OverviewModel } from '#contracts/overview';
+import { kinds } from '#resources/kinds';
 import { describeError } from '../errors/describe-error.ts';
 import { isOverApi } from '../management/is-over-api.ts';
+import { openManagement } from '../management/management-options.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
@@ -13,6 +15,7 @@ import { openPlatform, restartsText } from '../platform/open-platform.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import type { PlatformStatus } from '../platform/status-file.ts';
 import type { ResourceSource, SourceOptions } from '../resources/resource-source.ts';
+import { overviewText } from '../status/overview-text.ts';
 import { readStatus } from '../status/read-status.ts';
 import { statusText } from '../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../status/status-view.ts';
@@ -34,12 +37,7 @@ export function addPlatformStatus(parent: Command, source: ResourceSource): void
 }
 
 async function status(options: StatusOptions): Promise<void> {
-  if (isOverApi(options)) {
-    throw new CliError(
-      'usage',
-      'The management API does not show processes: use --via resources for the platform of this machine, or "portcullis get all" for the bindings behind the API.',
-    );
-  }
+  if (isOverApi(options)) return statusOverApi(options);
   const platform = runningPlatform(options.data);
   const notApplied = readApplyProblems(platform.data);
   const { problems: found, ...served } = await servedBy(platform, options);
@@ -54,6 +52,20 @@ async function status(options: StatusOptions): Promise<void> {
       'installation' in served ? `\n${statusText(served.installation, isWide)}` : `\n${served.unknown}`,
     ].join('\n'),
   );
+}
+
+/** The API shows the models and what their replicas enforce, but no processes, workloads and services. */
+async function statusOverApi(options: StatusOptions): Promise<void> {
+  const overview = await openManagement(options).client.getOverview();
+  const problems = overview.models.flatMap(problemOfModel);
+  writeResult(formatOf(options), { ...overview, problems }, (isWide) =>
+    [...(problems.length === 0 ? [] : [problemsText(problems)]), overviewText(overview, isWide)].join('\n'),
+  );
+}
+
+function problemOfModel({ name, isWell, state, summary, whatToDo }: OverviewModel): readonly FoundProblem[] {
+  if (isWell || whatToDo === null) return [];
+  return [{ part: `${kinds.modelBinding.kind} ${name}`, reason: state, message: summary, whatToDo }];
 }
 
 function fileProblem(message: string): FoundProblem {

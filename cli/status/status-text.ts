@@ -3,14 +3,12 @@ import type { AgentVersionRow } from '#diagnosis/agent-version-row';
 import { appliedByText } from '#diagnosis/applied-by';
 import { judgesText } from '../bindings/judged-scope.ts';
 import { unguarded } from '../output/resource-table.ts';
-import { tableOf } from '../output/write.ts';
 import type { CollectionRow } from './collection-row.ts';
 import type { BindingRow, PolicyRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
+import { type Column, textOfTable } from './text-of-table.ts';
 
 /** Hexadecimal digits of a digest that are shown. */
 const shortDigest = 12;
-
-type Column<Row> = { readonly header: string; readonly wide?: true; readonly cell: (row: Row) => string | undefined };
 
 const replicaColumns: readonly Column<ReplicaRow>[] = [
   { header: 'REPLICA', cell: ({ replica }) => replica },
@@ -25,7 +23,7 @@ const replicaColumns: readonly Column<ReplicaRow>[] = [
 ];
 
 /** Capitals mark states that need attention. */
-const stateWords: Readonly<Partial<Record<BindingRow['state'], string>>> = {
+export const stateWords: Readonly<Partial<Record<BindingRow['state'], string>>> = {
   unguarded,
   deleting: 'Deleting',
 };
@@ -98,24 +96,18 @@ export function statusText(view: StatusView, isWide: boolean): string {
   const standby = operator.replicas.filter(({ name }) => name !== operator.holder).map(processText);
   return [
     `Operator: ${operator.message}${standby.length === 0 ? '' : ` Standby: ${standby.join(', ')}.`}`,
-    table(gateways, replicaColumns, isWide, 'No gateway replica has reported.'),
-    table(bindings, bindingColumns, isWide, 'There is no binding.'),
-    table(workloads, workloadColumns, isWide, 'There is no workload.'),
-    ...(policies === undefined ? [] : [table(policies, policyColumns, isWide, '')]),
-    ...(collections === undefined ? [] : [table(collections, collectionColumns, isWide, '')]),
-    ...(agents === undefined ? [] : [table(agents, agentColumns, isWide, '')]),
-    ...(agentVersions === undefined ? [] : [table(agentVersions, agentVersionColumns, isWide, '')]),
+    textOfTable(gateways, replicaColumns, isWide, 'No gateway replica has reported.'),
+    textOfTable(bindings, bindingColumns, isWide, 'There is no binding.'),
+    textOfTable(workloads, workloadColumns, isWide, 'There is no workload.'),
+    ...(policies === undefined ? [] : [textOfTable(policies, policyColumns, isWide, '')]),
+    ...(collections === undefined ? [] : [textOfTable(collections, collectionColumns, isWide, '')]),
+    ...(agents === undefined ? [] : [textOfTable(agents, agentColumns, isWide, '')]),
+    ...(agentVersions === undefined ? [] : [textOfTable(agentVersions, agentVersionColumns, isWide, '')]),
   ].join('\n\n');
 }
 
 function processText({ name, problem }: StatusView['operator']['replicas'][number]): string {
   return problem === undefined ? name : `${name} (${problem})`;
-}
-
-function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], isWide: boolean, none: string): string {
-  if (rows.length === 0) return none;
-  const shown = columns.filter(({ wide }) => isWide || wide === undefined);
-  return tableOf([shown.map(({ header }) => header), ...rows.map((row) => shown.map(({ cell }) => cell(row) || '-'))]);
 }
 
 function whyOfReplica({ problem, rejected, pending, stale }: ReplicaRow): string | undefined {
