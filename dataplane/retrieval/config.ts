@@ -1,3 +1,4 @@
+import { auditSettings } from '#audit/audit-settings';
 import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
@@ -74,6 +75,7 @@ export const settings = {
     choices: ['reject', 'strictest'],
     default: 'reject',
   }),
+  ...auditSettings,
   ...logSettings,
 };
 
@@ -100,6 +102,7 @@ export type RetrievalConfig = {
   readonly ingestConcurrency: number;
   readonly tenantQuota: TenantQuota;
   readonly emptyAclPolicy: 'reject' | 'strictest';
+  readonly auditDays: number;
   readonly logLevel: LogLevel;
 };
 
@@ -136,6 +139,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       bytes: read.PORTCULLIS_TENANT_MIB * 1_048_576,
     },
     emptyAclPolicy: read.PORTCULLIS_EMPTY_ACL_POLICY,
+    auditDays: read.PORTCULLIS_AUDIT_DAYS,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const secrets = {

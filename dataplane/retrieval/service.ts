@@ -1,12 +1,17 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { createRefusalRecorder } from '#audit/record-refusals';
+import { startRetention } from '#audit/start-retention';
 import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { evaluationLimits } from '#contracts/retrieval-evaluation';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import { serveProbes } from '#kit/http/serve-probes';
 import { openTokenFile } from '#kit/http/token-file';
+import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
+import { systemClock } from '#kit/time/clock';
 import { followProfiles } from '#models/approved-profiles';
 import { countTokens } from '#models/count-tokens';
 import { openGatewayModels } from '#models/gateway-models';
@@ -21,6 +26,7 @@ import { removeContents } from './collections/remove-contents.ts';
 import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
 import { errorOf } from './http/error-of.ts';
 import { createServiceAuthorizer, internalTable } from './http/internal-table.ts';
+import { createRefusedChangeNotes } from './http/note-refused-changes.ts';
 import { openApiPath, retrievalDocument } from './http/openapi-document.ts';
 import type { Retrieval } from './http/retrieval.ts';
 import { retrievalTable } from './http/retrieval-table.ts';
@@ -79,6 +85,12 @@ export async function createRetrievalService(
       signal: overrides.signal,
     }),
   );
+  const clock = systemClock;
+  const audit = await openPostgresAudit(database, 'retrieval');
+  parts.use(startRetention(audit, { days: config.auditDays, clock, logger }));
+  const onAuditFailure = (error: unknown): void =>
+    logger.warn('audit_not_written', { failure: describeFailure(error) });
+  const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
   const stored = parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
   const relations = overrides.wrapRelations?.(stored) ?? stored;
   const profiles = parts.use(await openProfiles(config, { logger, metrics }));
@@ -103,6 +115,8 @@ export async function createRetrievalService(
     creations: createSemaphore(creationsAtOnce),
     evaluationMs: overrides.evaluationMs ?? evaluationLimits.durationMs,
     newId: uuid,
+    audit,
+    clock,
     hint: jobHints({ queue, logger, onQueueAway: () => metrics.dependencyFailed('queue') }),
     health: () =>
       readHealth({
@@ -155,6 +169,7 @@ export async function createRetrievalService(
       authorizer,
       errorOf,
       onError: metrics.requestFailed,
+      onRefused: createRefusedChangeNotes(refusals),
       logger,
       metrics,
       documents: { [openApiPath]: retrievalDocument() },

@@ -32,6 +32,7 @@ export async function submitLanes(
     newId: uuid,
     hint: jobHints({ queue, logger, onQueueAway: () => undefined }),
     onStep: planFollower(settings.plan),
+    noteDeletions: async () => undefined,
   };
   async function runLane(own: readonly CrashSubmit[]): Promise<void> {
     for (let at = 0; at < own.length; at += batch) {

@@ -60,7 +60,22 @@ export const modules: readonly Module[] = [
   {
     folder: 'dataplane/retrieval',
     kind: 'service',
-    uses: [kit, contracts, environment, checks, sql, identity, relations, api, search, queue, objects, models, mcp],
+    uses: [
+      kit,
+      contracts,
+      environment,
+      checks,
+      sql,
+      identity,
+      relations,
+      api,
+      search,
+      queue,
+      objects,
+      models,
+      mcp,
+      audit,
+    ],
   },
   {
     folder: 'dataplane/memory',

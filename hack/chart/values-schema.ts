@@ -63,6 +63,8 @@ const gateway = z.strictObject({
   podDisruptionBudget: budget,
 });
 
+const auditDays = z.int().min(1).max(36_500);
+
 const storage = {
   size: z.string().regex(/^[1-9][0-9]*(Mi|Gi|Ti|M|G|T)$/),
   storageClassName: secretName,
@@ -79,7 +81,7 @@ const management = z.strictObject({
     scope: z.string().min(1).max(255).optional(),
     accessTokensOnly: z.boolean().optional(),
   }),
-  auditDays: z.int().min(1).max(36_500),
+  auditDays,
   quotas: z.strictObject({
     policies: z.int().min(1).max(1_000_000),
     revisions: z.int().min(1).max(10_000_000),
@@ -138,6 +140,7 @@ const retrieval = z.strictObject({
   emptyAclPolicy: z.enum(['reject', 'strictest']),
   indexMib: z.int().min(16).max(65_536),
   ingestConcurrency: z.int().min(1).max(64),
+  auditDays,
   quotas: z.strictObject({
     tenantDocuments: z.int().min(1).max(1_000_000_000),
     tenantOpenJobs: z.int().min(1).max(10_000_000),
@@ -189,6 +192,7 @@ const memory = z.strictObject({
   gatewayKey: existingSecret,
   indexMib: z.int().min(16).max(65_536),
   eventConcurrency: z.int().min(1).max(64),
+  auditDays,
   quotas: z.strictObject({
     userMemories: z.int().min(1).max(1_000_000),
     tenantUsers: z.int().min(1).max(1_000_000_000),

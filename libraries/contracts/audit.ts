@@ -20,7 +20,10 @@ export const auditActions = [
   'freeze.remove',
   'freeze.override',
   'collection.delete',
+  'collection.move',
+  'collection.update',
   'document.delete',
+  'document.acl',
   'memory.delete',
   'memory.erase',
   'relation.grant',
@@ -44,6 +47,7 @@ const auditTargetTypes = [
   'control_plane',
   'collection',
   'document',
+  'group',
   'memory',
   'audit',
 ] as const;

@@ -1,3 +1,4 @@
+import type { TransactionSql } from '#sql/connect';
 import type { ObjectType } from './model.ts';
 import type { Tuple } from './tuple.ts';
 
@@ -42,11 +43,15 @@ export type Relations = AsyncDisposable & {
   /** Every tuple of an object itself, in the order of relation and subject; complete or an error like groupsOf. */
   tuplesOf(object: string): Promise<readonly Tuple[]>;
 
-  /** Adds 1 to 100 tuples atomically. Existing and repeated tuples change nothing. */
-  grant(tuples: readonly Tuple[]): Promise<void>;
+  /**
+   * Adds 1 to 100 tuples atomically. Existing and repeated tuples change nothing.
+   * @param within a transaction of the database of the service. A store in this database makes the change in it; another
+   * store makes it at once, whether the transaction is committed or not
+   */
+  grant(tuples: readonly Tuple[], within?: TransactionSql): Promise<void>;
 
-  /** Removes 1 to 100 tuples atomically. Absent tuples change nothing. */
-  revoke(tuples: readonly Tuple[]): Promise<void>;
+  /** Removes 1 to 100 tuples atomically, `within` like grant. Absent tuples change nothing. */
+  revoke(tuples: readonly Tuple[], within?: TransactionSql): Promise<void>;
 
   /**
    * A page of tuples in the order of the store. A tuple that exists during the whole walk is returned exactly once; one

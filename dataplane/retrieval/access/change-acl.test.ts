@@ -3,6 +3,8 @@ import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test
 import { openIngest } from '../ingest/testing/open-ingest.ts';
 import { changeAcl } from './change-acl.ts';
 
+const note = async () => undefined;
+
 describe.skipIf(missingPostgres !== undefined)(onPostgres('access lists of documents'), () => {
   test('a changed access list of a live document takes effect at once and is followed as one change', async () => {
     await using opened = await openTestDatabase();
@@ -11,7 +13,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('access lists of docum
     await ingest.submit({ docId: 'a', text: 'words' });
     await ingest.drain();
     const { collectionId } = ingest;
-    expect(await changeAcl(database, { collectionId, docId: 'a', labels: ['user:x'] })).toBe('changed');
+    expect(await changeAcl(database, { collectionId, docId: 'a', labels: ['user:x'], note })).toBe('changed');
     const rows = await database.sql`
       select d.labels, d.change_no = c.change_no as newest
       from retrieval.documents d join retrieval.collections c using (collection_id)`;
@@ -24,7 +26,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('access lists of docum
       await using opened = await openTestDatabase();
       const { database } = opened;
       let collectionId = '';
-      const change = () => changeAcl(database, { collectionId, docId: 'a', labels: ['user:x'] });
+      const change = () => changeAcl(database, { collectionId, docId: 'a', labels: ['user:x'], note });
       const ingest = await openIngest(database, {
         onStep: async (step) => {
           if (step === when) expect(await change()).toBe('changed');
@@ -44,9 +46,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('access lists of docum
     const { database } = opened;
     const ingest = await openIngest(database);
     const { collectionId } = ingest;
-    expect(await changeAcl(database, { collectionId, docId: 'a', labels: [] })).toBe('not_found');
+    expect(await changeAcl(database, { collectionId, docId: 'a', labels: [], note })).toBe('not_found');
     await ingest.submit({ docId: 'a', text: 'words' }, { docId: 'a', key: 'later' });
     await ingest.drain();
-    expect(await changeAcl(database, { collectionId, docId: 'a', labels: [] })).toBe('not_found');
+    expect(await changeAcl(database, { collectionId, docId: 'a', labels: [], note })).toBe('not_found');
   });
 });

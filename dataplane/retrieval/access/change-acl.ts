@@ -1,4 +1,5 @@
 import type { Database } from '#sql/connect';
+import type { Note } from './change-entry.ts';
 
 /**
  * Changes the labels of a document without its text: those of the live document, and those of every upsert that has not
@@ -8,9 +9,15 @@ import type { Database } from '#sql/connect';
  */
 export async function changeAcl(
   database: Database,
-  change: { readonly collectionId: string; readonly docId: string; readonly labels: readonly string[] },
+  change: {
+    readonly collectionId: string;
+    readonly docId: string;
+    readonly labels: readonly string[];
+    /** Is given the number of the document. */
+    readonly note: Note<string>;
+  },
 ): Promise<'changed' | 'not_found'> {
-  const { collectionId, docId } = change;
+  const { collectionId, docId, note } = change;
   return database.sql.begin(async (sql) => {
     const labels = sql.array([...change.labels]);
     const [document] = await sql<{ doc: string; deleted: boolean }[]>`
@@ -21,7 +28,11 @@ export async function changeAcl(
     const coming = await sql`
       update retrieval.jobs set labels = ${labels}::text[]
       where doc = ${doc} and op = 'upsert' and status <> 'DONE' returning job_id`;
-    if (deleted) return coming.length > 0 ? 'changed' : 'not_found';
+    if (deleted && coming.length === 0) return 'not_found';
+    if (deleted) {
+      await note(sql, doc);
+      return 'changed';
+    }
     await sql`update retrieval.documents set labels = ${labels}::text[] where doc = ${doc}`;
     await sql`
       with changed as (
@@ -29,6 +40,7 @@ export async function changeAcl(
         where collection_id = ${collectionId} returning change_no
       )
       update retrieval.documents d set change_no = changed.change_no from changed where d.doc = ${doc}`;
+    await note(sql, doc);
     return 'changed';
   });
 }

@@ -3,19 +3,23 @@ import type { TenantCaller } from '#identity/tenant-caller';
 import { controlPlane } from '#relations/model';
 import type { Relations, Tuple } from '#relations/ports';
 import { userSubject } from '#relations/subject';
+import type { Database } from '#sql/connect';
+import type { Note } from './change-entry.ts';
 import { holderOfSubject, subjectOfHolder } from './holders.ts';
+
+type Ports = { readonly database: Database; readonly relations: Relations; readonly note: Note<Tuple> };
 
 /** The outcome of a grant; `too_many` means that the object is at its limit of grants and unchanged. */
 type GrantOutcome = 'given' | 'too_many';
 
 /**
  * Grants a relation to an object. Granting it again changes nothing. Two concurrent grants may exceed the limit by one
- * each: the limit keeps lists short and is not a protection.
+ * each: the limit keeps lists short and is not a protection. Only a change is noted.
  * @throws RelationsUnavailableError: the relation may or may not have been granted
  * @throws RelationsModelError for a name that no store accepts
  */
 export async function giveRelation(
-  relations: Relations,
+  { database, relations, note }: Ports,
   caller: TenantCaller,
   given: { readonly holder: Holder; readonly relation: string; readonly object: string },
 ): Promise<GrantOutcome> {
@@ -23,17 +27,27 @@ export async function giveRelation(
   const held = await relations.tuplesOf(given.object);
   const isHeld = held.some(({ subject, relation }) => subject === tuple.subject && relation === tuple.relation);
   if (!isHeld && held.length >= grantLimits.listed) return 'too_many';
-  await relations.grant([tuple]);
+  await database.sql.begin(async (sql) => {
+    await relations.grant([tuple], sql);
+    if (!isHeld) await note(sql, tuple);
+  });
   return 'given';
 }
 
-/** Revokes a relation. Revoking an absent one changes nothing. Throws the same errors as `giveRelation`. */
+/**
+ * Revokes a relation. Revoking an absent one changes nothing, and is noted: it ends a change that a store outside of the
+ * transaction may have made without an entry. Throws the same errors as `giveRelation`.
+ */
 export async function takeRelation(
-  relations: Relations,
+  { database, relations, note }: Ports,
   caller: TenantCaller,
   taken: { readonly holder: Holder; readonly relation: string; readonly object: string },
 ): Promise<void> {
-  await relations.revoke([tupleOf(caller, taken)]);
+  const tuple = tupleOf(caller, taken);
+  await database.sql.begin(async (sql) => {
+    await relations.revoke([tuple], sql);
+    await note(sql, tuple);
+  });
 }
 
 /** Owners, writers and readers with a direct relation to a collection. */

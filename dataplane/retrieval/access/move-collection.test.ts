@@ -16,7 +16,12 @@ async function open(count: number) {
   const ids: string[] = [];
   for (let at = 0; at < count; at += 1) ids.push(await insertCollection(database));
   const move = (collectionId: string | undefined, parentId: string | null | undefined) =>
-    moveCollection(database, relations, { tenant, collectionId: collectionId as string, parentId: parentId as string });
+    moveCollection(database, relations, {
+      tenant,
+      collectionId: collectionId as string,
+      parentId: parentId as string,
+      note: async () => undefined,
+    });
   return { database, relations, ids, move, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 

@@ -1,6 +1,7 @@
 import type { Relations, Tuple } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import type { Database, Sql, TransactionSql } from '#sql/connect';
+import type { Note } from './change-entry.ts';
 
 /** Most levels of a tree of collections. */
 export const mostLevels = 10;
@@ -10,6 +11,7 @@ type Move = {
   readonly collectionId: string;
   /** Null for no parent. The caller must be allowed to write the parent. */
   readonly parentId: string | null;
+  readonly note: Note;
 };
 
 /**
@@ -22,7 +24,7 @@ type Move = {
 export async function moveCollection(
   database: Database,
   relations: Relations,
-  { tenant, collectionId, parentId }: Move,
+  { tenant, collectionId, parentId, note }: Move,
 ): Promise<'moved' | 'circle' | 'too_deep' | 'not_found'> {
   return database.sql.begin(async (sql) => {
     await lockParents(sql, tenant);
@@ -32,10 +34,11 @@ export async function moveCollection(
     const height = await levelsFrom(sql, tenant, collectionId);
     if (height === 0) return 'not_found';
     if (above.length + height > mostLevels) return 'too_deep';
-    await replaceParent(relations, { tenant, collectionId, parentId });
+    await replaceParent(sql, relations, { tenant, collectionId, parentId });
     await sql`
       update retrieval.collections set parent_id = ${parentId}, updated_at = clock_timestamp()
       where collection_id = ${collectionId}`;
+    await note(sql);
     return 'moved';
   });
 }
@@ -49,14 +52,18 @@ async function lockParents(sql: TransactionSql, tenant: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`retrieval parents of ${tenant}`}, 0))`;
 }
 
-async function replaceParent(relations: Relations, { tenant, collectionId, parentId }: Move): Promise<void> {
+async function replaceParent(
+  sql: TransactionSql,
+  relations: Relations,
+  { tenant, collectionId, parentId }: Omit<Move, 'note'>,
+): Promise<void> {
   const object = collectionObject(tenant, collectionId);
   const isParent = ({ relation }: Tuple): boolean => relation === 'parent';
   const held = (await relations.tuplesOf(object)).filter(isParent);
   const wanted = parentId === null ? undefined : collectionObject(tenant, parentId);
   const old = held.filter(({ subject }) => subject !== wanted);
-  if (old.length > 0) await relations.revoke(old);
-  if (wanted !== undefined) await relations.grant([{ subject: wanted, relation: 'parent', object }]);
+  if (old.length > 0) await relations.revoke(old, sql);
+  if (wanted !== undefined) await relations.grant([{ subject: wanted, relation: 'parent', object }], sql);
 }
 
 /** The collection and its ancestors, nearest first; empty if it does not exist. A deleted ancestor still counts. */

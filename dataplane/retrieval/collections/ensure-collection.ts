@@ -2,6 +2,7 @@ import type { EnsureCollection, ManagedConflict } from '#contracts/managed-colle
 import type { Relations, Tuple } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import type { Database, Sql } from '#sql/connect';
+import type { Note } from '../access/change-entry.ts';
 import { hasRoomBelow, moveCollection } from '../access/move-collection.ts';
 import { type CollectionRecord, findCollection } from './collection-record.ts';
 import { createCollection } from './create-collection.ts';
@@ -14,6 +15,8 @@ type Declared = EnsureCollection & {
   /** The object of relations of the collection, and the tuple of its owner. */
   readonly object: string;
   readonly owned: Tuple;
+  /** A change of the declared place, or of the declared members. */
+  readonly note: { readonly move: Note; readonly update: Note };
 };
 
 type Ensured =
@@ -41,8 +44,11 @@ export async function ensureCollection(database: Database, relations: Relations,
   if (!isSame(present, declared)) {
     const change = { ...collection, empty_acl_policy: declared.emptyAclPolicy };
     const { name, description, visibility, empty_acl_policy, retrieval_defaults } = change;
-    const members = { name, description, visibility, empty_acl_policy, retrieval_defaults };
-    if ((await updateCollection(database, { tenant, collectionId }, members)) === 'taken') return conflict('name');
+    // An equal visibility changes nobody's right.
+    const seen = visibility === present.visibility ? {} : { visibility };
+    const members = { name, description, ...seen, empty_acl_policy, retrieval_defaults };
+    const at = { tenant, collectionId, note: declared.note.update };
+    if ((await updateCollection(database, at, members)) === 'taken') return conflict('name');
   }
   const changed = (await findCollection(sql, tenant, { id: collectionId })) ?? present;
   return place(database, relations, declared, changed);
@@ -67,7 +73,7 @@ async function placeConflict(
 async function place(
   database: Database,
   relations: Relations,
-  { tenant, collectionId, parent_id: parentId }: Declared,
+  { tenant, collectionId, parent_id: parentId, note: { move: note } }: Declared,
   record: CollectionRecord,
 ): Promise<Ensured> {
   const parentManaged = parentId !== undefined;
@@ -75,7 +81,7 @@ async function place(
   if (parentId === undefined || parentId === record.parentId) {
     return { kind: 'ensured', record: { ...record, parentManaged } };
   }
-  const moved = await moveCollection(database, relations, { tenant, collectionId, parentId });
+  const moved = await moveCollection(database, relations, { tenant, collectionId, parentId, note });
   if (moved === 'not_found') return conflict('parent_id');
   if (moved !== 'moved') return conflict('parent_tree');
   return { kind: 'ensured', record: { ...record, parentId, parentManaged } };

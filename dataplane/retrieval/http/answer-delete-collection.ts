@@ -1,7 +1,9 @@
 import { failure } from '#api/operation';
+import { changeEntry, type Note } from '../access/change-entry.ts';
 import { owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
 import { deleteCollection } from '../collections/delete-collection.ts';
+import { authorOfRequest } from './author-of-request.ts';
 import { findNamed } from './find-readable.ts';
 import { managedByResource } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
@@ -14,7 +16,11 @@ export async function answerDeleteCollection(request: RetrievalRequest): Promise
   const { collection } = found;
   if (!(await owns(service.relations, caller, collection))) return failure('forbidden');
   if (collection.managedBy !== null) return failure('conflict', [managedByResource]);
-  switch (await deleteCollection(service.database, collection)) {
+  const { tenant, collectionId } = collection;
+  const change = { action: 'collection.delete', target: { type: 'collection', id: collectionId } } as const;
+  const entry = changeEntry(change, authorOfRequest(request), service.clock.date());
+  const note: Note = (sql) => service.audit.append(sql, [entry]);
+  switch (await deleteCollection(service.database, { tenant, collectionId, note })) {
     case 'not_found':
       return failure('not_found');
     case 'has_children':

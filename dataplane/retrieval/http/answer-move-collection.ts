@@ -1,8 +1,10 @@
 import { failure, success } from '#api/operation';
 import { collectionMoveSchema } from '#contracts/retrieval-grants';
+import { changeEntry } from '../access/change-entry.ts';
 import { mostLevels, moveCollection } from '../access/move-collection.ts';
 import { mayWrite, owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
+import { authorOfRequest } from './author-of-request.ts';
 import { findNamed } from './find-readable.ts';
 import { invalidBody, managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
@@ -24,10 +26,13 @@ export async function answerMoveCollection(request: RetrievalRequest): Promise<R
       return invalidBody([{ path: ['parent_id'], message: 'is not a collection of this tenant' }]);
     if (!(await mayWrite(service.relations, caller, parent.collection))) return failure('forbidden');
   }
+  const moving = { action: 'collection.move', target: { type: 'collection', id: collectionId } } as const;
+  const entry = changeEntry(moving, authorOfRequest(request), service.clock.date());
   const moved = await moveCollection(service.database, service.relations, {
     tenant: caller.tenant,
     collectionId,
     parentId,
+    note: (sql) => service.audit.append(sql, [entry]),
   });
   switch (moved) {
     case 'not_found':

@@ -9,6 +9,7 @@ import { reachedQuota, type SubmitLimit } from '../ingest/submit/check-quota.ts'
 import { stagedBytes } from '../ingest/submit/staged-document.ts';
 import { type SubmittedDocument, submitDocuments } from '../ingest/submit/submit-documents.ts';
 import { findNamed } from './find-readable.ts';
+import { noteDeletions } from './note-deletions.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { RetrievalError, RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
@@ -50,7 +51,7 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
   }
   const { database, objects, newId, hint } = service;
   const jobs = await submitDocuments(
-    { database, objects, newId, hint, onStep: () => undefined },
+    { database, objects, newId, hint, onStep: () => undefined, noteDeletions: noteDeletions(request) },
     { tenant: caller.tenant, traceId, documents: submitted },
   );
   const body = { jobs: jobs.map(({ docId, jobId, status }) => ({ doc_id: docId, job_id: jobId, status })) };

@@ -1,8 +1,10 @@
 import { failure, success } from '#api/operation';
 import { updateCollectionSchema } from '#contracts/retrieval';
+import { changeEntry, type Note } from '../access/change-entry.ts';
 import { owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
 import { updateCollection } from '../collections/update-collection.ts';
+import { authorOfRequest } from './author-of-request.ts';
 import { findNamed } from './find-readable.ts';
 import { managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
@@ -17,7 +19,10 @@ export async function answerUpdateCollection(request: RetrievalRequest): Promise
   if (!(await owns(service.relations, caller, found.collection))) return failure('forbidden');
   if (found.collection.managedBy !== null) return failure('conflict', [managedByResource]);
   const { tenant, collectionId } = found.collection;
-  switch (await updateCollection(service.database, { tenant, collectionId }, read.value)) {
+  const changed = { action: 'collection.update', target: { type: 'collection', id: collectionId } } as const;
+  const entry = changeEntry(changed, authorOfRequest(request), service.clock.date());
+  const note: Note = (sql) => service.audit.append(sql, [entry]);
+  switch (await updateCollection(service.database, { tenant, collectionId, note }, read.value)) {
     case 'not_found':
       return failure('not_found');
     case 'taken':

@@ -1,8 +1,10 @@
 import { failure, success } from '#api/operation';
 import { documentAclSchema } from '#contracts/retrieval-grants';
 import { changeAcl } from '../access/change-acl.ts';
+import { changeEntry, type Note } from '../access/change-entry.ts';
 import { documentLabels, isEmptyAcl } from '../access/document-labels.ts';
 import { mayWrite } from '../access/permissions.ts';
+import { authorOfRequest } from './author-of-request.ts';
 import { findNamed } from './find-readable.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
@@ -21,6 +23,10 @@ export async function changeDocumentAcl(request: RetrievalRequest): Promise<Retr
     return invalidBody([{ path: ['acl'], message: 'must name a group or a principal in this private collection' }]);
   }
   const labels = documentLabels(acl, collection, caller);
-  const change = { collectionId: collection.collectionId, docId: doc_id, labels };
+  const note: Note<string> = (sql, doc) => {
+    const changed = { action: 'document.acl', target: { type: 'document', id: doc } } as const;
+    return service.audit.append(sql, [changeEntry(changed, authorOfRequest(request), service.clock.date())]);
+  };
+  const change = { collectionId: collection.collectionId, docId: doc_id, labels, note };
   return (await changeAcl(service.database, change)) === 'changed' ? success({ doc_id, acl }) : failure('not_found');
 }

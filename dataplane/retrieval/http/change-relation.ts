@@ -1,8 +1,10 @@
 import { success } from '#api/operation';
 import { grantLimits, type Holder } from '#contracts/retrieval-grants';
 import { RelationsModelError } from '#relations/relations-error';
-import { nameLimits } from '#relations/tuple';
+import { nameLimits, type Tuple } from '#relations/tuple';
+import { changeEntry, type Note, tupleTarget } from '../access/change-entry.ts';
 import { giveRelation, takeRelation } from '../access/grants.ts';
+import { authorOfRequest } from './author-of-request.ts';
 import { invalidBody } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
@@ -13,15 +15,23 @@ type Change = { readonly holder: Holder; readonly relation: string; readonly obj
  * sent.
  */
 export async function changeRelation(
-  { service, caller }: RetrievalRequest,
+  request: RetrievalRequest,
   kind: 'give' | 'take',
   change: Change,
 ): Promise<RetrievalResponse> {
   const { holder, relation } = change;
+  const { service, caller } = request;
+  const { database, relations, audit, clock } = service;
+  const action = kind === 'give' ? 'relation.grant' : 'relation.revoke';
+  const note: Note<Tuple> = (sql, tuple) => {
+    const changed = { action, target: tupleTarget(tuple) } as const;
+    return audit.append(sql, [changeEntry(changed, authorOfRequest(request), clock.date())]);
+  };
+  const ports = { database, relations, note };
   try {
     if (kind === 'take') {
-      await takeRelation(service.relations, caller, change);
-    } else if ((await giveRelation(service.relations, caller, change)) === 'too_many') {
+      await takeRelation(ports, caller, change);
+    } else if ((await giveRelation(ports, caller, change)) === 'too_many') {
       return invalidBody([{ path: [], message: `would be one more than the ${grantLimits.listed} that are allowed` }]);
     }
     return success({ relation, ...holder });

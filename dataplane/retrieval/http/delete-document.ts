@@ -2,6 +2,7 @@ import { failure } from '#api/operation';
 import { mayWrite } from '../access/permissions.ts';
 import { submitDocuments } from '../ingest/submit/submit-documents.ts';
 import { findNamed } from './find-readable.ts';
+import { noteDeletions } from './note-deletions.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /**
@@ -30,7 +31,7 @@ export async function deleteDocument(request: RetrievalRequest): Promise<Retriev
     payload: undefined,
   } as const;
   const [entry] = await submitDocuments(
-    { database, objects, newId, hint, onStep: () => undefined },
+    { database, objects, newId, hint, onStep: () => undefined, noteDeletions: noteDeletions(request) },
     { tenant: caller.tenant, traceId, documents: [deletion] },
   );
   if (entry === undefined) throw new Error('a submit of one document has no entry');

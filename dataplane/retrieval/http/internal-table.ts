@@ -1,5 +1,6 @@
 import { type ApiTable, failure, type Parameter, success } from '#api/operation';
 import { readGates, writeGates } from '#api/table-parts';
+import { clientClassOf } from '#audit/client-class';
 import {
   deletedCollectionSchema,
   ensureCollectionSchema,
@@ -15,6 +16,7 @@ import { bearerToken } from '#kit/http/bearer';
 import type { TokenFile } from '#kit/http/token-file';
 import { userSubject } from '#relations/subject';
 import { collectionObject } from '#relations/tenant-object';
+import { changeEntry, type Note } from '../access/change-entry.ts';
 import { collectionOf, findCollection } from '../collections/collection-record.ts';
 import { deleteCollection } from '../collections/delete-collection.ts';
 import { ensureCollection } from '../collections/ensure-collection.ts';
@@ -116,7 +118,8 @@ export const internalTable: InternalTable = {
   limits: { ...retrievalTable.limits, bodyBytes },
 };
 
-async function ensure({ service, path: at, body }: InternalRequest): Promise<RetrievalResponse> {
+async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
+  const { service, path: at, body } = request;
   const read = readRequest(ensureCollectionSchema, body);
   if (read.kind === 'error') return read;
   const { collection, owner } = read.value;
@@ -133,6 +136,7 @@ async function ensure({ service, path: at, body }: InternalRequest): Promise<Ret
       collectionId: id,
       emptyAclPolicy: collection.empty_acl_policy ?? service.defaultEmptyAclPolicy,
       object,
+      note: { move: noteOf(request, 'collection.move'), update: noteOf(request, 'collection.update') },
       owned: { subject: userSubject(owner), relation: 'owner', object },
     });
     if (ensured.kind === 'conflict') return conflict(ensured.over);
@@ -172,16 +176,31 @@ async function release({ service, path: at, query }: InternalRequest): Promise<R
 
 const deleted = success(deletedCollectionSchema.parse({ deleted: true }));
 
-async function remove({ service, path: at, query }: InternalRequest): Promise<RetrievalResponse> {
+async function remove(request: InternalRequest): Promise<RetrievalResponse> {
+  const { service, path: at, query } = request;
   const { manager: by } = query;
   if (by === undefined) return noManager;
   const [ofTenant, id] = [at('tenant'), at('collection_id')];
   const found = await findCollection(service.database.sql, ofTenant, { id });
   if (found === undefined) return deleted;
   if (found.managedBy !== by) return conflict('manager');
-  if ((await deleteCollection(service.database, { tenant: ofTenant, collectionId: id })) === 'has_children') {
+  const note = noteOf(request, 'collection.delete');
+  const outcome = await deleteCollection(service.database, { tenant: ofTenant, collectionId: id, note });
+  if (outcome === 'has_children') {
     return conflict('children');
   }
   service.hint();
   return deleted;
+}
+
+/** The holder of the service token is the operator, which acts for a resource. */
+function noteOf(request: InternalRequest, action: 'collection.move' | 'collection.update' | 'collection.delete'): Note {
+  const { service, incoming, traceId, path: at } = request;
+  const target = { type: 'collection', id: at('collection_id') } as const;
+  const by = {
+    author: { kind: 'service', name: 'operator' },
+    client: clientClassOf(incoming.socket.remoteAddress),
+    traceId,
+  } as const;
+  return (sql) => service.audit.append(sql, [changeEntry({ action, target }, by, service.clock.date())]);
 }

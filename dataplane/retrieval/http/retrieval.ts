@@ -1,8 +1,10 @@
 import type { ApiError, ApiRequest, ApiResponse } from '#api/operation';
+import type { AuditLog } from '#audit/ports';
 import type { Health } from '#contracts/retrieval';
 import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Semaphore } from '#kit/concurrency/semaphore';
+import type { Clock } from '#kit/time/clock';
 import type { ApprovedProfiles } from '#models/approved-profiles';
 import type { ObjectStore } from '#objects/ports';
 import type { Relations } from '#relations/ports';
@@ -26,6 +28,8 @@ export type Retrieval = SearchPorts & {
   /** Time after which an evaluation begins no further query, milliseconds. */
   readonly evaluationMs: number;
   readonly newId: () => string;
+  readonly audit: Pick<AuditLog, 'append'>;
+  readonly clock: Clock;
   /** Notifies workers that there may be work. */
   readonly hint: () => void;
   readonly health: () => Promise<Health>;

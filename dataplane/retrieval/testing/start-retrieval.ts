@@ -75,6 +75,7 @@ export async function startRetrieval(
         ingestConcurrency: 2,
         tenantQuota: { documents: 100_000, openJobs: 10_000, bytes: 2 ** 40 },
         emptyAclPolicy: 'reject',
+        auditDays: 400,
         logLevel: 'error',
         ...options.config,
       },

@@ -85,6 +85,7 @@ spec:
             - { name: PORTCULLIS_INDEX_MIB, value: {{ $own.indexMib | int | quote }} }
             - { name: PORTCULLIS_EVENT_CONCURRENCY, value: {{ $own.eventConcurrency | int | quote }} }
             - { name: PORTCULLIS_USER_MEMORIES, value: {{ $own.quotas.userMemories | int64 | quote }} }
+            - { name: PORTCULLIS_AUDIT_DAYS, value: {{ $own.auditDays | quote }} }
             - { name: PORTCULLIS_TENANT_USERS, value: {{ $own.quotas.tenantUsers | int64 | quote }} }
             - { name: PORTCULLIS_TENANT_OPEN_EVENTS, value: {{ $own.quotas.tenantOpenEvents | int64 | quote }} }
             - { name: PORTCULLIS_LOG_LEVEL, value: {{ $own.logLevel }} }

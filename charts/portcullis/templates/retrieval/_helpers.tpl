@@ -171,6 +171,7 @@
 {{- end }}
 - { name: PORTCULLIS_INDEX_MIB, value: {{ .indexMib | int | quote }} }
 - { name: PORTCULLIS_INGEST_CONCURRENCY, value: {{ .ingestConcurrency | int | quote }} }
+- { name: PORTCULLIS_AUDIT_DAYS, value: {{ .auditDays | quote }} }
 - { name: PORTCULLIS_TENANT_DOCUMENTS, value: {{ .quotas.tenantDocuments | int64 | quote }} }
 - { name: PORTCULLIS_TENANT_OPEN_JOBS, value: {{ .quotas.tenantOpenJobs | int64 | quote }} }
 - { name: PORTCULLIS_TENANT_MIB, value: {{ .quotas.tenantMib | int64 | quote }} }

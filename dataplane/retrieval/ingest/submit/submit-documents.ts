@@ -1,5 +1,6 @@
 import type { ObjectStore } from '#objects/ports';
 import type { Database } from '#sql/connect';
+import type { Note } from '../../access/change-entry.ts';
 import { decideSubmit, type JobIdentity } from './decide-submit.ts';
 import { findDuplicates } from './find-duplicates.ts';
 import { insertJobs, type JobRecord, lockDocuments, type StagedObject } from './insert-jobs.ts';
@@ -36,7 +37,11 @@ type SubmitPorts = {
   readonly hint: () => void;
   /** Called after the payloads are staged and after the jobs are registered. */
   readonly onStep: (step: SubmitStep) => void | Promise<void>;
+  readonly noteDeletions: Note<readonly AcceptedDeletion[]>;
 };
+
+/** A document by its number, and the job that deletes it. */
+export type AcceptedDeletion = { readonly doc: string; readonly jobId: string };
 
 type SubmitStep = 'staged' | 'registered';
 
@@ -88,7 +93,7 @@ async function stage(
 }
 
 async function register(
-  { database, objects }: SubmitPorts,
+  { database, objects, noteDeletions }: SubmitPorts,
   { tenant, traceId, documents }: SubmitRequest,
   ids: readonly string[],
   staged: ReadonlyMap<number, StagedObject>,
@@ -104,6 +109,9 @@ async function register(
       accepted.push({ ...decision, document, staged: staged.get(at) });
     }
     await insertJobs(sql, { tenant, traceId }, accepted, states);
+    const deletions = accepted.filter(({ document }) => document.op === 'delete');
+    const named = deletions.map(({ document, jobId }) => ({ doc: stateOf(document).doc, jobId }));
+    if (named.length > 0) await noteDeletions(sql, named);
     return decisions.map(({ kind, jobId }, at) => ({
       docId: (documents[at] as SubmittedDocument).docId,
       jobId,

@@ -90,7 +90,14 @@ function submitAll(
   documents: readonly TestDocument[],
 ): Promise<readonly SubmitEntry[]> {
   return submitDocuments(
-    { database, objects, newId: randomUUID, hint: () => undefined, onStep: () => undefined },
+    {
+      database,
+      objects,
+      newId: randomUUID,
+      hint: () => undefined,
+      onStep: () => undefined,
+      noteDeletions: async () => undefined,
+    },
     {
       tenant,
       traceId: 'trace',

@@ -64,20 +64,20 @@ function postgresRelations(sql: Sql): Relations {
       return [...tuples];
     },
 
-    async grant(given) {
+    async grant(given, within) {
       const tuples = checkChange(given);
       await available(
-        () => sql`
+        () => (within ?? sql)`
           insert into relations.tuples (object, relation, subject)
           select * from ${columns(sql, tuples)} as given (object, relation, subject)
           ${inKeyOrder(sql)} on conflict do nothing`,
       );
     },
 
-    async revoke(given) {
+    async revoke(given, within) {
       const tuples = checkChange(given);
       await available(
-        () => sql`
+        () => (within ?? sql)`
           with locked as (
             select object, relation, subject from relations.tuples
             where (object, relation, subject) in (select * from ${columns(sql, tuples)})

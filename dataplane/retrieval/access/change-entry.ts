@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
+import { tenantIssuer } from '#identity/authorize-callers';
+import type { Subject } from '#identity/identity';
+import type { TenantCaller } from '#identity/tenant-caller';
+import type { Tuple } from '#relations/ports';
+import type { TransactionSql } from '#sql/connect';
+
+/** Who sent a request, as the audit log states it. */
+export type ChangeAuthor = Pick<AuditContent, 'author' | 'traceId'> & { readonly client: ClientClass };
+
+/** Adds audit entries, as the last statement of the transaction that makes the changes. */
+export type Note<Changed = void> = (sql: TransactionSql, changed: Changed) => Promise<void>;
+
+type Change = Pick<AuditContent, 'action' | 'target'> & { readonly operationId?: string };
+
+/** The audit entry of a change of rights, or of a deletion, that took effect. */
+export function changeEntry(change: Change, by: ChangeAuthor, now: Date): AuditContent {
+  return {
+    time: now.toISOString(),
+    outcome: 'accepted',
+    code: null,
+    before: null,
+    after: null,
+    count: 1,
+    since: null,
+    operationId: null,
+    ...change,
+    ...by,
+  };
+}
+
+/** The target of a grant or a revocation: the tuple, `object#relation@subject`. */
+export function tupleTarget({ object, relation, subject }: Tuple): AuditContent['target'] {
+  const type = object.startsWith('group:') ? 'group' : 'collection';
+  return { type, id: `${object}#${relation}@${subject}` };
+}
+
+/** Headers of development mode state a name, which nothing verifies. */
+export function authorOf({ tenant, user, agent }: TenantCaller): AuditAuthor {
+  if (user.issuer === tenantIssuer(tenant)) return { kind: 'claimed', name: bounded(user.subject, nameLimits.claimed) };
+  return { kind: 'token', ...named(user), actors: agent === undefined ? [] : [named(agent)] };
+}
+
+/** The lengths of the form of an entry. */
+const nameLimits = { claimed: 512, token: 255 } as const;
+
+function named({ issuer, subject }: Subject): Subject {
+  return { issuer: bounded(issuer, nameLimits.token), subject: bounded(subject, nameLimits.token) };
+}
+
+/** A shortened name could be that of another person; a digest cannot. */
+function bounded(name: string, most: number): string {
+  return name.length <= most ? name : `sha256:${createHash('sha256').update(name).digest('hex')}`;
+}

@@ -1,0 +1,21 @@
+import { changeEntry, type Note } from '../access/change-entry.ts';
+import type { AcceptedDeletion } from '../ingest/submit/submit-documents.ts';
+import { authorOfRequest } from './author-of-request.ts';
+import type { RetrievalRequest } from './retrieval.ts';
+
+/** Adds one audit entry for each accepted deletion of a document. Its id is text of a client: the entry has its number. */
+export function noteDeletions(request: RetrievalRequest): Note<readonly AcceptedDeletion[]> {
+  const { audit, clock } = request.service;
+  return (sql, deletions) => {
+    const by = authorOfRequest(request);
+    const entries = deletions.map(({ doc, jobId }) => {
+      const deletion = {
+        action: 'document.delete',
+        target: { type: 'document', id: doc },
+        operationId: jobId,
+      } as const;
+      return changeEntry(deletion, by, clock.date());
+    });
+    return audit.append(sql, entries);
+  };
+}
