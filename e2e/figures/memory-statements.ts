@@ -1,0 +1,85 @@
+import { missingPostgres, startTestServer } from '#sql/testing/test-server';
+import { type OpenedMemory, startMemory } from '../../dataplane/memory/testing/start-memory.ts';
+import { readIndependentStatements } from '../memory/read-independent-statements.ts';
+import type { Figure } from '../support/figure.ts';
+
+/** Every how many statements one is taken. */
+const steps = { small: 4, full: 1 } as const;
+/** Upper bound of the messages of small talk that become memories. */
+const mostSmallTalk = 0.02;
+/** Bounds of a regression, below and above what the extractor without a model reaches. */
+const leastRemembered = 0.25;
+const mostReturned = 0.6;
+
+type Counts = {
+  facts: number;
+  remembered: number;
+  corrected: number;
+  returned: number;
+  smallTalk: number;
+  kept: number;
+};
+
+export const figure: Figure = {
+  name: 'memory-statements',
+  title:
+    'statements in Russian and English that were written without a look at the extractor, read without a model: how ' +
+    'many are remembered, how many corrected ones are still returned, and at most 2 % of small talk kept',
+  run: async (size, say) => {
+    if (missingPostgres !== undefined) return { skipped: missingPostgres };
+    await using server = await startTestServer();
+    await using memory = await startMemory(await server.createDatabase());
+    const counts: Counts = { facts: 0, remembered: 0, corrected: 0, returned: 0, smallTalk: 0, kept: 0 };
+    for (const language of ['english', 'russian'] as const) {
+      await judge(memory, language, steps[size], counts);
+      say(`${language}: ${lineOf(counts)}`);
+    }
+    const { facts, remembered, corrected, returned, smallTalk, kept } = counts;
+    return {
+      holds:
+        remembered >= leastRemembered * facts &&
+        corrected > 0 &&
+        returned <= mostReturned * corrected &&
+        kept <= mostSmallTalk * smallTalk,
+      line: lineOf(counts),
+    };
+  },
+};
+
+async function judge(memory: OpenedMemory, language: 'english' | 'russian', step: number, counts: Counts) {
+  const { facts, corrections, smallTalk } = readIndependentStatements(language);
+  /** What the service remembers of a user who says these texts, one add for each. */
+  const after = async (user: string, ...texts: readonly string[]): Promise<readonly string[]> => {
+    for (const said of texts) await memory.say({ user }, said);
+    return memory.all({ user });
+  };
+  for (const [at, { said, kept }] of sample(facts, step)) {
+    const found = await after(`${language}-fact-${at}`, said);
+    counts.facts += 1;
+    if (found.some((text) => text.toLowerCase().includes(kept.toLowerCase()))) counts.remembered += 1;
+  }
+  for (const [at, { fact, correction }] of sample(corrections, step)) {
+    const user = `${language}-correction-${at}`;
+    const first = await after(user, fact);
+    // What was never remembered cannot be returned.
+    if (first.length === 0) continue;
+    const found = await after(user, correction);
+    counts.corrected += 1;
+    if (found.some((text) => first.includes(text))) counts.returned += 1;
+  }
+  for (const [at, said] of sample(smallTalk, step)) {
+    counts.smallTalk += 1;
+    if ((await after(`${language}-talk-${at}`, said)).length > 0) counts.kept += 1;
+  }
+}
+
+function sample<T>(all: readonly T[], step: number): readonly (readonly [number, T])[] {
+  return [...all.entries()].filter(([at]) => at % step === 0);
+}
+
+function lineOf({ facts, remembered, corrected, returned, smallTalk, kept }: Counts): string {
+  return (
+    `${remembered} of ${facts} facts remembered; ${returned} of ${corrected} corrected facts still returned; ` +
+    `${kept} of ${smallTalk} messages of small talk kept`
+  );
+}

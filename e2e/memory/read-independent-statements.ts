@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const text = z.string().min(1);
+const fileSchema = z.strictObject({
+  /** What a person says, with one word or more between asterisks that a memory of it contains. */
+  facts: z.array(text.regex(/^[^*]*\*[^*]+\*[^*]*$/)),
+  /** A fact, and what the person says later, after which the fact is no longer so. */
+  corrections: z.array(z.tuple([text, text])),
+  smallTalk: z.array(text),
+});
+
+type IndependentStatements = {
+  readonly facts: readonly { readonly said: string; readonly kept: string }[];
+  readonly corrections: readonly { readonly fact: string; readonly correction: string }[];
+  readonly smallTalk: readonly string[];
+};
+
+/** Statements of people about themselves, and small talk, that were written without a look at the extractor. */
+export function readIndependentStatements(language: 'english' | 'russian'): IndependentStatements {
+  const file = new URL(`./independent-statements/${language}.json`, import.meta.url);
+  const { facts, corrections, smallTalk } = fileSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  return {
+    facts: facts.map((marked) => ({ said: marked.replaceAll('*', ''), kept: marked.split('*')[1] ?? '' })),
+    corrections: corrections.map(([fact, correction]) => ({ fact, correction })),
+    smallTalk,
+  };
+}
