@@ -14,6 +14,13 @@ const env = {
 };
 
 describe('settings of the catalogue', () => {
+  test('development mode listens on this machine only', () => {
+    const everywhere = { ...env, PORTCULLIS_LISTEN: '0.0.0.0:8080' };
+    expect(() => readConfig(everywhere)).toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
+    const production = { PORTCULLIS_IDENTITY: 'production', PORTCULLIS_ISSUERS_FILE: file };
+    expect(readConfig({ ...everywhere, ...production }).config.listen).toEqual({ host: '0.0.0.0', port: 8080 });
+  });
+
   test('by default one process has both roles, rights are stored in PostgreSQL, and mass removals are paused', () => {
     expect(readConfig(env).config).toMatchObject({
       role: 'both',

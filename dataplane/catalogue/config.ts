@@ -1,4 +1,4 @@
-import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
+import { type IdentityMode, identityOf, identitySettings, listenOf } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
@@ -110,11 +110,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   readonly secrets: CatalogueSecrets;
 } {
   const read = readEnvironment(settings, env);
+  const identity = identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE);
   const config: CatalogueConfig = {
-    listen: read.PORTCULLIS_LISTEN,
+    listen: listenOf(identity, read.PORTCULLIS_LISTEN),
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
     role: read.PORTCULLIS_ROLE,
-    identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE),
+    identity,
     databaseUrl: read.PORTCULLIS_DATABASE_URL,
     relations: relationsOf(read),
     api: accessFrom(read),

@@ -26,6 +26,13 @@ describe('settings of the memory service', () => {
     });
   });
 
+  test('development mode listens on this machine only', () => {
+    const everywhere = { ...env, PORTCULLIS_LISTEN: '0.0.0.0:8080' };
+    expect(() => readConfig(everywhere)).toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
+    const production = { PORTCULLIS_IDENTITY: 'production', PORTCULLIS_ISSUERS_FILE: password };
+    expect(readConfig({ ...everywhere, ...production }).config.listen).toEqual({ host: '0.0.0.0', port: 8080 });
+  });
+
   test('the guardrail has a target and a token, or neither', () => {
     expect(readConfig(env).config.guard).toBe('unguarded');
     const both = { PORTCULLIS_GUARD_TARGET_FILE: '/run/target.json', PORTCULLIS_RUNTIME_TOKEN_FILE: password };

@@ -1,6 +1,6 @@
 import { auditSettings } from '#audit/audit-settings';
 import { memoryLimits } from '#contracts/memory';
-import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
+import { type IdentityMode, identityOf, identitySettings, listenOf } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
@@ -101,11 +101,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   readonly secrets: MemorySecrets;
 } {
   const read = readEnvironment(settings, env);
+  const identity = identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE);
   const config: MemoryConfig = {
-    listen: read.PORTCULLIS_LISTEN,
+    listen: listenOf(identity, read.PORTCULLIS_LISTEN),
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
     role: read.PORTCULLIS_ROLE,
-    identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE),
+    identity,
     databaseUrl: read.PORTCULLIS_DATABASE_URL,
     modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
     modelsFile: read.PORTCULLIS_MODELS_FILE,

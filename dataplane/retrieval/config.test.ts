@@ -23,6 +23,13 @@ async function read(change: Record<string, string>) {
   }).config;
 }
 
+test('development mode listens on this machine only', async () => {
+  const everywhere = { PORTCULLIS_LISTEN: '0.0.0.0:8080' };
+  await expect(read(everywhere)).rejects.toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
+  const production = { PORTCULLIS_IDENTITY: 'production', PORTCULLIS_ISSUERS_FILE: secret };
+  expect((await read({ ...everywhere, ...production })).listen).toEqual({ host: '0.0.0.0', port: 8080 });
+});
+
 test('documents are judged with a target and a token, and not judged without both', async () => {
   expect(await read({})).toMatchObject({ guard: 'unguarded' });
   const both = { PORTCULLIS_GUARD_TARGET_FILE: targetFile, PORTCULLIS_RUNTIME_TOKEN_FILE: secret };

@@ -1,5 +1,5 @@
 import { auditSettings } from '#audit/audit-settings';
-import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
+import { type IdentityMode, identityOf, identitySettings, listenOf } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
@@ -119,12 +119,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   readonly secrets: RetrievalSecrets;
 } {
   const read = readEnvironment(settings, env);
+  const identity = identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE);
   const config: RetrievalConfig = {
-    listen: read.PORTCULLIS_LISTEN,
+    listen: listenOf(identity, read.PORTCULLIS_LISTEN),
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
     internal: internalOf(read.PORTCULLIS_INTERNAL_LISTEN, read.PORTCULLIS_INTERNAL_TOKEN_FILE),
     role: read.PORTCULLIS_ROLE,
-    identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE),
+    identity,
     databaseUrl: read.PORTCULLIS_DATABASE_URL,
     relations: relationsOf(read),
     modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,

@@ -123,6 +123,12 @@ describe('callers by token', () => {
 
 describe('callers by headers', () => {
   const authorize = (headers: Headers) => createHeaderAuthorizer().authorize(flat(headers));
+
+  test('a request for the name of another site is refused, as a page with DNS rebinding would send it', async () => {
+    const person = { 'X-Tenant-Id': 'acme', 'X-User-Id': 'ann' };
+    expect(await authorize({ Host: '127.0.0.1:8080', ...person })).toMatchObject({ kind: 'caller' });
+    expect(await authorize({ Host: 'site.example', ...person })).not.toMatchObject({ kind: 'caller' });
+  });
   const least = { 'X-Tenant-Id': 'acme', 'X-User-Id': 'ann' };
 
   test('headers give user, agent, groups and principals of the issuer of their tenant', async () => {

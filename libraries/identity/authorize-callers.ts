@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '#kit/time/clock';
 import type { TrustedIssuer, Verifier } from './create-verifier.ts';
 import { tokenLimits } from './identity.ts';
 import { nameList, oneName } from './identity-headers.ts';
+import { isSentToThisMachine } from './is-sent-to-this-machine.ts';
 import { readBearer } from './read-bearer.ts';
 import type { CallerAuthorizer } from './tenant-caller.ts';
 
@@ -103,11 +104,12 @@ function authorizeTokens(
 /**
  * Development mode, without authentication: the identity comes from X-Tenant-Id, X-User-Id, X-Groups, X-Principals and
  * X-Agent-Id. Its users and agents belong to an issuer of their tenant, so that a name is another user in another tenant
- * and never a user of production mode. Authorization is not read.
+ * and never a user of production mode. Authorization is not read, and a request for the name of another site is refused.
  */
 export function createHeaderAuthorizer(): CallerAuthorizer {
   return {
     async authorize(rawHeaders) {
+      if (!isSentToThisMachine(rawHeaders)) return unauthorized;
       const tenant = oneName(rawHeaders, 'x-tenant-id');
       const user = oneName(rawHeaders, 'x-user-id');
       const agent = oneName(rawHeaders, 'x-agent-id');

@@ -1,9 +1,11 @@
 import { ConfigError, setting } from '#kit/env/read-environment';
+import { isLoopback } from '#kit/env/require-loopback';
+import type { HostPort } from '#kit/env/setting';
 
 /** Where a service with tenants takes its callers from. */
 export const identitySettings = {
   PORTCULLIS_IDENTITY: setting.choice({
-    help: 'production: callers have a verified token; development: headers name the caller, without authentication',
+    help: 'production: callers have a verified token; development: headers name the caller, without authentication, and the API listens on 127.0.0.1 or [::1] only',
     choices: ['production', 'development'],
   }),
   PORTCULLIS_ISSUERS_FILE: setting.optional(
@@ -28,4 +30,17 @@ export function identityOf(mode: 'production' | 'development', issuersFile: stri
   }
   if (issuersFile !== undefined) return { mode, issuersFile };
   throw new ConfigError(['PORTCULLIS_ISSUERS_FILE is missing: it must be set if PORTCULLIS_IDENTITY is production']);
+}
+
+/**
+ * The address of an API whose callers are those of `identity`. Development mode authenticates nothing, so that the API is
+ * for this machine only.
+ * @throws ConfigError for another address in development mode
+ */
+export function listenOf({ mode }: IdentityMode, listen: HostPort): HostPort {
+  if (mode === 'production' || isLoopback(listen)) return listen;
+  throw new ConfigError([
+    'PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1] with a port if PORTCULLIS_IDENTITY is development, ' +
+      'where headers name the caller without authentication: use PORTCULLIS_IDENTITY=production for other addresses',
+  ]);
 }

@@ -2,6 +2,7 @@ import { tenantIssuer } from './authorize-callers.ts';
 import type { Identity, Subject } from './identity.ts';
 import { tokenLimits } from './identity.ts';
 import { nameList, oneName } from './identity-headers.ts';
+import { isSentToThisMachine } from './is-sent-to-this-machine.ts';
 
 /** The tenant in whose groups a person has rights, and those groups. */
 type PersonTenant = { readonly tenant: string | undefined; readonly groups: readonly string[] };
@@ -25,11 +26,12 @@ export function tenantOfPerson(
 /**
  * The person that X-User-Id, X-Tenant-Id and X-Groups name in development mode, without authentication. It is the person
  * of the services with tenants in that mode, whom no token can name.
- * @returns undefined where they do not name one
+ * @returns undefined where they do not name one, or where the request is for the name of another site
  */
 export function personOfHeaders(
   rawHeaders: readonly string[],
 ): (PersonTenant & { readonly tenant: string; readonly subject: Subject }) | undefined {
+  if (!isSentToThisMachine(rawHeaders)) return undefined;
   const [user, tenant] = ['x-user-id', 'x-tenant-id'].map((name) => oneName(rawHeaders, name));
   const groups = nameList(rawHeaders, 'x-groups', tokenLimits.groups);
   if (typeof user !== 'string' || typeof tenant !== 'string' || !groups.ok) return undefined;

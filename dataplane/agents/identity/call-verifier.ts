@@ -1,4 +1,5 @@
 import { oneName } from '#identity/identity-headers';
+import { isSentToThisMachine } from '#identity/is-sent-to-this-machine';
 import type { ExecutionIdentity } from '../calls/agent-call.ts';
 import { AgentError } from '../calls/agent-error.ts';
 
@@ -26,11 +27,12 @@ export type CallVerifier = {
 
 /**
  * Development mode, without authentication: the identity comes from X-User-Id, X-Agent-Id and X-Tenant-Id. Its users
- * belong to an issuer that no token can name.
+ * belong to an issuer that no token can name. A request for the name of another site is refused.
  */
 export function createHeaderVerifier(): CallVerifier {
   return {
     async verify(rawHeaders) {
+      if (!isSentToThisMachine(rawHeaders)) throw new AgentError('unauthenticated');
       const [user, agent, tenant] = ['x-user-id', 'x-agent-id', 'x-tenant-id'].map((name) => oneName(rawHeaders, name));
       if (typeof user !== 'string' || typeof agent === 'object' || typeof tenant === 'object') {
         throw new AgentError('unauthenticated');
