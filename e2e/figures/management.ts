@@ -27,7 +27,7 @@ export const figure: Figure = {
     say(`${count} identical commands: ${JSON.stringify(identical)}`);
     const contended = await putConcurrently(world, { puts, workers: 16, random });
     say(`${contended.puts} PUTs: ${JSON.stringify({ ...contended, faults: contended.faults.slice(0, 10) })}`);
-    const crashed = await commandThroughCrashes(world, { commands, workers: 8, longStopMs, random });
+    const crashed = await commandThroughCrashes(world, { commands, workers: 8, longStopMs, leastKills: 0, random });
     say(
       `${crashed.commands} commands through crashes: ${JSON.stringify({ ...crashed, operations: undefined, faults: crashed.faults.slice(0, 10) })}`,
     );

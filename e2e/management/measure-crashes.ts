@@ -18,6 +18,8 @@ type CrashOptions = {
   readonly workers: number;
   /** Duration of occasional SIGSTOPs of a replica, milliseconds; the lease of a command is 20 s. */
   readonly longStopMs: number;
+  /** The commands are spread over at least so many kills: a fast machine sends them between a few. */
+  readonly leastKills: number;
   readonly random: () => number;
 };
 
@@ -47,7 +49,11 @@ export async function commandThroughCrashes(world: BusyWorld, options: CrashOpti
   const { random } = options;
   const done = new AbortController();
   const lanes = await Promise.all(Array.from({ length: options.workers }, (_, worker) => openLane(world, worker)));
-  const chaos = makeTrouble(world, options, done.signal);
+  const trouble = { kills: 0, stops: 0 };
+  const chaos = makeTrouble(world, options, trouble, done.signal);
+  const reach = async (share: number): Promise<void> => {
+    while (trouble.kills < Math.floor(share * options.leastKills)) await Promise.race([pause(50), chaos]);
+  };
   const sent = new Map<Lane, Sent[]>();
   let count = 0;
 
@@ -56,14 +62,18 @@ export async function commandThroughCrashes(world: BusyWorld, options: CrashOpti
       const own: Sent[] = [];
       sent.set(lane, own);
       while (count < options.commands) {
-        const marker = `command-${count++}`;
+        const number = count++;
+        const marker = `command-${number}`;
+        await reach(number / options.commands);
         const kind = sorts[Math.floor(random() * sorts.length)] ?? 'create';
         own.push({ kind, marker, answer: await lane[kind](marker) });
       }
     }),
   );
+  await reach(1);
   done.abort();
-  const { kills, stops } = await chaos;
+  await chaos;
+  const { kills, stops } = trouble;
   const all = [...sent.values()].flat();
   const faults = await judge(world, lanes, all);
   for (const [lane, own] of sent) faults.push(...(await judgeLane(world, lane, own)));
@@ -144,9 +154,12 @@ async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 /** Kills or suspends one replica after another at random moments and restarts it. */
-async function makeTrouble(world: BusyWorld, { random, longStopMs }: CrashOptions, over: AbortSignal) {
-  let kills = 0;
-  let stops = 0;
+async function makeTrouble(
+  world: BusyWorld,
+  { random, longStopMs }: CrashOptions,
+  trouble: { kills: number; stops: number },
+  over: AbortSignal,
+): Promise<void> {
   while (!over.aborted) {
     await pause(50 + random() * 300);
     const at = random() < 0.5 ? 0 : 1;
@@ -154,16 +167,15 @@ async function makeTrouble(world: BusyWorld, { random, longStopMs }: CrashOption
     if (replica === undefined) continue;
     if (random() < 0.5) {
       replica.signal('SIGKILL');
-      kills++;
+      trouble.kills++;
       await world.api.startReplica(at);
     } else {
       replica.signal('SIGSTOP');
-      stops++;
+      trouble.stops++;
       await pause(random() < 0.1 ? longStopMs : random() * 2_000);
       replica.signal('SIGCONT');
     }
   }
-  return { kills, stops };
 }
 
 /**
