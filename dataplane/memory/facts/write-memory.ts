@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { TransactionSql } from '#sql/connect';
 import { hashOf, samenessOf } from '../extraction/sameness.ts';
 import { type MemoryRow, memoryColumns } from './memory-row.ts';
@@ -66,33 +67,48 @@ type Replacement = MemoryText & {
   readonly expiresAt: Date | null | undefined;
 };
 
-/** Replaces the text of a live memory and returns the changed memory; undefined if none has this id. */
+/**
+ * Replaces the text of a live memory and returns the changed memory; undefined if none has this id. With the text that the
+ * memory has, its source stays and its history gets no entry; a replacement that changes nothing leaves the row.
+ */
 export async function replaceMemory(
   { sql, person, changeNo, eventId, newId }: PersonChange,
   memoryId: string,
   memory: Replacement,
 ): Promise<MemoryRow | undefined> {
   const { text, metadata, categories, expiresAt } = memory;
-  const [before] = await sql<{ text: string }[]>`
-    select m.text from memory.memories m
+  const [before] = await sql<MemoryRow[]>`
+    select ${memoryColumns(sql)} from memory.memories m
     where m.person = ${person} and m.memory_id = ${memoryId} and m.deleted_at is null
       and (m.expires_at is null or m.expires_at > clock_timestamp())`;
   if (before === undefined) return undefined;
+  const isSameText = before.text === text;
+  if (isSameText && expiresAt === undefined && hasAlready(before, memory)) return before;
+  const source = isSameText ? before.source : memory.source;
   const [changed] = await sql<MemoryRow[]>`
     update memory.memories m set text = ${text}, hash = ${hashOf(text)}, sameness = ${samenessOf(text)}, topic = ${memory.topic},
       tokens = ${memory.tokens}, terms = ${memory.terms.join(' ')}, vector = decode(${base64Of(memory.vector)}, 'base64'),
       profile_id = ${memory.profileId ?? null}, version = version + 1, change_no = ${changeNo}, embed_failures = 0,
       embed_after = '-infinity',
-      source = ${memory.source === null ? null : JSON.stringify(memory.source)}::text::jsonb,
+      source = ${source === null ? null : JSON.stringify(source)}::text::jsonb,
       metadata = coalesce(${metadata === undefined ? null : JSON.stringify(metadata)}::text::jsonb, metadata),
       categories = coalesce(${categories === undefined ? null : sql.array([...categories])}::text[], categories),
       expires_at = case when ${expiresAt === undefined} then expires_at else ${expiresAt ?? null}::timestamptz end,
       updated_at = clock_timestamp()
     where memory_id = ${memoryId} returning ${memoryColumns(sql)}`;
+  if (isSameText) return changed;
   await sql`
     insert into memory.history (entry_id, memory_id, person, event, old_text, new_text, event_id)
     values (${newId()}, ${memoryId}, ${person}, 'UPDATE', ${before.text}, ${text}, ${eventId})`;
   return changed;
+}
+
+/** Whether a memory has the metadata and categories of a replacement. */
+function hasAlready(before: MemoryRow, { metadata, categories }: Replacement): boolean {
+  return (
+    (metadata === undefined || isDeepStrictEqual(before.metadata, metadata)) &&
+    (categories === undefined || isDeepStrictEqual([...before.categories], [...categories]))
+  );
 }
 
 /** Soft-deletes a memory: its row and its history stay. Returns false if no live memory has this id. */
