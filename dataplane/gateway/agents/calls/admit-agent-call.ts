@@ -1,7 +1,7 @@
 import { confirmerName } from '#identity/mcp-confirmers';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
-import type { AgentTable } from '../routes/agent-table.ts';
+import type { AgentLookup, AgentTable } from '../routes/agent-table.ts';
 import { chooseVersion } from '../routes/choose-version.ts';
 import { AgentRefusal } from './agent-refusal.ts';
 import type { AgentCaller, CallOrigin, IdentifyCaller } from './identify-caller.ts';
@@ -38,11 +38,10 @@ export async function admitAgentCall(
   origin: CallOrigin,
 ): Promise<AdmittedCall> {
   const { agentId, versionId, operation } = call;
-  const found = plane.table.lookup(agentId);
-  const spec = found.kind === 'route' ? found.route.spec : undefined;
   const isCard = operation === cardOperation;
-  if (isCard && spec?.cards === 'Public' && plane.table.isComplete) {
-    return { spec, version: versionOf(spec, call, undefined), caller: undefined };
+  const open = isCard ? specOf(plane.table.lookup(agentId)) : undefined;
+  if (open?.cards === 'Public' && plane.table.isComplete) {
+    return { spec: open, version: versionOf(open, call, undefined), caller: undefined };
   }
   const caller = await plane.identify(origin, agentId);
   if (caller.kind === 'refused') throw new AgentRefusal(caller.code);
@@ -51,6 +50,9 @@ export async function admitAgentCall(
   }
   if (!plane.table.isComplete) throw new AgentRefusal('agent_unavailable');
   const right = await rightOf(plane, caller, { agentId, mode: operation.mode });
+  // Read only now: the route may have switched while the caller and its rights were asked for.
+  const found = plane.table.lookup(agentId);
+  const spec = specOf(found);
   if (right === 'none' || found.kind === 'unknown') throw new AgentRefusal('not_found');
   if (right === 'view' && !isCard) throw new AgentRefusal('forbidden');
   if (spec === undefined) throw new AgentRefusal('agent_unavailable');
@@ -59,6 +61,10 @@ export async function admitAgentCall(
   }
   const subject = operation.mayTrial ? caller.subject : undefined;
   return { spec, version: versionOf(spec, { versionId, operation }, subject), caller };
+}
+
+function specOf(found: AgentLookup): AgentRouteSpec | undefined {
+  return found.kind === 'route' ? found.route.spec : undefined;
 }
 
 async function rightOf(

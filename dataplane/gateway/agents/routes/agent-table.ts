@@ -6,7 +6,7 @@ import { type ReadAgentRoute, readAgentRoute } from './read-agent-route.ts';
 type TakenAgentRoute = Omit<SeenRoute, 'spec'> & { readonly spec: AgentRouteSpec };
 
 /** `unknown` and `unavailable`: no version of the route has been proved yet. */
-type AgentLookup =
+export type AgentLookup =
   | { readonly kind: 'route'; readonly route: TakenAgentRoute }
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'unknown' };

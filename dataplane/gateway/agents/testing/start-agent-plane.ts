@@ -43,6 +43,8 @@ export type AgentPlaneWorld = AsyncDisposable & {
   readonly asked: string[];
   /** While it is set every question about rights fails with it. */
   fault: Error | undefined;
+  /** While it is set every question about rights waits for it. */
+  whileAsked: (() => Promise<void>) | undefined;
   allow(subject: string, relation: 'invoke' | 'view', agent?: string): void;
   personToken(subject: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
   /** Starts a server in the place of the process of a version. */
@@ -88,9 +90,10 @@ export async function startAgentPlane(
   await writeFile(connectionsFile, JSON.stringify({ connections }));
   const rights = new Set<string>();
   const asked: string[] = [];
-  const world = { fault: undefined as Error | undefined };
+  const world: Pick<AgentPlaneWorld, 'fault' | 'whileAsked'> = { fault: undefined, whileAsked: undefined };
   const check: Relations['check'] = async (subject, relation, object, claimed = []) => {
     asked.push(`${relation} ${object}`);
+    await world.whileAsked?.();
     if (world.fault !== undefined) throw world.fault;
     return [subject, ...claimed.map((group) => `${group}#member`)].some((one) =>
       rights.has(`${one} ${relation} ${object}`),
