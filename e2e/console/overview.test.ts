@@ -23,6 +23,14 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
   });
   afterAll(() => parts.disposeAsync());
 
+  test('a start prints the address of the console, with the code of the sign-in, before every other address', async () => {
+    const printed = await until('the addresses are printed', () =>
+      platform.output().includes('Ctrl-C stops everything.') ? platform.output() : undefined,
+    );
+    const [first] = printed.split('\n').filter((line) => line.includes('http://'));
+    expect(first).toMatch(new RegExp(`^  console +${consoleOf(platform)}   sign-in code [0-9A-Z]{4}-[0-9A-Z]{4}$`));
+  });
+
   test('the overview shows how many requests of the last hour passed and were denied', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     const { gateway: url } = platform.status().addresses;
