@@ -1,15 +1,21 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory } from '#contracts/data-directory';
 import { mintToken } from '#identity/mint-token';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { startProcess } from '../support/start-process.ts';
+import { dropFile } from './drop-file.ts';
 import { hostileTexts } from './hostile-texts.ts';
+import { makeCollection } from './make-collection.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
 const rights = { view: true, author: true, apply: true, administer: true };
+const foreign = 'main :is(script, img, svg, iframe, b)';
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
 
 describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended sessions in the console')), () => {
@@ -66,6 +72,26 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     }
     expect(await page.evaluate("'ran' in globalThis")).toBe(false);
     expect(complaints.filter((text) => !/status of (4|5)\d\d/.test(text))).toEqual([]);
+  });
+
+  test('a file that is dropped on the field is uploaded, and the markup of its name stays a text', async () => {
+    const { page, context, complaints } = await openWatchedPage(browser);
+    const { collection_id: id } = await makeCollection(platform, { name: 'dropped', description: '' });
+    await signIn(platform, page, { path: `/knowledge/${id}` });
+    using folder = temporaryFolder();
+    const name = '<img src=x onerror=globalThis.ran=1>.md';
+    const file = join(folder.path, name);
+    writeFileSync(file, 'A dropped text.');
+    await dropFile(page, page.getByLabel('Text or Markdown file'), file);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.locator('#uploads').getByText('Can be found').waitFor();
+    expect(await page.locator('#uploads code').innerText()).toBe(name);
+    await page.reload();
+    await page.getByRole('rowheader').filter({ hasText: name }).waitFor();
+    expect(await page.locator(foreign).count()).toBe(0);
+    expect(await page.evaluate("'ran' in globalThis")).toBe(false);
+    expect(complaints).toEqual([]);
+    await context.close();
   });
 
   test('a session ends with its token, and a changed cookie is no session', async () => {
