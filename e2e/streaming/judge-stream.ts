@@ -1,7 +1,11 @@
-import type { MadeStream } from './make-stream.ts';
+import { type MadeStream, type StreamField, testedCall } from './make-stream.ts';
 
 /** The data that a client received. */
 export type Received = { readonly status: number; readonly text: string };
+
+type Delta = {
+  readonly tool_calls?: readonly { readonly index: number; readonly function: { readonly arguments: string } }[];
+};
 
 /** The result of a stream for its client. */
 type StreamVerdict =
@@ -68,12 +72,15 @@ function readEvents(text: string): string[] {
   });
 }
 
-function textOf(data: string, field: MadeStream['field']): string {
+/** The piece of the field that one chunk or event has. */
+function textOf(data: string, field: StreamField): string {
   const chunk = JSON.parse(data) as {
     readonly type?: string;
     readonly delta?: string;
-    readonly choices?: readonly { readonly delta: Readonly<Record<string, string | null>> }[];
+    readonly choices?: readonly { readonly delta: Delta }[];
   };
-  if (field === 'delta') return chunk.type === 'response.output_text.delta' ? (chunk.delta ?? '') : '';
-  return chunk.choices?.[0]?.delta[field] ?? '';
+  if (chunk.type !== undefined) return chunk.type === field ? (chunk.delta ?? '') : '';
+  const delta = chunk.choices?.[0]?.delta ?? {};
+  if (field !== 'arguments') return (delta as Readonly<Record<string, string | null>>)[field] ?? '';
+  return (delta.tool_calls ?? []).map((call) => (call.index === testedCall ? call.function.arguments : '')).join('');
 }

@@ -16,28 +16,25 @@ export function makeResponseStream(seed: number, kind: StreamKind): MadeStream {
   const { text, forbidden } = makeText(random, kind);
   // The end of a part ends a word, which then is a token of its own.
   const cuts = kind.kind === 'tokens' ? [] : partCuts(random, text);
-  const events = responseEvents(
-    itemsOf(random, partsOf(text, cuts)),
-    (whole) => (whole === '' ? [] : cutIntoPieces(random, whole)),
-    {
-      model: 'm',
-    },
-  );
+  const place = forbidden && { ...forbidden, stop: stopOf(forbidden, cuts) };
+  const sent = sendItems(random, itemsOf(random, partsOf(text, cuts)));
+  const field = 'response.output_text.delta';
+  return { seed, api: 'responses', isJudgedOnRequest: false, forbidden: place, text, field, ...sent };
+}
+
+/** The events of a stream of these items, with texts and arguments in pieces. */
+export function sendItems(
+  random: Random,
+  items: readonly Readonly<Record<string, unknown>>[],
+): Pick<MadeStream, 'payloads' | 'body'> {
+  const events = responseEvents(items, (whole) => (whole === '' ? [] : cutIntoPieces(random, whole)), { model: 'm' });
   const payloads = events.map((event) => {
     const json = random.chance(5) ? JSON.stringify(event, null, 1) : JSON.stringify(event);
     return random.chance(30) ? escapeAll(json) : json;
   });
   const isNamed = random.chance(80);
   const names = events.map((event) => (isNamed ? String(event['type']) : undefined));
-  return {
-    seed,
-    api: 'responses',
-    forbidden: forbidden && { ...forbidden, stop: stopOf(forbidden, cuts) },
-    text,
-    field: 'delta',
-    payloads,
-    body: streamedBody(random, payloads, names),
-  };
+  return { payloads, body: streamedBody(random, payloads, names) };
 }
 
 function itemsOf(random: Random, parts: readonly string[]): readonly Readonly<Record<string, unknown>>[] {

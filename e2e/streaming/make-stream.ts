@@ -8,22 +8,38 @@ type ForbiddenPlace = {
   readonly startBytes: number;
   /**
    * The offset in UTF-16 units from which nothing may leave. It is the start, except where a text of the Responses API
-   * ends inside of the phrase: that text leaves at its end, and the rest of the phrase never does.
+   * ends inside of the phrase: that text leaves at its end, and the rest of the phrase never does. The arguments of a call
+   * leave as a whole, so that theirs is 0.
    */
   readonly stop: number;
 };
+
+/** The index of the call whose arguments are under test; another call may be in front of it. */
+export const testedCall = 1;
+
+/** Members of a chunk of a chat, and the deltas of an event of the Responses API. */
+export type StreamField =
+  | 'content'
+  | 'refusal'
+  | 'reasoning_content'
+  | 'arguments'
+  | 'response.output_text.delta'
+  | 'response.reasoning_summary_text.delta'
+  | 'response.function_call_arguments.delta';
 
 /** One streamed answer as a provider sends it. */
 export type MadeStream = {
   /** The seed that generates it. */
   readonly seed: number;
   readonly api: 'chat' | 'responses';
+  /** Whether the field under test is one that `judge` of the binding adds. */
+  readonly isJudgedOnRequest: boolean;
   /** Its forbidden phrase, and the offset of the phrase in UTF-16 units and in bytes; undefined for a clean stream. */
   readonly forbidden: ForbiddenPlace | undefined;
   /** The whole text of the field under test. */
   readonly text: string;
   /** The field of the deltas under test. */
-  readonly field: 'content' | 'refusal' | 'delta';
+  readonly field: StreamField;
   /** The data of each event in order, without [DONE] of a chat. */
   readonly payloads: readonly string[];
   /** The whole body. */
@@ -57,7 +73,7 @@ export function makeStream(seed: number, kind: StreamKind): MadeStream {
     ...(random.chance(30) ? ['{"choices":[],"usage":{"total_tokens":7}}'] : []),
   ];
   const body = streamedBody(random, [...whole, '[DONE]'], []);
-  return { seed, api: 'chat', forbidden, text, field, payloads: whole, body };
+  return { seed, api: 'chat', isJudgedOnRequest: false, forbidden, text, field, payloads: whole, body };
 }
 
 /** The text of a stream, with its forbidden phrase where the kind has one. */
@@ -106,13 +122,14 @@ export function cutIntoPieces(random: Random, text: string): readonly string[] {
   return edges.slice(1).map((end, index) => text.slice(edges[index], end));
 }
 
-function framesOf(random: Random, field: 'content' | 'refusal', piece: string): string[] {
+function framesOf(random: Random, field: string, piece: string): string[] {
   const frames = [payload(random, { [field]: piece }, null)];
   if (random.chance(4)) frames.push(payload(random, random.pick(withoutText), null));
   return frames;
 }
 
-function payload(random: Random, delta: object, finish: string | null): string {
+/** The data of one chunk. */
+export function payload(random: Random, delta: object, finish: string | null): string {
   const chunk = {
     id: 'chatcmpl-1',
     object: 'chat.completion.chunk',

@@ -9,6 +9,7 @@ import { type GuardedGateway, startGuardedGateway } from '../support/start-guard
 import { createStreamClient, type StreamClient } from './ask-gateway.ts';
 import { type CuttingProvider, startCuttingProvider } from './cutting-provider.ts';
 import { judgeStream } from './judge-stream.ts';
+import { makeJudgedStream } from './make-judged-stream.ts';
 import { makeResponseStream } from './make-response-stream.ts';
 import { type MadeStream, makeStream, type StreamKind } from './make-stream.ts';
 import { allPhrases } from './phrases.ts';
@@ -30,6 +31,8 @@ type StreamingReport = {
   readonly tokens: number;
   /** How many of all are streams of the Responses API; the others are chats. */
   readonly responses: number;
+  /** How many of all have the text under test in reasoning or in the arguments of a tool call. */
+  readonly judgedOnRequest: number;
   /** Tested phrases, lengths in bytes and offsets. */
   readonly phrases: number;
   readonly lengths: number;
@@ -44,6 +47,9 @@ type StreamingReport = {
 const offsets = 2_560;
 const connections = 16;
 const aliases = { phrases: 'phrases', tokens: 'tokens' } as const;
+/** The alias whose route has further texts judged by the same policy. */
+const judgedAlias = (policy: string): string => `${policy}-judged`;
+const makers = [makeStream, makeResponseStream, makeJudgedStream] as const;
 
 /** Sends generated streams through a real gateway and runtime, and compares what every client received. */
 export async function runStreaming({ streams, seed, say }: StreamingRun): Promise<StreamingReport> {
@@ -51,7 +57,7 @@ export async function runStreaming({ streams, seed, say }: StreamingRun): Promis
   await using world = await startGuardedGateway({ bundle: phraseBundle() });
   await addRoutes(world, provider.url);
   using client = createStreamClient(world.url, world.key, connections);
-  const counts = { forbidden: 0, clean: 0, tokens: 0, responses: 0 };
+  const counts = { forbidden: 0, clean: 0, tokens: 0, responses: 0, judgedOnRequest: 0 };
   const tried = { phrases: new Set<string>(), lengths: new Set<number>(), offsets: new Set<number>() };
   const violations: string[] = [];
   let falseStops = 0;
@@ -68,9 +74,9 @@ export async function runStreaming({ streams, seed, say }: StreamingRun): Promis
         tried.lengths.add(kind.phrase.bytes);
         tried.offsets.add(kind.offset);
       }
-      const make = index % 20 < 10 ? makeStream : makeResponseStream;
-      const stream = make(seed * 1_000_003 + index, kind);
+      const stream = take(makers, Math.floor(index / 10))(seed * 1_000_003 + index, kind);
       if (stream.api === 'responses') counts.responses += 1;
+      if (stream.isJudgedOnRequest) counts.judgedOnRequest += 1;
       const verdict = await sendThrough(client, provider, stream, kind);
       if (kind.kind === 'tokens' && verdict === 'false stop') falseStops += 1;
       else if (verdict !== undefined) violations.push(`${kind.kind} stream ${stream.seed}: ${verdict}`);
@@ -127,7 +133,8 @@ async function sendThrough(
 ): Promise<string | undefined> {
   provider.offer(stream);
   try {
-    const alias = kind === 'tokens' ? aliases.tokens : aliases.phrases;
+    const policy = kind === 'tokens' ? aliases.tokens : aliases.phrases;
+    const alias = stream.isJudgedOnRequest ? judgedAlias(policy) : policy;
     const verdict = judgeStream(stream, alias, await client.ask(alias, stream));
     if (verdict.kind === 'good') return undefined;
     return verdict.kind === 'false_stop' ? 'false stop' : verdict.fault;
@@ -187,30 +194,39 @@ function rule(
   };
 }
 
-/** Two routes directly to the runtime, one for each policy of the bundle, and to the cutting provider. */
+/**
+ * Routes directly to the runtime and to the cutting provider: for each policy of the bundle one that judges the texts of the
+ * contract and one that judges further texts.
+ */
 async function addRoutes(world: GuardedGateway, providerUrl: string): Promise<void> {
   const { client, route, runtime } = world;
   const { guardrail } = route;
   if (guardrail.mode !== 'Policy') throw new Error('the route of the gateway has to be guarded');
-  for (const [index, policyId] of Object.values(aliases).entries()) {
+  const judged = { judge: ['toolCalls', 'reasoning'] } satisfies Partial<GatewayRouteSpec>;
+  const routes = Object.values(aliases).flatMap((policyId) => [
+    { policyId, alias: policyId, more: {} },
+    { policyId, alias: judgedAlias(policyId), more: judged },
+  ]);
+  for (const [index, { policyId, alias, more }] of routes.entries()) {
     const spec: GatewayRouteSpec = {
       ...route,
-      alias: policyId,
-      binding: { ...route.binding, name: policyId, id: `${index}` },
+      ...more,
+      alias,
+      binding: { ...route.binding, name: alias, id: `${index}` },
       guardrail: guardOf(guardrail, policyId, runtime.url),
       upstream: { ...route.upstream, endpoint: `${providerUrl}/v1` },
     };
     await client.create<GatewayRoute>(kinds.gatewayRoute, {
       apiVersion,
       kind: 'GatewayRoute',
-      metadata: { name: policyId },
+      metadata: { name: alias },
       spec,
     });
   }
   await until('the gateway loads the routes', async () => {
     const models = await fetch(`${world.url}/v1/models`, { headers: { authorization: `Bearer ${world.key}` } });
     const { data } = (await models.json()) as { data: { id: string }[] };
-    return Object.values(aliases).every((alias) => data.some(({ id }) => id === alias));
+    return routes.every(({ alias }) => data.some(({ id }) => id === alias));
   });
 }
 

@@ -17,7 +17,8 @@ verifies(
     expect(report.forbidden).toBe(480);
     expect(report.clean).toBe(60);
     expect(report.tokens).toBe(60);
-    expect(report.responses).toBe(300);
+    expect(report.responses).toBeGreaterThan(200);
+    expect(report.judgedOnRequest).toBe(200);
     // Clean streams of long words, in which a wrong cut produces a forbidden token.
     expect(report.falseStops).toBe(0);
     expect(report.lengths).toBeGreaterThan(150);
