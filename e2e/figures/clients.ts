@@ -33,7 +33,11 @@ const clients = [
   { name: 'AI SDK (npm)', file: 'vercel-ai.mjs' },
   { name: 'openai (PyPI)', file: 'openai_client.py' },
   { name: 'openai-agents (PyPI)', file: 'agents_client.py' },
+  { name: 'LlamaIndex (PyPI)', file: 'llamaindex_client.py' },
 ] as const;
+
+/** LlamaIndex needs another version of the package openai than the other clients. */
+const requirements = { others: 'requirements.txt', llamaIndex: 'llamaindex-requirements.txt' } as const;
 
 export const figure: Figure = {
   name: 'clients',
@@ -42,8 +46,10 @@ export const figure: Figure = {
   run: async (_, say) => {
     const packages = await prepareNodePackages(join(scripts, 'packages.json'));
     if (!packages.ok) return { skipped: packages.reason };
-    const python = await preparePython(join(scripts, 'requirements.txt'));
+    const python = await preparePython(join(scripts, requirements.others));
     if (!python.ok) return { skipped: python.reason };
+    const llamaIndex = await preparePython(join(scripts, requirements.llamaIndex));
+    if (!llamaIndex.ok) return { skipped: llamaIndex.reason };
     await using world = await startGuardedGateway();
     world.upstream.play(playAgent);
     const faults: string[] = [];
@@ -51,7 +57,8 @@ export const figure: Figure = {
     for (const { name, file } of clients) {
       const isNode = file.endsWith('.mjs');
       if (isNode) copyFileSync(join(scripts, file), join(packages.folder, file));
-      const program = isNode ? process.execPath : python.path;
+      const pythonPath = file.startsWith('llamaindex') ? llamaIndex.path : python.path;
+      const program = isNode ? process.execPath : pythonPath;
       const script = join(isNode ? packages.folder : scripts, file);
       try {
         const { stdout } = await run(program, [script, `${world.url}/v1`, world.key, alias, `about ${deniedTerm}`], {
