@@ -12,10 +12,7 @@ export function resourceKind(word: string): Kind {
   const found = Object.values(kinds).find((kind) => namesOfKind(kind).includes(wanted));
   if (found !== undefined) return found;
   const known = Object.values(kinds).map(({ plural, shortNames }) => `${plural} (${shortNames.join(', ')})`);
-  const meant = didYouMean(
-    word,
-    Object.values(kinds).flatMap(({ kind, plural }) => [plural, kind.toLowerCase()]),
-  );
+  const meant = didYouMean(word, Object.values(kinds).flatMap(longNamesOfKind));
   throw new CliError('usage', `There is no kind ${JSON.stringify(word)}.${meant} The kinds are ${known.join(', ')}.`);
 }
 
@@ -31,6 +28,11 @@ export function namesOfKind({ kind, plural, shortNames }: Kind): readonly string
   const singular = kind.toLowerCase();
   const last = lastWord(kind);
   const isShared = Object.values(kinds).some((other) => other.kind !== kind && lastWord(other.kind) === last);
-  if (isShared) return [singular, plural, ...shortNames];
-  return [singular, plural, ...shortNames, last, plural.slice(singular.length - last.length)];
+  const long = isShared ? [] : [last, plural.slice(singular.length - last.length)];
+  return [singular, plural, ...shortNames, ...long];
+}
+
+function longNamesOfKind(kind: Kind): readonly string[] {
+  const short = new Set<string>(kind.shortNames);
+  return namesOfKind(kind).filter((name) => !short.has(name));
 }

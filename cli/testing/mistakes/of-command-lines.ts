@@ -31,6 +31,19 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     place: ['"create"'],
     remedy: ['Use "portcullis apply -f FILE"'],
   },
+  ...(
+    [
+      ['polcy', 'policy'],
+      ['polices', 'policies'],
+      ['bindngs', 'bindings'],
+    ] as const
+  ).map(([typed, meant]) => ({
+    title: `the misspelt kind ${typed}`,
+    args: ['get', typed],
+    exit: 2,
+    place: [`"${typed}"`],
+    remedy: [`Did you mean ${meant}?`],
+  })),
   {
     title: 'a misspelt command of a group',
     args: ['operation', 'gte', 'x'],
