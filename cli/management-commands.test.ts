@@ -190,8 +190,8 @@ test('apply-revision, rollback and unbind mean the same over resources and over 
     stdout: `ModelBinding guarded-echo set to revision 2 of ${name}\nModelBinding guarded-echo is applied\n`,
   });
   const { apply } = (await json('get', 'mb', 'guarded-echo')).spec;
-  expect(await json('operation', 'get', apply)).toMatchObject({ kind: 'binding.apply', state: 'succeeded' });
   expect(await run(['operation', 'wait', apply])).toMatchObject({ code: 0 });
+  expect(await json('operation', 'get', apply)).toMatchObject({ kind: 'binding.apply', state: 'succeeded' });
   const described = (await run(['describe', 'mb', 'guarded-echo', ...overApi])).stdout;
   expect(described).toMatch(/State:\n {2}Gateway: +default\n {2}Binding: +applied\n {2}Desired: +revision 2\n/);
   expect((await run(['chat', 'guarded-echo', '--message', 'second'])).code).toBe(6);
@@ -430,6 +430,10 @@ test('missing, ambiguous and invalid arguments have their exit codes and a remed
     [['why', 'policy/guarded-chat', ...overApi], 'repeat the command with --via resources'],
     [['delete', 'gp', 'guarded-chat', '--yes', ...overApi], 'repeat the command with --via resources'],
     [['apply', '-f', 'examples/rule-pack/secrets.yaml', ...overApi], 'spec.tests cannot be changed'],
+    [
+      ['apply', '-f', 'examples/agents/assistant/agent.yaml', ...overApi],
+      'does not write the kind Agent, and nothing was written: apply assistant with --via resources',
+    ],
     [['get', 'gp', '--token-file', 'x'], '--token-file belongs to the management API: add --via api'],
   ] as const) {
     expect([words, await run(words)]).toMatchObject([words, { code: 2, stderr: expect.stringContaining(sentence) }]);

@@ -12,6 +12,7 @@ import { waitAgentReady } from '../agents/wait-agent-ready.ts';
 import { waitAgentServed } from '../agents/wait-agent-served.ts';
 import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
+import { CliError } from '../errors/cli-error.ts';
 import type { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import type { ReadManifest } from '../manifests/read-resources.ts';
 import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
@@ -34,21 +35,22 @@ type AppliedSet = {
 };
 
 /**
- * Applies resources. All confirmations are requested before the first write. Policies are applied first: bindings need
- * their revisions.
- * @throws CliError not_confirmed, refused, conflict, timeout
+ * Applies resources. Kinds that the transport cannot write are refused, and all confirmations are requested, before the
+ * first write. Policies are applied first: bindings need their revisions.
+ * @throws CliError usage, not_confirmed, refused, conflict, timeout
  */
 export async function applyManifests(
-  resources: Pick<OpenedResources, 'client' | 'writer' | 'environment'>,
+  resources: Pick<OpenedResources, 'client' | 'writer' | 'environment' | 'shows'>,
   { manifests, filler, base }: AppliedSet,
   options: ApplyManifestsOptions,
 ): Promise<void> {
-  const { client, writer } = resources;
+  const { client, writer, shows } = resources;
   const format = formatOf(options);
   const { dryRun } = options;
   const say = (text: string): void => {
     if (isForPeople(format)) writeText(text);
   };
+  if (shows !== undefined) refuseUnwritable(shows, manifests);
   const unguarded = await lostGuardrails(client, manifests);
   if (dryRun === undefined) await confirm(unguarded.map(unguardedEffect), options);
   const confirmed = new Map(unguarded.map(({ metadata }) => [metadata.name, confirmationOf(metadata)]));
@@ -117,6 +119,16 @@ function isAgent(object: Stored<Resource>): object is Stored<Agent> {
 function policiesFirst(manifests: readonly AppliedManifest[]): readonly AppliedManifest[] {
   const isPolicy = ({ kind }: AppliedManifest): boolean => kind.kind === kinds.guardrailPolicy.kind;
   return [...manifests.filter(isPolicy), ...manifests.filter((manifest) => !isPolicy(manifest))];
+}
+
+function refuseUnwritable(shows: NonNullable<OpenedResources['shows']>, manifests: readonly AppliedManifest[]): void {
+  const found = manifests.find(({ kind }) => !shows(kind));
+  if (found === undefined) return;
+  const { kind, resource } = found;
+  throw new CliError(
+    'usage',
+    `The management API does not write the kind ${kind.kind}, and nothing was written: apply ${resource.metadata.name} with --via resources.`,
+  );
 }
 
 /** The guarded bindings that the manifests would leave unguarded. */
