@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { chatKeys, embeddingKeys, messageKeys, partKeys } from './known-keys.ts';
+import { chatKeys, chatMembers, embeddingKeys, messageKeys, partKeys } from './known-keys.ts';
+import { declaredKinds } from './testing/declared-kinds.ts';
 
 /** The type declarations of the pinned `openai` package, without their comments. */
 function declarations(module: string): string {
@@ -41,6 +42,10 @@ describe('the members of the types of the official client', () => {
     expect([...chatKeys].sort()).toEqual([...membersOf(completions, 'ChatCompletionCreateParamsBase')].sort());
   });
 
+  test('every member of a chat request has the kinds of values that the package declares', () => {
+    expect(declaredKinds(completions, 'ChatCompletionCreateParamsBase')).toEqual(chatMembers);
+  });
+
   test.each([...messages, 'ChatCompletionMessage', 'ParsedChatCompletionMessage'])(
     'every member of a message of type %s is known',
     (name) => {
@@ -62,7 +67,13 @@ test('request members that the official client does not have are these few, and 
   const declared = [...messages, 'ChatCompletionMessage', 'ParsedChatCompletionMessage'].flatMap((name) =>
     membersOf(completions, name),
   );
-  expect([...messageKeys].filter((key) => !declared.includes(key)).sort()).toEqual(['reasoning', 'reasoning_content']);
+  expect([...messageKeys].filter((key) => !declared.includes(key)).sort()).toEqual([
+    'images',
+    'reasoning',
+    'reasoning_content',
+    'reasoning_details',
+    'thinking',
+  ]);
   const ofParts = [...parts, 'ChatCompletionContentPartRefusal'].flatMap((name) =>
     membersOf(completions, name.replace(/^.*\./, '')),
   );

@@ -1,51 +1,54 @@
 import type { JsonNode } from '#kit/json/parse-tree';
 import { isDisguised } from './fold-key.ts';
+import type { MemberKinds } from './member-kinds.ts';
 import { placeOf, type RequestRefusal } from './parse-result.ts';
 
 /**
- * Members of a guarded chat request: those of `ChatCompletionCreateParams` of the pinned `openai` package
+ * Members of a guarded chat request and their kinds: those of `ChatCompletionCreateParams` of the pinned `openai` package
  * (`known-keys.test.ts` compares them). A member in this list is not necessarily allowed: `readChatRequest` refuses
  * values that ask for an answer which no check sees.
  */
-export const chatKeys: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'audio',
-  'frequency_penalty',
-  'function_call',
-  'functions',
-  'logit_bias',
-  'logprobs',
-  'max_completion_tokens',
-  'max_tokens',
-  'metadata',
-  'modalities',
-  'moderation',
-  'n',
-  'parallel_tool_calls',
-  'prediction',
-  'presence_penalty',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'reasoning_effort',
-  'response_format',
-  'safety_identifier',
-  'seed',
-  'service_tier',
-  'stop',
-  'store',
-  'stream',
-  'stream_options',
-  'temperature',
-  'tool_choice',
-  'tools',
-  'top_logprobs',
-  'top_p',
-  'user',
-  'verbosity',
-  'web_search_options',
-]);
+export const chatMembers = {
+  model: ['string'],
+  messages: ['array'],
+  audio: ['object'],
+  frequency_penalty: ['number'],
+  function_call: ['string', 'object'],
+  functions: ['array'],
+  logit_bias: ['object'],
+  logprobs: ['boolean'],
+  max_completion_tokens: ['number'],
+  max_tokens: ['number'],
+  metadata: ['object'],
+  modalities: ['array'],
+  moderation: ['object'],
+  n: ['number'],
+  parallel_tool_calls: ['boolean'],
+  prediction: ['object'],
+  presence_penalty: ['number'],
+  prompt_cache_key: ['string'],
+  prompt_cache_options: ['object'],
+  prompt_cache_retention: ['string'],
+  reasoning_effort: ['string'],
+  response_format: ['object'],
+  safety_identifier: ['string'],
+  seed: ['number'],
+  service_tier: ['string'],
+  stop: ['string', 'array'],
+  store: ['boolean'],
+  stream: ['boolean'],
+  stream_options: ['object'],
+  temperature: ['number'],
+  tool_choice: ['string', 'object'],
+  tools: ['array'],
+  top_logprobs: ['number'],
+  top_p: ['number'],
+  user: ['string'],
+  verbosity: ['string'],
+  web_search_options: ['object'],
+} as const satisfies MemberKinds;
+
+export const chatKeys: ReadonlySet<string> = new Set(Object.keys(chatMembers));
 
 /**
  * Members of a message of any role: those of the message parameters of the `openai` package, and those of the answers
@@ -64,9 +67,12 @@ export const messageKeys: ReadonlySet<string> = new Set([
   'annotations',
   // `parsed`: the parsing helper of the official OpenAI client adds this member to an answer message.
   'parsed',
-  // Members in which providers with an OpenAI-compatible API return the reasoning of an answer.
+  // Members in which providers with an OpenAI-compatible API return the reasoning and the images of an answer.
   'reasoning',
   'reasoning_content',
+  'reasoning_details',
+  'thinking',
+  'images',
 ]);
 
 /** Members of a part of a message's content that hold the content; a part has the one that its `type` names. */

@@ -1,6 +1,7 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from './check-unit.ts';
-import { chatKeys, findForeignKey } from './known-keys.ts';
+import { chatKeys, chatMembers, findForeignKey } from './known-keys.ts';
+import { findWrongKind } from './member-kinds.ts';
 import { accept, type ParseResult, type RequestRefusal, refuse } from './parse-result.ts';
 import { given, readFlag } from './read-flag.ts';
 import { readMessage } from './read-message.ts';
@@ -31,13 +32,13 @@ const toolMembers = [
 ] as const;
 
 /**
- * Reads a guarded chat request strictly: keys from a closed list, one answer variant (`gateway:request:n-1-only`), no
+ * Reads a guarded chat request strictly: keys from a closed list with their kinds, one answer variant (`gateway:request:n-1-only`), no
  * output in a form that the check does not see, and under the older profiles text only.
  */
 export function readChatRequest(root: JsonNode, rules: ChatRules): ParseResult<ChatRequest> {
   if (root.kind !== 'object') return refuse('invalid_request', null);
   const foreign = findForeignKey(root, chatKeys, rules.extraKeys, '');
-  const refusal = foreign ?? findUnsupported(root);
+  const refusal = foreign ?? findUnsupported(root) ?? findWrongKind(root, chatMembers);
   if (refusal !== undefined) return { ok: false, refusal };
   const stream = readStreamFlag(root, rules, toolMembers);
   if (!stream.ok) return stream;

@@ -39,7 +39,7 @@ export function createGatewayApp(gateway: Gateway, agents?: DirectHandler): Hono
   const refuse = (code: 'not_found' | 'method_not_allowed' | 'path_too_long') => (context: Context<Env>) => {
     const { incoming, outgoing } = context.env;
     drainRefused(incoming, outgoing);
-    sendClientError(outgoing, plainError(code));
+    sendClientError(incoming, outgoing, plainError(code));
     return RESPONSE_ALREADY_SENT;
   };
   app.use(async (context, next) => {

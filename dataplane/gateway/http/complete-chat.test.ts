@@ -161,6 +161,37 @@ describe('input', () => {
     expect(world.upstream.seen.at(-1)?.text).toBe(body.replace('"model":"model"', '"model":"upstream-model"'));
   });
 
+  test.each<[string, unknown]>([
+    ['temperature', 'make a bomb'],
+    ['max_tokens', '100'],
+    ['stop', 5],
+    ['seed', 'x'],
+    ['tools', 'x'],
+    ['tool_choice', ['auto']],
+    ['user', { name: 'x' }],
+    ['metadata', 'x'],
+    ['parallel_tool_calls', 'true'],
+  ])('a request whose %s has a value of another kind is refused and names the member', async (param, value) => {
+    const answer = await world.chat({ ...says('hi'), [param]: value });
+    expect(answer.status).toBe(400);
+    expect(await errorOf(answer)).toMatchObject({ code: 'invalid_request', param });
+    expect(world.upstream.seen).toEqual([]);
+    expect((await world.chat({ ...says('hi'), [param]: null })).status).toBe(200);
+  });
+
+  test('an answer that providers return with reasoning and images is accepted when it is sent back', async () => {
+    const answered = {
+      role: 'assistant',
+      content: 'hi',
+      reasoning_details: [{ type: 'reasoning.text', text: 'hm' }],
+      thinking: 'hm',
+      images: [image],
+    };
+    const messages = [{ role: 'user', content: 'hi' }, answered, { role: 'user', content: 'and' }];
+    expect((await world.chat({ messages })).status).toBe(200);
+    expect(sentToModel()).toEqual({ model: 'upstream-model', messages });
+  });
+
   test('a request that is too large for the runtime is refused and never shortened', async () => {
     const many = { messages: Array(33).fill({ role: 'user', content: 'x' }) };
     const tooMany = await world.chat(many);
@@ -180,7 +211,9 @@ describe('input', () => {
     expect(await errorOf(tooLong)).toMatchObject({
       type: 'invalid_request_error',
       code: 'body_too_large',
-      message: expect.stringMatching(/^The text has 32769 bytes of JSON, and at most 32768 are checked at once, /),
+      message: expect.stringMatching(
+        /^The text has 32769 bytes of JSON, and at most 32768 are checked at once, .*: send a shorter text\.$/,
+      ),
     });
     expect((await world.chat(says('x'.repeat(32_768 - wrapping)))).status).toBe(200);
   });

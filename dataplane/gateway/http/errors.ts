@@ -1,5 +1,5 @@
 import type { CheckFailure, Excess } from '#checks/check-outcome';
-import { type ClientError, clientErrors } from '../relay/client-error.ts';
+import { type ClientError, type ClientErrorCode, clientErrors } from '../relay/client-error.ts';
 
 type ErrorAnswer = {
   readonly status: number;
@@ -26,6 +26,16 @@ const transientFailures: ReadonlySet<string> = new Set<CheckFailure>([
   'provider_unavailable',
 ]);
 
+/**
+ * Errors of an answer that was generated and cannot be sent. A retry pays for another generation, which most probably
+ * ends in the same way.
+ */
+const unsendableAnswers: ReadonlySet<ClientErrorCode> = new Set([
+  'upstream_invalid',
+  'upstream_too_large',
+  'unjudged_answer',
+]);
+
 const checkFailedMessage = 'The guardrail check was not completed, so the text is not passed on.';
 
 /** For a text over a limit, the message names its size and the limit. */
@@ -34,7 +44,11 @@ function excessSentence(code: string, { count, limit }: Excess): string {
   return `The text has ${count} ${unit}, and at most ${limit} are checked at once, so it is not passed on`;
 }
 
-const tooLongRemedy = 'send less, or have the binding of this model set longConversations: Split';
+const remedies = {
+  conversation: 'send less, or have the binding of this model set longConversations: Split',
+  oneText: 'send a shorter text',
+  answer: 'ask for a shorter answer or, where the policy allows it, for a stream, which is checked in parts',
+} as const;
 
 /**
  * The response to an error. `refusalText` is the message of the route's policy for a denied text. In a stream, its body
@@ -44,7 +58,10 @@ export function errorAnswer(error: ClientError, refusalText?: string): ErrorAnsw
   if (error.kind === 'check_failed') {
     const final = !transientFailures.has(error.code);
     return answer(503, final, {
-      message: error.excess === undefined ? checkFailedMessage : `${excessSentence(error.code, error.excess)}.`,
+      message:
+        error.excess === undefined
+          ? checkFailedMessage
+          : `${excessSentence(error.code, error.excess)}: ${remedies.answer}.`,
       type: 'guardrail_error',
       param: null,
       code: error.code,
@@ -52,7 +69,7 @@ export function errorAnswer(error: ClientError, refusalText?: string): ErrorAnsw
   }
   if (error.kind === 'too_long') {
     return answer(413, true, {
-      message: `${excessSentence(error.code, error.excess)}: ${tooLongRemedy}.`,
+      message: `${excessSentence(error.code, error.excess)}: ${remedies[error.isOneText ? 'oneText' : 'conversation']}.`,
       type: 'invalid_request_error',
       param: null,
       code: error.code,
@@ -60,7 +77,7 @@ export function errorAnswer(error: ClientError, refusalText?: string): ErrorAnsw
   }
   const { status, type, message } = clientErrors[error.code];
   const isDenied = error.code === 'policy_denied';
-  return answer(status, isDenied, {
+  return answer(status, isDenied || unsendableAnswers.has(error.code), {
     message: isDenied ? (refusalText ?? message) : message,
     type,
     param: error.param ?? null,

@@ -68,6 +68,23 @@ describe('a request', () => {
     expect(await codeOf(await world.post('/v1/models/model', {}))).toBe('405 method_not_allowed');
   });
 
+  test('an answer carries the id of the request, that of the client if it is a UUID or 32 hexadecimal digits', async () => {
+    const idOf = async (path: string, sent: string): Promise<string | null> => {
+      const headers = { authorization: `Bearer ${clientKey}`, 'x-request-id': sent };
+      return (await fetch(`${world.gateway.service.url}${path}`, { headers })).headers.get('x-request-id');
+    };
+    const uuid = '0190a5d4-7f3a-7cc2-9b1e-8d3f5a6b7c01';
+    const digits = uuid.replaceAll('-', '');
+    const made = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+    for (const path of ['/v1/models', '/v1/none', chatPath]) {
+      expect(await idOf(path, uuid)).toBe(uuid);
+      expect(await idOf(path, digits)).toBe(digits);
+      for (const other of [`${digits}0`, digits.slice(1), 'a text of the client']) {
+        expect(await idOf(path, other)).toMatch(made);
+      }
+    }
+  });
+
   test('GET of a model by its alias returns it, and a missing model is answered with 404', async () => {
     const headers = { authorization: `Bearer ${clientKey}` };
     const model = (alias: string): Promise<Response> =>
@@ -133,11 +150,12 @@ describe('a request', () => {
   });
 });
 
-test('every error has the shape of the API, and only a deny and a permanent failure of a check are final', () => {
+test('every error has the shape of the API, and denials, unusable answers and permanent failures of a check are final', () => {
+  const finalCodes = ['policy_denied', 'upstream_invalid', 'upstream_too_large', 'unjudged_answer'];
   for (const code of Object.keys(clientErrors) as (keyof typeof clientErrors)[]) {
     const { status, final, body } = errorAnswer(plainError(code));
     expect(status).toBe(clientErrors[code].status);
-    expect(final).toBe(code === 'policy_denied');
+    expect([code, final]).toEqual([code, finalCodes.includes(code)]);
     const { error } = JSON.parse(body.toString('utf8')) as { error: object };
     expect(Object.keys(error)).toEqual(['message', 'type', 'param', 'code']);
   }

@@ -67,7 +67,7 @@ export type RequestContext = {
   readonly unsent: DisposableStack;
   /** The bytes of the request and of its whole answer; `unsent` releases them. */
   readonly bytes: TakenBytes;
-  /** The id that the answer carries in `x-request-id`: that of the client if it is a UUID, else one that the gateway makes. */
+  /** The id that the answer carries in `x-request-id`: that of the client if it is a UUID or 32 hexadecimal digits, else one that the gateway makes. */
   readonly requestId: string;
   /** The checks of this request. */
   readonly checks: NotedChecks;

@@ -52,11 +52,12 @@ export async function runOperation(
   report(context, operation, result, (performance.now() - started) / 1_000);
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** A UUID, or 32 hexadecimal digits as the ids of nginx and of traces. */
+const recordedId = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})$/i;
 
-/** The id that a client chose, if it is a UUID: any other text of a client is never recorded. */
+/** The id that a client chose, if it has no other text than an id: any other text of a client is never recorded. */
 function requestIdOf(sent: string | string[] | undefined): string {
-  return typeof sent === 'string' && uuid.test(sent) ? sent.toLowerCase() : randomUUID();
+  return typeof sent === 'string' && recordedId.test(sent) ? sent.toLowerCase() : randomUUID();
 }
 
 /** Closes the connection of a client that stops reading, so that unread answers do not fill the memory. */
@@ -99,8 +100,13 @@ function send({ outgoing, pin }: RequestContext, result: ClientResponse): void {
     sendError(outgoing, errorAnswer(result.error, refusalTextOf(pin)), result.retryAfter);
 }
 
-/** Sends an error in the shape of the OpenAI API. */
-export function sendClientError(outgoing: ServerResponse, error: ClientError): void {
+/** Refuses a request that is no operation, with an error in the shape of the OpenAI API. */
+export function sendClientError(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  outgoing: ServerResponse,
+  error: ClientError,
+): void {
+  outgoing.setHeader('x-request-id', requestIdOf(headers['x-request-id']));
   sendError(outgoing, errorAnswer(error));
 }
 

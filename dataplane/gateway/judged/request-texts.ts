@@ -17,7 +17,12 @@ const ownMembers: ReadonlySet<string> = new Set([
 ]);
 const toolDefinitionMembers = ['tools', 'functions'] as const;
 /** Members in which clients send the reasoning of earlier answers back. */
-const replayedReasoning: ReadonlySet<string> = new Set(['reasoning', 'reasoning_content']);
+const replayedReasoning: ReadonlySet<string> = new Set([
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'thinking',
+]);
 const judgedMessageMembers: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'tool_call_id']);
 
 /**
@@ -60,7 +65,8 @@ function readMessageTexts(message: ObjectNode, place: string, collector: TextCol
   const role = roleNode?.kind === 'string' ? roleNode.value : 'user';
   for (const { key, value } of message.members) {
     const at = placeOf(place, key);
-    if (key === 'content') readFileTexts(value, at, role, collector);
+    // Providers return the images of an answer as parts with an address, beside the content.
+    if (key === 'content' || key === 'images') readFileTexts(value, at, role, collector);
     else if (judgedMessageMembers.has(key)) continue;
     else if (key === 'name') collector.take('names', value, at, role, false);
     else if (key === 'tool_calls' || key === 'function_call') readToolCalls(value, at, role, collector);

@@ -93,8 +93,11 @@ export type ClientError =
       /** Counts of a check that was not sent, because it would exceed a limit. */
       readonly excess?: Excess;
     }
-  /** The texts of a request exceed a limit of one check, so that the request was not checked. */
-  | { readonly kind: 'too_long'; readonly code: CheckFailure; readonly excess: Excess };
+  /**
+   * The texts of a request exceed a limit of one check, so that the request was not checked. `isOneText`: a single text
+   * exceeds it, which no division of the conversation changes.
+   */
+  | { readonly kind: 'too_long'; readonly code: CheckFailure; readonly excess: Excess; readonly isOneText: boolean };
 
 export function plainError(code: ClientErrorCode, param: string | null = null): ClientError {
   return { kind: 'plain', code, param };

@@ -44,13 +44,13 @@ export async function guardInput(
       case 'deny':
         return { kind: 'stop', error: plainError('policy_denied') };
       case 'failed':
-        return { kind: 'stop', error: inputFailure(outcome) };
+        return { kind: 'stop', error: inputFailure(outcome, units.length === 1) };
     }
   }
   return masked ? { kind: 'mask', edits } : { kind: 'pass' };
 }
 
 /** A request over a limit is an error of its client; every other failure is one of the check. */
-function inputFailure({ code, excess }: FailedCheck): ClientError {
-  return excess === undefined ? { kind: 'check_failed', code } : { kind: 'too_long', code, excess };
+function inputFailure({ code, excess }: FailedCheck, isOneText: boolean): ClientError {
+  return excess === undefined ? { kind: 'check_failed', code } : { kind: 'too_long', code, excess, isOneText };
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { inputItemTypes, outputItemTypes, responseKeys } from './known-items.ts';
+import { declaredKinds } from '../chat/testing/declared-kinds.ts';
+import { inputItemTypes, outputItemTypes, responseKeys, responseMembers } from './known-items.ts';
 
 const file = fileURLToPath(import.meta.resolve('openai/resources/responses/responses')).replace(/\.(mjs|js)$/, '.d.ts');
 const declarations = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
@@ -11,6 +12,10 @@ test('every member of a request of the official client is known, and no other on
   const members = [...body.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name]) => name);
   expect(members.length).toBeGreaterThan(20);
   expect([...responseKeys].sort()).toEqual(members.sort());
+});
+
+test('every member of a request has the kinds of values that the package declares', () => {
+  expect(declaredKinds(declarations, 'ResponseCreateParamsBase')).toEqual(responseMembers);
 });
 
 /** The values of `type` of the members of a union of items. */

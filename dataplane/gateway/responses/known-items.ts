@@ -1,42 +1,46 @@
+import type { MemberKinds } from '../chat/member-kinds.ts';
+
 /**
- * Members of a guarded request for a response: those of `ResponseCreateParams` of the pinned `openai` package
+ * Members of a guarded request for a response and their kinds: those of `ResponseCreateParams` of the pinned `openai` package
  * (`known-items.test.ts` compares them). Values that bring text which no check sees are refused.
  */
-export const responseKeys: ReadonlySet<string> = new Set([
-  'access_programs',
-  'background',
-  'context_management',
-  'conversation',
-  'image',
-  'include',
-  'input',
-  'instructions',
-  'max_output_tokens',
-  'max_tool_calls',
-  'metadata',
-  'model',
-  'moderation',
-  'parallel_tool_calls',
-  'previous_response_id',
-  'prompt',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'reasoning',
-  'safety_identifier',
-  'service_tier',
-  'store',
-  'stream',
-  'stream_options',
-  'temperature',
-  'text',
-  'tool_choice',
-  'tools',
-  'top_logprobs',
-  'top_p',
-  'truncation',
-  'user',
-]);
+export const responseMembers = {
+  access_programs: ['object'],
+  background: ['boolean'],
+  context_management: ['array'],
+  conversation: ['string', 'object'],
+  image: ['object'],
+  include: ['array'],
+  input: ['string', 'array'],
+  instructions: ['string'],
+  max_output_tokens: ['number'],
+  max_tool_calls: ['number'],
+  metadata: ['object'],
+  model: ['string'],
+  moderation: ['object'],
+  parallel_tool_calls: ['boolean'],
+  previous_response_id: ['string'],
+  prompt: ['object'],
+  prompt_cache_key: ['string'],
+  prompt_cache_options: ['object'],
+  prompt_cache_retention: ['string'],
+  reasoning: ['object'],
+  safety_identifier: ['string'],
+  service_tier: ['string'],
+  store: ['boolean'],
+  stream: ['boolean'],
+  stream_options: ['object'],
+  temperature: ['number'],
+  text: ['object'],
+  tool_choice: ['string', 'object'],
+  tools: ['array'],
+  top_logprobs: ['number'],
+  top_p: ['number'],
+  truncation: ['string'],
+  user: ['string'],
+} as const satisfies MemberKinds;
+
+export const responseKeys: ReadonlySet<string> = new Set(Object.keys(responseMembers));
 
 /**
  * Types of items in the input of a guarded request, `message` apart: those of `ResponseInputItem` without
@@ -108,6 +112,8 @@ export const inputPartKeys: ReadonlySet<string> = new Set([
   'refusal',
   'annotations',
   'logprobs',
+  // The parsing helper of the official client adds this member to the parts of an answer.
+  'parsed',
   'detail',
   'file_id',
   'image_url',

@@ -2,6 +2,7 @@ import type { JudgedTextKind } from '#contracts/judged-texts';
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { findForeignKey } from '../chat/known-keys.ts';
+import { findWrongKind } from '../chat/member-kinds.ts';
 import { accept, type ParseResult, placeOf, type RequestRefusal, refuse } from '../chat/parse-result.ts';
 import { type ChatRequest, type ChatRules, readStreamFlag } from '../chat/read-chat-request.ts';
 import { given, readFlag } from '../chat/read-flag.ts';
@@ -14,6 +15,7 @@ import {
   messageItemKeys,
   partTexts,
   responseKeys,
+  responseMembers,
 } from './known-items.ts';
 import { declaredType, disguisedKey, type ObjectNode, readAttachment, readItem } from './read-item.ts';
 
@@ -30,7 +32,8 @@ const toolMembers = ['tools', 'tool_choice', 'parallel_tool_calls', 'max_tool_ca
  */
 export function readResponsesRequest(root: JsonNode, rules: ChatRules): ParseResult<ChatRequest> {
   if (root.kind !== 'object') return refuse('invalid_request', null);
-  const refusal = findForeignKey(root, responseKeys, rules.extraKeys, '') ?? findUnsupported(root);
+  const foreign = findForeignKey(root, responseKeys, rules.extraKeys, '');
+  const refusal = foreign ?? findUnsupported(root) ?? findWrongKind(root, responseMembers);
   if (refusal !== undefined) return { ok: false, refusal };
   const stream = readStreamFlag(root, rules, toolMembers);
   if (!stream.ok) return stream;
