@@ -25,6 +25,8 @@ export class DependencyUnavailableError extends Error {
  * - `content_absent`: the store answered that the object does not exist, or that the signature has expired
  * - `denied`: the policy denies the text
  * - `collection_deleted`: the collection no longer exists
+ * - `masking_failed`: a job that masks a stored text for a reindex has failed
+ * - `submit_failed`: a failed job keeps a reindex from masking a stored text
  * - `embedding_refused`: the model gateway refuses the text or answers with vectors of another form
  */
 type DocumentFaultCode =
@@ -35,6 +37,8 @@ type DocumentFaultCode =
   | 'content_absent'
   | 'denied'
   | 'collection_deleted'
+  | 'masking_failed'
+  | 'submit_failed'
   | 'embedding_refused';
 
 /** A processing error of the document itself: its job ends FAILED (`retrieval:job-state:running-to-failed`). */

@@ -8,12 +8,11 @@ import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { checkAgain } from './check-again.ts';
 import type { ClaimedVersion } from './claim-version.ts';
 import { awaitPreloads, prepareVersion } from './prepare-version.ts';
+import { readLacking } from './read-lacking.ts';
 import { switchVersion } from './switch-version.ts';
 
 type BuildOutcome = 'switched' | 'claim_over';
 
-/** Number of documents that are looked up in one statement. */
-const batch = 100;
 /** Pause for documents that ingest is writing at the moment, milliseconds. */
 const waitMs = 200;
 
@@ -29,20 +28,29 @@ export async function buildIndex(
   signal: AbortSignal,
 ): Promise<BuildOutcome> {
   for (;;) {
-    signal.throwIfAborted();
-    const lacking = await readLacking(ports, claim);
-    let built = 0;
-    for (const document of lacking) {
-      signal.throwIfAborted();
-      const end = await buildDocument(ports, claim, document, signal);
-      if (end === 'claim_over') return end;
-      if (end === 'built') built += 1;
-    }
-    if (lacking.length === batch && built > 0) continue;
+    if ((await buildLacking(ports, claim, signal)) === 'claim_over') return 'claim_over';
     const outcome = await prepareAndSwitch(ports, claim, signal);
     if (outcome !== 'incomplete') return outcome;
     await pause(waitMs, undefined, { signal });
   }
+}
+
+/** Visits each document that the version lacks once, so that those that wait for their jobs delay no other one. */
+async function buildLacking(
+  ports: IngestPorts,
+  claim: ClaimedVersion,
+  signal: AbortSignal,
+): Promise<'visited' | 'claim_over'> {
+  for (let after: string | undefined = '0'; after !== undefined; ) {
+    signal.throwIfAborted();
+    const lacking = await readLacking(ports.database, claim, after);
+    for (const document of lacking.toBuild) {
+      signal.throwIfAborted();
+      if ((await buildDocument(ports, claim, document, signal)) === 'claim_over') return 'claim_over';
+    }
+    after = lacking.last;
+  }
+  return 'visited';
 }
 
 /** Waits until replicas have loaded the complete version, then switches to it. */
@@ -59,20 +67,6 @@ async function prepareAndSwitch(
   const outcome = await switchVersion(ports.database, claim);
   if (outcome === 'switched') await ports.onStep('switched');
   return outcome;
-}
-
-/** Keys of live documents that the version lacks, without their texts. */
-async function readLacking(
-  { database: { sql } }: IngestPorts,
-  { collectionId, version }: ClaimedVersion,
-): Promise<readonly string[]> {
-  const rows = await sql<{ doc: string }[]>`
-    select d.doc from retrieval.documents d
-    where d.collection_id = ${collectionId} and not d.deleted and not exists (
-      select 1 from retrieval.indexed_documents i
-      where i.doc = d.doc and i.version = ${version} and i.seq = d.live_seq)
-    order by d.doc limit ${batch}`;
-  return rows.map(({ doc }) => doc);
 }
 
 type StoredDocument = {
@@ -99,7 +93,7 @@ async function buildDocument(
   const canonical = { ...(title === undefined ? {} : { title }), text: stored.text, ranges: stored.ranges };
   const checked = await checkAgain(ports, { ...claim, ...stored, doc, canonical }, signal);
   // A job of its own writes the new text to every version.
-  if (checked === 'resubmitted') return 'left_to_job';
+  if (checked === 'left_to_job') return checked;
   const profile = ports.profileOf(claim.profileId);
   if (profile === undefined) throw new DependencyUnavailableError('models');
   const condition = lackingAndOwned(claim, doc, stored.seq);

@@ -13,11 +13,20 @@ export type ClaimedVersion = ChunkLengths & {
 
 type Claim = Pick<ClaimedVersion, 'collectionId' | 'version' | 'attempt'>;
 
-/** Claims a building version without a worker; the build resumes where the earlier claim ended. */
+/**
+ * Claims a building version without a worker; the build resumes where the earlier claim ended. The time without progress
+ * counts from the first claim that follows another one, because a worker that is killed reports no fault.
+ */
 export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVersion | undefined> {
+  await sql`
+    update retrieval.index_versions set state = 'failed', failure_code = 'dependency_unavailable',
+      failure = ${tooLong('the worker')}, ended_at = clock_timestamp()
+    where state = 'building' and due_at <= clock_timestamp() and ${isTooLong(sql)}`;
   const [row] = await sql<ClaimedVersion[]>`
     update retrieval.index_versions v
-    set attempt = v.attempt + 1, due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond',
+    set attempt = v.attempt + 1,
+      unavailable_since = case when v.attempt > 0 then coalesce(v.unavailable_since, clock_timestamp()) end,
+      due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond',
       documents_done = (
         select count(*) from retrieval.indexed_documents i join retrieval.documents d using (doc)
         where d.collection_id = v.collection_id and i.version = v.number)
@@ -59,10 +68,16 @@ export async function releaseVersion(sql: Sql, claim: Claim, dependency: string,
     where ${ownVersion(sql, claim)}`;
   await sql`
     update retrieval.index_versions set state = 'failed', failure_code = 'dependency_unavailable',
-      failure = ${`${dependency} did not answer for ${longestUnavailabilityHours} hours: reindex again when it does`},
-      ended_at = clock_timestamp()
-    where ${ownVersion(sql, claim)}
-      and unavailable_since <= clock_timestamp() - ${longestUnavailabilityHours} * interval '1 hour'`;
+      failure = ${tooLong(dependency)}, ended_at = clock_timestamp()
+    where ${ownVersion(sql, claim)} and ${isTooLong(sql)}`;
+}
+
+function tooLong(dependency: string): string {
+  return `${dependency} did not answer for ${longestUnavailabilityHours} hours: reindex again when it does`;
+}
+
+function isTooLong(sql: Sql) {
+  return sql`unavailable_since <= clock_timestamp() - ${longestUnavailabilityHours} * interval '1 hour'`;
 }
 
 function ownVersion(sql: Sql, { collectionId, version, attempt }: Claim) {

@@ -24,8 +24,10 @@ export function canonicalText({ title, blocks }: DocumentBlocks): CanonicalText 
   const ranges: TextRange[] = [];
   const parts: string[] = [];
   let start = 0;
-  for (const { kind, heading, page, text } of own) {
-    const part = [heading, text].filter((line) => line !== undefined && line !== '').join('\n');
+  for (const { kind, heading: line, page, text } of own) {
+    // A policy may mask a heading by nothing.
+    const heading = line === '' ? undefined : line;
+    const part = [heading, text].filter((one) => one !== undefined && one !== '').join('\n');
     const end = start + part.length;
     ranges.push({
       kind,
