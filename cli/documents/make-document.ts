@@ -15,12 +15,21 @@ export type DocumentSettings = {
   readonly baseUrl?: string;
 };
 
+type SourceFile = {
+  readonly docId: string;
+  readonly bytes: Uint8Array;
+  /** Milliseconds since 1970. */
+  readonly changedMs: number;
+  /** Names a repetition after a failure. */
+  readonly retry?: string | undefined;
+};
+
 /**
  * The document of a file. Its content hash is that of the bytes; its idempotency key covers the settings and the time of
- * the last change too, so that the same file is a duplicate and a file that was changed back is not.
+ * the last change too, so that the same file is a duplicate and a file that was changed back is not, nor is a retry.
  */
 export function makeDocument(
-  { docId, bytes, changedMs }: { readonly docId: string; readonly bytes: Uint8Array; readonly changedMs: number },
+  { docId, bytes, changedMs, retry }: SourceFile,
   content: DocumentText,
   settings: DocumentSettings,
 ): DocumentInput {
@@ -32,7 +41,8 @@ export function makeDocument(
     ...(baseUrl === undefined ? {} : { url: urlOf(baseUrl, docId) }),
   };
   const contentHash = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-  const key = createHash('sha256').update(JSON.stringify([contentHash, acl, metadata, Math.trunc(changedMs)]));
+  const parts = [contentHash, acl, metadata, Math.trunc(changedMs), ...(retry === undefined ? [] : [retry])];
+  const key = createHash('sha256').update(JSON.stringify(parts));
   return {
     collection,
     tenant_id: tenant,

@@ -23,10 +23,15 @@ export type FileResult = {
   readonly reason?: string;
 };
 
+/** `retry` names a repetition that the service must not answer as a duplicate. */
+type SubmittedFile = DocumentFile & { readonly retry?: string };
+
 type SubmitTools = {
   readonly client: Pick<RetrievalClient, 'submit' | 'getJob'>;
   readonly reader: Pick<DocumentReader, 'read'>;
   readonly settings: DocumentSettings;
+  /** Called with the ids of a batch before it is sent. */
+  readonly onSend?: (docIds: readonly string[]) => void;
   /** Called after each file and after each ended job. */
   readonly onProgress: (results: readonly FileResult[]) => void;
 };
@@ -43,14 +48,15 @@ export function leftOutResult({ docId, path, reason, isFault }: LeftOut): FileRe
 
 /** Reads the files and submits them in batches. A file without a readable text is one result; the others are submitted. */
 export async function submitFiles(
-  files: readonly DocumentFile[],
-  { client, reader, settings, onProgress }: SubmitTools,
+  files: readonly SubmittedFile[],
+  { client, reader, settings, onSend, onProgress }: SubmitTools,
   before: readonly FileResult[] = [],
 ): Promise<readonly FileResult[]> {
   const results: FileResult[] = [...before];
   const batcher = createBatcher();
   const send = async (batch: readonly DocumentInput[]): Promise<void> => {
     if (batch.length === 0) return;
+    onSend?.(batch.map(({ doc_id }) => doc_id));
     results.push(...(await submitBatch(client, batch)));
     onProgress(results);
   };
@@ -122,7 +128,7 @@ export async function awaitJobs(
 }
 
 async function readFile(
-  { path, docId }: DocumentFile,
+  { path, docId, retry }: SubmittedFile,
   reader: Pick<DocumentReader, 'read'>,
   settings: DocumentSettings,
 ): Promise<{ readonly document: DocumentInput } | { readonly reason: string }> {
@@ -131,7 +137,7 @@ async function readFile(
     const { ctimeMs: changedMs } = statSync(path);
     const { bytes, extraction } = await reader.read(path);
     if (extraction.kind === 'fault') return { reason: faultReasons[extraction.fault] };
-    const document = makeDocument({ docId, bytes, changedMs }, extraction.document, settings);
+    const document = makeDocument({ docId, bytes, changedMs, retry }, extraction.document, settings);
     return fitsInline(document) ? { document } : { reason: 'its text is larger than the service accepts' };
   } catch (error) {
     return { reason: fileReason(error) };

@@ -1,32 +1,47 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { withoutPrivileges } from '../../e2e/support/without-privileges.ts';
 import { ServiceApiError } from '../http/service-error.ts';
 import type { FileResult } from './submit-files.ts';
-import { createFolderWatch } from './watch-folder.ts';
+import { createFolderWatch, type WatchTimes, watchTimes } from './watch-folder.ts';
 
 type StoredInTest = { readonly doc_id: string; readonly metadata: Record<string, unknown> };
 
-function openWatch(folder: string, stored: readonly StoredInTest[] = []) {
+/** Files that tests have just written count as old, and files that are absent as gone. */
+const atOnce: WatchTimes = { ...watchTimes, youngMs: 0, goneMs: 0 };
+
+function openWatch(folder: string, stored: readonly StoredInTest[] = [], times: WatchTimes = atOnce) {
   const log: string[] = [];
-  const state = { isAway: false };
+  const keys: string[] = [];
+  const state = {
+    isAway: false,
+    /** Called before the service accepts a batch, while a file is read, and before a document is deleted. */
+    onSubmit: (_docIds: readonly string[]): void => undefined,
+    onRead: (_path: string): void => undefined,
+    onDelete: (_docId: string): void => undefined,
+    job: { status: 'DONE', error: null } as { status: 'DONE' | 'FAILED' | 'RUNNING'; error: string | null },
+  };
   const submitted = new Set(stored.map(({ doc_id }) => doc_id));
   const answer = <T>(value: T): Promise<T> =>
     state.isAway ? Promise.reject(new Error('the service is away')) : Promise.resolve(value);
   const round = createFolderWatch([folder], {
     client: {
       submit: (documents) => {
+        state.onSubmit(documents.map(({ doc_id }) => doc_id));
+        keys.push(...documents.map(({ idempotency_key }) => idempotency_key));
         if (!state.isAway) for (const { doc_id } of documents) submitted.add(doc_id);
         if (!state.isAway) log.push(...documents.map(({ doc_id }) => `submit ${doc_id}`));
         return answer({
           jobs: documents.map(({ doc_id }) => ({ doc_id, job_id: doc_id, status: 'PENDING' as const })),
         });
       },
-      getJob: () => answer({ status: 'DONE', error: null } as never),
+      getJob: () => answer(state.job as never),
       listDocuments: () => answer(stored.filter(({ doc_id }) => submitted.has(doc_id)) as never),
-      deleteDocument: (_id, docId) => {
+      deleteDocument: async (_id, docId) => {
+        state.onDelete(docId);
         const absent = { code: 'not_found', message: 'There is no such object.', traceId: 't' };
         if (!submitted.has(docId)) return Promise.reject(new ServiceApiError(404, absent));
         submitted.delete(docId);
@@ -35,16 +50,20 @@ function openWatch(folder: string, stored: readonly StoredInTest[] = []) {
       },
     },
     reader: {
-      read: async (path) => ({
-        bytes: Buffer.from(path),
-        extraction: path.endsWith('broken.md')
-          ? { kind: 'fault', fault: 'encoding' }
-          : { kind: 'text', document: { sections: [{ text: 'a' }] } },
-      }),
+      read: async (path) => {
+        state.onRead(path);
+        return {
+          bytes: Buffer.from(path),
+          extraction: path.endsWith('broken.md')
+            ? { kind: 'fault', fault: 'encoding' }
+            : { kind: 'text', document: { sections: [{ text: 'a' }] } },
+        };
+      },
     },
     collectionId: 'c',
     settings: { collection: 'c', tenant: 'default', groups: ['staff'], principals: [], source: 'wiki' },
-    timeoutMs: 1_000,
+    timeoutMs: 1,
+    times,
     onChange: (results: readonly FileResult[]) => log.push(`changed ${results.length}`),
     onLeftOut: ({ docId, reason }) => log.push(`left out ${docId}: ${reason}`),
     onFailure: (sentence) => log.push(sentence),
@@ -54,7 +73,7 @@ function openWatch(folder: string, stored: readonly StoredInTest[] = []) {
     await round();
     return [...log];
   };
-  return { next, state, submitted };
+  return { next, state, submitted, keys };
 }
 
 test('each round submits new and changed files and deletes documents whose file was removed', async () => {
@@ -194,4 +213,142 @@ test('no document is deleted while the whole folder is unreadable', async () => 
     expect(await next()).toEqual([]);
   }
   expect([...submitted]).toEqual(['a.md']);
+});
+
+test('a file that changes while it is read, submitted or awaited is submitted again', async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'a.md');
+  writeFileSync(path, 'a');
+  const { next, state } = openWatch(folder.path);
+  let changes = 0;
+  const change = (): void => {
+    changes += 1;
+    if (changes === 1) writeFileSync(path, 'longer text');
+  };
+  state.onRead = change;
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+  changes = 0;
+  state.onRead = () => undefined;
+  writeFileSync(path, 'x');
+  state.onSubmit = change;
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+  state.onSubmit = () => undefined;
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+  expect(await next()).toEqual([]);
+});
+
+test('a file that was read just after its change is read again, because its time may hide a second change', async () => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, 'a.md'), 'a');
+  const { next, keys } = openWatch(folder.path, [], { ...atOnce, youngMs: 60_000 });
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+  // The same content has the same key, so that the service answers a duplicate, and nothing is reported.
+  expect(await next()).toEqual(['submit a.md']);
+  expect(new Set(keys).size).toBe(1);
+});
+
+test('a file that an editor removes and creates again is not deleted', async () => {
+  using folder = temporaryFolder();
+  for (const name of ['a.md', 'b.md', 'c.md']) writeFileSync(join(folder.path, name), name);
+  const { next } = openWatch(folder.path, [], { ...atOnce, goneMs: 100 });
+  await next();
+  renameSync(join(folder.path, 'a.md'), join(folder.path, 'a.md~'));
+  rmSync(join(folder.path, 'c.md'));
+  const created = pause(20).then(() => writeFileSync(join(folder.path, 'a.md'), 'new text'));
+  expect(await next()).toEqual(['delete c.md', 'changed 0']);
+  await created;
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+});
+
+test('a renamed file is submitted under its new name, also if it takes the name of another one', async () => {
+  using folder = temporaryFolder();
+  const at = (name: string): string => join(folder.path, name);
+  for (const name of ['a.md', 'b.md']) writeFileSync(at(name), name);
+  const { next, submitted } = openWatch(folder.path);
+  await next();
+  renameSync(at('a.md'), at('c.md'));
+  expect(await next()).toEqual(['delete a.md', 'submit c.md', 'changed 1']);
+  renameSync(at('c.md'), at('b.md'));
+  expect(await next()).toEqual(['delete c.md', 'submit b.md', 'changed 1']);
+  expect([...submitted]).toEqual(['b.md']);
+});
+
+test('a file that is deleted and created again is submitted again, also while the deletion is under way', async () => {
+  using folder = temporaryFolder();
+  const at = (name: string): string => join(folder.path, name);
+  for (const name of ['a.md', 'b.md']) writeFileSync(at(name), name);
+  const { next, state, submitted } = openWatch(folder.path);
+  await next();
+  rmSync(at('a.md'));
+  state.onDelete = () => writeFileSync(at('a.md'), 'a.md');
+  expect(await next()).toEqual(['delete a.md', 'changed 0']);
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+  expect([...submitted].toSorted()).toEqual(['a.md', 'b.md']);
+});
+
+test('a file whose job failed or that could not be read is tried again under another key, and reported once', async () => {
+  using folder = temporaryFolder();
+  for (const name of ['a.md', 'broken.md']) writeFileSync(join(folder.path, name), name);
+  const { next, state, keys } = openWatch(folder.path, [], { ...atOnce, firstRetryMs: 0, longestRetryMs: 0 });
+  state.job = { status: 'FAILED', error: 'away' };
+  expect(await next()).toEqual(['submit a.md', 'changed 2']);
+  expect(await next()).toEqual(['submit a.md']);
+  state.job = { status: 'DONE', error: null };
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+  expect(await next()).toEqual([]);
+  expect(new Set(keys).size).toBe(3);
+});
+
+test('a job that has not ended is awaited again under the same key', async () => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, 'a.md'), 'a');
+  const { next, state, keys } = openWatch(folder.path);
+  state.job = { status: 'RUNNING', error: null };
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+  expect(await next()).toEqual(['submit a.md']);
+  state.job = { status: 'DONE', error: null };
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+  expect(await next()).toEqual([]);
+  expect(new Set(keys).size).toBe(1);
+});
+
+test('a document whose submit was accepted without an answer is deleted with its file', async () => {
+  using folder = temporaryFolder();
+  for (const name of ['a.md', 'b.md']) writeFileSync(join(folder.path, name), name);
+  const { next, state, submitted } = openWatch(folder.path);
+  state.onSubmit = (docIds) => {
+    for (const docId of docIds) submitted.add(docId);
+    throw new Error('the connection was lost');
+  };
+  expect((await next()).length).toBe(1);
+  rmSync(join(folder.path, 'a.md'));
+  state.onSubmit = () => undefined;
+  expect(await next()).toEqual(['delete a.md', 'submit b.md', 'changed 1']);
+});
+
+test('a deletion that is refused delays no other deletion and no submit, and is tried again', async () => {
+  using folder = temporaryFolder();
+  for (const name of ['a.md', 'b.md', 'c.md']) writeFileSync(join(folder.path, name), name);
+  const { next, state } = openWatch(folder.path);
+  await next();
+  for (const name of ['a.md', 'b.md']) rmSync(join(folder.path, name));
+  writeFileSync(join(folder.path, 'd.md'), 'd');
+  state.onDelete = (docId) => {
+    if (docId === 'a.md') throw new ServiceApiError(409, { code: 'conflict', message: 'Later.', traceId: 't' });
+  };
+  expect(await next()).toEqual(['delete b.md', 'submit d.md', 'changed 1', 'Later.']);
+  state.onDelete = () => undefined;
+  expect(await next()).toEqual(['delete a.md', 'changed 0']);
+});
+
+test('a document without a file that appears later, such as that of an open job, is deleted at the next list', async () => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, 'a.md'), 'a');
+  const stored = [{ doc_id: 'late.md', metadata: { source: 'wiki' } }];
+  const { next, submitted } = openWatch(folder.path, stored, { ...atOnce, listMs: 0 });
+  submitted.delete('late.md');
+  await next();
+  submitted.add('late.md');
+  expect(await next()).toEqual(['delete late.md', 'changed 0']);
 });

@@ -1,13 +1,30 @@
 import { statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { fileReason } from '../errors/file-fault.ts';
 import { ServiceApiError } from '../http/service-error.ts';
 import type { RetrievalClient } from '../retrieval/retrieval-client.ts';
+import { type AttemptTimes, attemptTimes, createFileAttempts, type StampedFile } from './file-attempts.ts';
 import { type DocumentFile, findDocuments, isLeftOut, type LeftOut } from './find-documents.ts';
 import type { DocumentSettings } from './make-document.ts';
 import type { DocumentReader } from './read-document.ts';
 import { awaitJobs, type FileResult, submitFiles } from './submit-files.ts';
+
+/** Pauses of a watch, milliseconds. */
+export type WatchTimes = AttemptTimes & {
+  /** An editor that replaces a file removes it for a moment: a file is gone if it is absent for this long. */
+  readonly goneMs: number;
+  /**
+   * How often the documents of the source are listed. A job that was open at the last list, or a deletion that failed,
+   * can leave a document without a file.
+   */
+  readonly listMs: number;
+};
+
+export const watchTimes: WatchTimes = { ...attemptTimes, goneMs: 250, listMs: 300_000 };
+
+type FoundDocuments = ReturnType<typeof findDocuments>;
 
 type WatchTools = {
   readonly client: Pick<RetrievalClient, 'submit' | 'getJob' | 'listDocuments' | 'deleteDocument'>;
@@ -16,6 +33,7 @@ type WatchTools = {
   /** Documents of this source that are not in the folder are deleted; all others are left alone. */
   readonly settings: DocumentSettings & { readonly source: string };
   readonly timeoutMs: number;
+  readonly times?: WatchTimes;
   /** Called after each round that changed something. */
   readonly onChange: (results: readonly FileResult[], deleted: readonly string[]) => void;
   /** Called once for each place that has become unreadable. */
@@ -25,13 +43,15 @@ type WatchTools = {
 };
 
 /**
- * Keeps the documents of a source in step with files: each round submits changed files and deletes documents without a
- * file. Documents whose file may be at an unreadable place are kept.
+ * Keeps the documents of a source in step with files: each round submits files that are not known to be in the collection
+ * as they are, and deletes documents without a file. Documents whose file may be at an unreadable place are kept.
  */
 export function createFolderWatch(paths: readonly string[], tools: WatchTools): () => Promise<void> {
-  const seen = new Map<string, string>();
+  const { client, timeoutMs, times = watchTimes } = tools;
+  const attempts = createFileAttempts(times);
+  /** Documents that the service may have. */
   const stored = new Set<string>();
-  let isFirst = true;
+  let listedAt = Number.NEGATIVE_INFINITY;
   let told: ReadonlySet<string> = new Set();
   let lastFailure: string | undefined;
 
@@ -41,28 +61,55 @@ export function createFolderWatch(paths: readonly string[], tools: WatchTools): 
     told = new Set(leftOut.map(keyOf));
   }
 
-  async function round(): Promise<void> {
-    const { files, leftOut } = findDocuments(paths);
-    tellOnce(leftOut);
-    // A folder that is not mounted is empty as well.
-    if (files.length === 0) throw new CliError('not_found', 'There is no document in the folder: nothing is deleted.');
-    const changed = files.filter((file) => seen.get(file.docId) !== stampOf(file));
-    const stamps = new Map(changed.map((file) => [file.docId, stampOf(file)]));
-    const present = new Set(files.map(({ docId }) => docId));
-    if (isFirst) for (const docId of await idsOfSource(tools)) stored.add(docId);
-    isFirst = false;
-    const isKept = (docId: string): boolean => present.has(docId) || isLeftOut(docId, leftOut);
-    const deleted = await deleteOthers(tools, isKept, stored);
-    for (const docId of [...seen.keys()].filter((one) => !isKept(one))) seen.delete(docId);
-    const { client, timeoutMs } = tools;
-    const submitted = await submitFiles(changed, { ...tools, onProgress: () => undefined });
+  async function listStored(): Promise<void> {
+    if (performance.now() - listedAt < times.listMs) return;
+    for (const docId of await idsOfSource(tools)) stored.add(docId);
+    listedAt = performance.now();
+  }
+
+  /** Documents without a file now and a moment later. */
+  async function findGone(found: FoundDocuments): Promise<readonly string[]> {
+    const isKept = keptBy(found);
+    const gone = [...stored].filter((docId) => !isKept(docId));
+    if (gone.length === 0) return [];
+    await pause(times.goneMs);
+    const again = findDocuments(paths);
+    refuseEmpty(again);
+    const isBack = keptBy(again);
+    return gone.filter((docId) => !isBack(docId));
+  }
+
+  async function submitDue(files: readonly DocumentFile[]): Promise<readonly FileResult[]> {
+    const readAt = Date.now();
+    const due = attempts.due(files.map(stampedFile), readAt);
+    const onSend = (docIds: readonly string[]): void => {
+      // The service may have accepted a batch whose answer is lost.
+      for (const docId of docIds) stored.add(docId);
+    };
+    const submitted = await submitFiles(due, { ...tools, onSend, onProgress: () => undefined });
     const results = await awaitJobs(submitted, { client, onProgress: () => undefined }, timeoutMs);
-    // A document that is still waiting is submitted again; the service answers it as a duplicate.
-    for (const { docId, state, jobId } of results) {
-      if (jobId !== undefined) stored.add(docId);
-      if (state !== 'waiting') seen.set(docId, stamps.get(docId) ?? '');
-    }
-    if (results.length + deleted.length > 0) tools.onChange(results, deleted);
+    const fileOf = new Map(due.map((file) => [file.docId, file]));
+    return results.filter((result) => {
+      const file = fileOf.get(result.docId);
+      return file === undefined || attempts.record(file, result, readAt);
+    });
+  }
+
+  async function round(): Promise<void> {
+    const found = findDocuments(paths);
+    tellOnce(found.leftOut);
+    refuseEmpty(found);
+    await listStored();
+    attempts.retain(keptBy(found));
+    const deletion = await deleteDocuments(tools, await findGone(found), stored);
+    const submitted = await submitDue(found.files).then(
+      (results) => ({ results, failure: undefined }),
+      (failure: unknown) => ({ results: [], failure }),
+    );
+    const { results } = submitted;
+    if (results.length + deletion.deleted.length > 0) tools.onChange(results, deletion.deleted);
+    const failure = deletion.failure ?? submitted.failure;
+    if (failure !== undefined) throw failure;
   }
 
   return async () => {
@@ -75,40 +122,64 @@ export function createFolderWatch(paths: readonly string[], tools: WatchTools): 
   };
 }
 
+/** @throws CliError not_found without a document: a folder that is not mounted is empty as well */
+function refuseEmpty({ files }: FoundDocuments): void {
+  if (files.length > 0) return;
+  throw new CliError('not_found', 'There is no document in the folder: nothing is deleted.');
+}
+
+function keptBy({ files, leftOut }: FoundDocuments): (docId: string) => boolean {
+  const present = new Set(files.map(({ docId }) => docId));
+  return (docId) => present.has(docId) || isLeftOut(docId, leftOut);
+}
+
 /** Ids of the documents of the source that the service has now. */
 async function idsOfSource({ client, collectionId, settings }: WatchTools): Promise<readonly string[]> {
   const documents = await client.listDocuments(collectionId);
   return documents.filter(({ metadata }) => metadata['source'] === settings.source).map(({ doc_id }) => doc_id);
 }
 
-/** Deletes documents without a file. A document that another client has already deleted counts as deleted. */
-async function deleteOthers(
+/**
+ * Deletes documents without a file. A document that another client has already deleted counts as deleted. A failure
+ * does not keep the other documents from being deleted, and none of them is forgotten.
+ */
+async function deleteDocuments(
   tools: WatchTools,
-  isKept: (docId: string) => boolean,
+  docIds: readonly string[],
   stored: Set<string>,
-): Promise<readonly string[]> {
-  const { client, collectionId } = tools;
+): Promise<{ readonly deleted: readonly string[]; readonly failure: unknown }> {
   const deleted: string[] = [];
-  for (const docId of [...stored].filter((one) => !isKept(one))) {
+  let failure: unknown;
+  for (const docId of docIds) {
     try {
-      await client.deleteDocument(collectionId, docId);
-      deleted.push(docId);
+      if ((await deleteDocument(tools, docId)) === 'deleted') deleted.push(docId);
+      stored.delete(docId);
     } catch (error) {
-      const isAbsent = error instanceof ServiceApiError && error.status === 404;
-      // This list fails if the collection is absent or no longer readable.
-      if (!isAbsent || (await idsOfSource(tools)).includes(docId)) throw error;
+      failure ??= error;
+      if (!(error instanceof ServiceApiError)) break;
     }
-    stored.delete(docId);
   }
-  return deleted;
+  return { deleted, failure };
 }
 
-/** Changes with the content of a file, as far as the file system reports them. */
-function stampOf({ path }: DocumentFile): string {
+async function deleteDocument(tools: WatchTools, docId: string): Promise<'deleted' | 'absent'> {
+  const { client, collectionId } = tools;
   try {
-    const { ctimeMs, size, ino } = statSync(path);
-    return `${ctimeMs} ${size} ${ino} ${path}`;
+    await client.deleteDocument(collectionId, docId);
+    return 'deleted';
   } catch (error) {
-    return fileReason(error);
+    const isAbsent = error instanceof ServiceApiError && error.status === 404;
+    // This list fails if the collection is absent or no longer readable.
+    if (!isAbsent || (await idsOfSource(tools)).includes(docId)) throw error;
+    return 'absent';
+  }
+}
+
+function stampedFile(file: DocumentFile): StampedFile {
+  try {
+    const { ctimeMs, size, ino } = statSync(file.path);
+    return { ...file, stamp: `${ctimeMs} ${size} ${ino} ${file.path}`, changedMs: ctimeMs };
+  } catch (error) {
+    return { ...file, stamp: fileReason(error), changedMs: undefined };
   }
 }

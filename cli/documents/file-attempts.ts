@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import type { DocumentFile } from './find-documents.ts';
+import type { FileResult } from './submit-files.ts';
+
+/** A file as it was before it was read. */
+export type StampedFile = DocumentFile & {
+  /** Changes with the content of the file, as far as the file system reports it. */
+  readonly stamp: string;
+  /** When the file last changed, milliseconds since 1970; undefined if the file system did not say. */
+  readonly changedMs: number | undefined;
+};
+
+/** A file to submit. A retry has a name of its own, because the service answers a repeated submit with the failed job. */
+export type DueFile = StampedFile & { readonly retry?: string };
+
+/** Pauses of a watch, milliseconds. */
+export type AttemptTimes = {
+  /**
+   * File systems report a time in steps, up to 2 s: a file that was read within a step of its last change may have
+   * changed again without a new time, so it is read once more.
+   */
+  readonly youngMs: number;
+  /** First and longest pause before a failed file is submitted again; each pause is twice the one before. */
+  readonly firstRetryMs: number;
+  readonly longestRetryMs: number;
+};
+
+export const attemptTimes: AttemptTimes = { youngMs: 2_000, firstRetryMs: 60_000, longestRetryMs: 3_600_000 };
+
+type Attempt = {
+  readonly stamp: string;
+  readonly result: Pick<FileResult, 'state' | 'reason'>;
+  readonly isFinal: boolean;
+  readonly failures: number;
+  readonly retryAt: number;
+  readonly retry: string | undefined;
+};
+
+/** The last attempt for each file of a watch, and which files are due. Instants are milliseconds since 1970. */
+export type FileAttempts = {
+  /** Files that are new, changed, or not known to be in the collection as they are now. */
+  due(files: readonly StampedFile[], now: number): readonly DueFile[];
+  /** @param readAt before the file was read @returns whether the result differs from the one before of this content */
+  record(file: DueFile, result: FileResult, readAt: number): boolean;
+  /** Forgets all files but the kept ones. */
+  retain(isKept: (docId: string) => boolean): void;
+};
+
+export function createFileAttempts(times: AttemptTimes = attemptTimes): FileAttempts {
+  const attempts = new Map<string, Attempt>();
+
+  function dueFile(file: StampedFile, now: number): readonly DueFile[] {
+    const last = attempts.get(file.docId);
+    if (last === undefined || last.stamp !== file.stamp) return [file];
+    if (isFailure(last.result)) return now >= last.retryAt ? [{ ...file, retry: randomUUID() }] : [];
+    if (last.isFinal) return [];
+    return [last.retry === undefined ? file : { ...file, retry: last.retry }];
+  }
+
+  return {
+    due: (files, now) => files.flatMap((file) => dueFile(file, now)),
+    record(file, { state, reason }, readAt) {
+      const { docId, stamp, changedMs, retry } = file;
+      const last = attempts.get(docId);
+      const same = last?.stamp === stamp ? last : undefined;
+      const result = { state, ...(reason === undefined ? {} : { reason }) };
+      const failures = isFailure(result) ? (same?.failures ?? 0) + 1 : 0;
+      const pause = Math.min(times.longestRetryMs, times.firstRetryMs * 2 ** (failures - 1));
+      const isYoung = changedMs !== undefined && Math.abs(readAt - changedMs) < times.youngMs;
+      attempts.set(docId, {
+        stamp,
+        result,
+        isFinal: state !== 'waiting' && !isYoung,
+        failures,
+        retryAt: isYoung ? readAt : readAt + pause,
+        retry,
+      });
+      return same === undefined || !isSame(same.result, result);
+    },
+    retain(isKept) {
+      for (const docId of attempts.keys()) if (!isKept(docId)) attempts.delete(docId);
+    },
+  };
+}
+
+function isFailure({ state }: Pick<FileResult, 'state'>): boolean {
+  return state === 'failed' || state === 'unreadable';
+}
+
+function isSame(before: Attempt['result'], { state, reason }: Attempt['result']): boolean {
+  if (state === 'unchanged' && before.state === 'done') return true;
+  return before.state === state && before.reason === reason;
+}
