@@ -16,23 +16,33 @@ type BodyFault = 'unsupportedMediaType' | 'bodyTooLarge' | 'requestTimeout';
 
 /**
  * Reads a body whose media type and declared size were accepted. Only application/json in UTF-8 without a content
- * coding is accepted.
+ * coding is accepted. An optional body without bytes is read as `{}`; its media type describes nothing.
  */
 export async function receiveJson(
   incoming: IncomingMessage,
-  limits: { readonly bodyBytes: number; readonly bodyMs: number },
+  limits: { readonly bodyBytes: number; readonly bodyMs: number; readonly isOptional: boolean },
 ): Promise<JsonBody | BodyFault> {
   const { rawHeaders } = incoming;
+  if (limits.isOptional && hasNoBody(rawHeaders)) return bodyOf({});
   if (!isJson(headerValues(rawHeaders, 'content-type'))) return 'unsupportedMediaType';
   if (headerValues(rawHeaders, 'content-encoding').length > 0) return 'unsupportedMediaType';
   const limit = limits.bodyBytes;
   if ((declaredLength(rawHeaders) ?? 0) > limit) return 'bodyTooLarge';
   const body = await readBody(incoming, { limit, ms: limits.bodyMs });
   if (!body.ok) return body.fault === 'too_large' ? 'bodyTooLarge' : 'requestTimeout';
+  if (limits.isOptional && body.bytes.length === 0) return bodyOf({});
   const json = parse(body.bytes);
   // A body that is not JSON is never accepted: its digest must only differ from that of every JSON value.
-  const digest = json === undefined ? `bytes ${sha256Hex(body.bytes)}` : sha256Hex(canonicalBytes(json));
-  return { json, digest };
+  return json === undefined ? { json, digest: `bytes ${sha256Hex(body.bytes)}` } : bodyOf(json);
+}
+
+function bodyOf(json: JsonValue): JsonBody {
+  return { json, digest: sha256Hex(canonicalBytes(json)) };
+}
+
+/** A request without Content-Length and Transfer-Encoding has no body (RFC 9112, 6.3). */
+function hasNoBody(rawHeaders: readonly string[]): boolean {
+  return (declaredLength(rawHeaders) ?? 0) === 0 && headerValues(rawHeaders, 'transfer-encoding').length === 0;
 }
 
 function parse(bytes: Buffer): JsonValue | undefined {

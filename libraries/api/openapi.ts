@@ -86,6 +86,7 @@ function describeOperation<Service, Caller, Code extends string>(
     description,
     parameters,
     body,
+    isBodyOptional,
     success,
     errors,
     public: isPublic,
@@ -99,7 +100,7 @@ function describeOperation<Service, Caller, Code extends string>(
     description,
     ...(isPublic === true ? { security: [] } : {}),
     parameters: parameters.map(describeParameter),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
+    ...(body === undefined ? {} : { requestBody: { required: isBodyOptional !== true, content: jsonContent(body) } }),
     responses: {
       [success.status]: {
         description: success.description,

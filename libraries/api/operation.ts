@@ -101,6 +101,8 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
   readonly parameters: readonly Parameter<Code>[];
   /** Name of the schema of the request body. */
   readonly body?: string;
+  /** Whether a request without a body, of any media type, stands for the body `{}`. */
+  readonly isBodyOptional?: true;
   readonly success: {
     readonly status: 200 | 201 | 202;
     readonly description: string;

@@ -63,7 +63,8 @@ export async function passGates<Service, Caller, Code extends string>(
       return { path: (name) => read.values[name] ?? missing(operation.name, name) };
     },
     body: async () => {
-      const body = await receiveJson(incoming, table.limits);
+      const isOptional = operation.isBodyOptional === true;
+      const body = await receiveJson(incoming, { ...table.limits, isOptional });
       return typeof body === 'string' ? failure(faults[body]) : { body };
     },
     idempotency_key: () => {

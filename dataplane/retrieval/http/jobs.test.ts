@@ -221,6 +221,26 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('jobs over HTTP'), () 
     },
   );
 
+  test('a reindex needs no body, whatever media type is named; a body that is not JSON is refused', async () => {
+    const collection = `/v1/collections/${collectionId}`;
+    const send = async (init: RequestInit) => {
+      const headers = { 'x-tenant-id': 'acme', 'x-user-id': 'ann', ...init.headers };
+      const answer = await fetch(`${service.url}${collection}:reindex`, { method: 'POST', ...init, headers });
+      return [answer.status, ((await answer.json()) as { code?: string }).code];
+    };
+    const json = { 'content-type': 'application/json' };
+    expect(await send({})).toEqual([202, undefined]);
+    expect(await send({ headers: { 'content-type': 'application/x-www-form-urlencoded' } })).toEqual([202, undefined]);
+    expect(await send({ headers: json })).toEqual([202, undefined]);
+    expect(await send({ headers: json, body: new Blob([]).stream(), duplex: 'half' } as RequestInit)).toEqual([
+      202,
+      undefined,
+    ]);
+    expect(await send({ body: '{}' })).toEqual([415, 'unsupported_media_type']);
+    expect(await send({ headers: json, body: ' ' })).toEqual([400, 'invalid_document']);
+    expect(await send({ headers: json, body: 'null' })).toEqual([400, 'invalid_document']);
+  });
+
   verifies(
     [
       'retrieval:health:no-auth',
