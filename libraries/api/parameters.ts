@@ -1,5 +1,5 @@
 import type { Parameter } from './operation.ts';
-import { type createCursors, readLimit } from './pages.ts';
+import { type createCursors, longestCursor, readLimit } from './pages.ts';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -49,7 +49,7 @@ export function pageParameters({ size, bounds, cursors }: Pages): readonly Param
       in: 'query',
       description: 'next_page_token of the page before.',
       required: false,
-      schema: { type: 'string', maxLength: 8_192 },
+      schema: { type: 'string', maxLength: longestCursor },
       read: cursors.read,
     },
   ];

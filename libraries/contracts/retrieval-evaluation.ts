@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { retrievalLimits, retrievalModeSchema, storableString } from './retrieval.ts';
+import { docIdSchema, retrievalLimits, retrievalModeSchema, storableString } from './retrieval.ts';
 
 /** Limits of an evaluation, the service's own. */
 export const evaluationLimits = {
@@ -20,7 +20,7 @@ const judgementSchema = z
     relevant: z
       .array(
         z.strictObject({
-          doc_id: storableString.min(1).max(retrievalLimits.docId),
+          doc_id: docIdSchema,
           grade: z
             .int()
             .min(grade.min)

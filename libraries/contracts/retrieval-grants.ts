@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { aclSchema, isCollectionId, retrievalLimits, storableString } from './retrieval.ts';
+import { aclSchema, docIdSchema, isCollectionId, retrievalLimits, storableString } from './retrieval.ts';
 
 /** Limits of grants; all are the service's own. */
 export const grantLimits = {
@@ -48,7 +48,7 @@ export const groupMemberSchema = z
 export const documentAclSchema = z
   .strictObject({
     collection: storableString.min(1).max(retrievalLimits.name).describe('Name or id.'),
-    doc_id: storableString.min(1).max(retrievalLimits.docId),
+    doc_id: docIdSchema,
     acl: aclSchema,
   })
   .describe('The access list that replaces the one of a document.');

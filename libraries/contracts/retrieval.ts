@@ -16,8 +16,9 @@ export const retrievalLimits = {
   /** UTF-16 units. */
   name: 255,
   description: 4_096,
-  docId: 1_024,
-  key: 1_024,
+  /** Bytes in UTF-8: a row of a PostgreSQL index holds at most 2,704 bytes, and the two keys of a job share one. */
+  docIdBytes: 1_024,
+  keyBytes: 1_024,
   principal: 512,
   principals: 200,
   queryText: 8_192,
@@ -32,6 +33,25 @@ const limits = retrievalLimits;
 /** PostgreSQL stores no U+0000. */
 export const storableString = z.string().regex(/^[^\u0000]*$/, { error: 'must not contain U+0000' });
 const text = (max: number) => storableString.min(1).max(max);
+
+/** Whether a text has 1 to so many bytes in UTF-8. */
+export function fitsBytes(text: string, max: number): boolean {
+  return text.length > 0 && Buffer.byteLength(text) <= max;
+}
+
+/** A text that an index of PostgreSQL holds. JSON Schema counts characters only, of which there are at most as many. */
+function indexedText(maxBytes: number) {
+  return storableString
+    .min(1)
+    .refine((value) => fitsBytes(value, maxBytes), {
+      error: `must have at most ${maxBytes} bytes in UTF-8`,
+      abort: true,
+    })
+    .meta({ maxLength: maxBytes });
+}
+
+export const docIdSchema = indexedText(limits.docIdBytes);
+const key = indexedText(limits.keyBytes);
 export const retrievalModeSchema = z.enum(['hybrid', 'vector', 'bm25']);
 const mode = retrievalModeSchema;
 const topK = z.int().min(limits.topK.min).max(limits.topK.max);
@@ -188,13 +208,13 @@ const canonicalDocumentSchema = z
     op: z.enum(['upsert', 'delete']).default('upsert'),
     collection: text(limits.name),
     tenant_id: text(limits.name),
-    doc_id: text(limits.docId),
+    doc_id: docIdSchema,
     content: content.optional(),
     content_ref: contentRef.optional(),
     metadata: metadata.optional(),
     acl: aclSchema.optional(),
-    content_hash: text(limits.key),
-    idempotency_key: text(limits.key),
+    content_hash: key,
+    idempotency_key: key,
   })
   .check((context) => {
     const { op, content: inline, content_ref: ref, content_hash: hash } = context.value;

@@ -1,6 +1,6 @@
 import type { ApiOperation, Parameter } from '#api/operation';
 import { readGates, tracedAnswer } from '#api/table-parts';
-import { retrievalLimits } from '#contracts/retrieval';
+import { fitsBytes, retrievalLimits } from '#contracts/retrieval';
 import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import { memberParameters } from '#identity/caller-parameters';
 import type { TenantCaller } from '#identity/tenant-caller';
@@ -30,10 +30,10 @@ type OneParameter = Parameter<RetrievalErrorCode>;
 const docId: OneParameter = {
   name: 'doc_id',
   in: 'path',
-  description: 'The id of the document; a slash in it is written as %2F.',
+  description: 'The id of the document, at most 1,024 bytes in UTF-8; a slash in it is written as %2F.',
   required: true,
-  schema: { type: 'string', minLength: 1, maxLength: retrievalLimits.docId },
-  read: (text) => (text.length > 0 && text.length <= retrievalLimits.docId && text.isWellFormed() ? text : undefined),
+  schema: { type: 'string', minLength: 1, maxLength: retrievalLimits.docIdBytes },
+  read: (text) => (fitsBytes(text, retrievalLimits.docIdBytes) && text.isWellFormed() ? text : undefined),
 };
 const ofCollection: OneParameter = {
   name: 'collection',
