@@ -6,6 +6,7 @@ import { mayWrite } from '../access/permissions.ts';
 import type { CollectionRecord } from '../collections/collection-record.ts';
 import { isIndexRoomLeft } from '../ingest/submit/check-index-room.ts';
 import { reachedQuota, type SubmitLimit } from '../ingest/submit/check-quota.ts';
+import { withoutDuplicates } from '../ingest/submit/find-duplicates.ts';
 import { stagedBytes } from '../ingest/submit/staged-document.ts';
 import { type SubmittedDocument, submitDocuments } from '../ingest/submit/submit-documents.ts';
 import { findNamed } from './find-readable.ts';
@@ -64,9 +65,11 @@ async function reachedLimit(
   collections: readonly CollectionRecord[],
 ): Promise<SubmitLimit | undefined> {
   const { sql } = service.database;
-  const quota = await reachedQuota(sql, caller.tenant, service.tenantQuota, submitted);
+  // A repeated submit brings nothing, and its answer is that of the first one.
+  const additions = await withoutDuplicates(sql, submitted);
+  const quota = await reachedQuota(sql, caller.tenant, service.tenantQuota, additions);
   if (quota !== undefined) return quota;
-  const filled = new Set(submitted.filter(({ op }) => op === 'upsert').map(({ collectionId }) => collectionId));
+  const filled = new Set(additions.filter(({ op }) => op === 'upsert').map(({ collectionId }) => collectionId));
   const { embedding } = service.profiles();
   const added = collections
     .filter(({ collectionId }) => filled.has(collectionId))

@@ -44,11 +44,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
   test('a submit that exceeds the quota of open jobs is answered 429, and one that reaches it is accepted', async () => {
     held = Promise.withResolvers();
     expect(await submit(['a', 'b', 'c', 'd'])).toEqual(refused);
-    expect(await submit(['a', 'b'])).toEqual(accepted);
+    const same = { content_hash: 'same', idempotency_key: 'same' };
+    expect(await submit(['a', 'b'], same)).toEqual(accepted);
     expect(await submit(['c', 'd'])).toEqual(refused);
-    expect(await submit(['c'])).toEqual(accepted);
+    expect(await submit(['c'], same)).toEqual(accepted);
     expect(await submit(['d'])).toEqual(refused);
+    const statuses = async (ids: readonly string[]) => {
+      const documents = ids.map((id) => documentOf('handbook', id, 'A text.', same));
+      const { json } = await service.call(ann, '/v1/documents:submit', { documents });
+      return (json['jobs'] as readonly { status: string }[] | undefined)?.map(({ status }) => status);
+    };
+    expect(await statuses(['a', 'c', 'a'])).toEqual(['DEDUPLICATED', 'DEDUPLICATED', 'DEDUPLICATED']);
+    expect(await submit(['a', 'd'], same)).toEqual(refused);
     expect(await submit(['a'], remove)).toEqual(accepted);
+    // After the deletion, the same upsert is a new job.
+    expect(await submit(['a'], same)).toEqual(refused);
     expect(await submit(['a', 'b', 'c'], { tenant_id: 'other' }, other)).toEqual(accepted);
     held.resolve();
     await until('no job is open', async () => {

@@ -29,3 +29,30 @@ export async function findDuplicates(
       and j.content_hash = p.content_hash and j.idempotency_key = p.idempotency_key`;
   return new Set(rows.map(({ at }) => at - 1));
 }
+
+/**
+ * The documents of a batch for which a submit registers new jobs: those that repeat neither a job nor an earlier document
+ * of the batch. An estimate like `findDuplicates`.
+ */
+export async function withoutDuplicates<T extends JobIdentity>(
+  sql: Sql | TransactionSql,
+  documents: readonly T[],
+): Promise<readonly T[]> {
+  const repeated = await findDuplicates(sql, documents);
+  const ofDocument = new Map<
+    string,
+    { readonly op: JobIdentity['op']; readonly isChanged: boolean; readonly keys: Set<string> }
+  >();
+  return documents.filter(({ collectionId, docId, op, contentHash, idempotencyKey }, at) => {
+    const document = JSON.stringify([collectionId, docId]);
+    const before = ofDocument.get(document);
+    const isOtherOp = before !== undefined && before.op !== op;
+    // After another op, an equal document is a job of its own.
+    const now = isOtherOp || before === undefined ? { op, isChanged: isOtherOp, keys: new Set<string>() } : before;
+    ofDocument.set(document, now);
+    const key = JSON.stringify([contentHash, idempotencyKey]);
+    const isRepeated = now.keys.has(key) || (repeated.has(at) && !now.isChanged);
+    now.keys.add(key);
+    return !isRepeated;
+  });
+}
