@@ -1,7 +1,7 @@
+import { Turns } from '#kit/concurrency/turns';
 import { catchUp, queryWaits } from '../../catch-up.ts';
 import type { Candidate, CandidateQuery, Leg, PartitionSource, SearchIndex } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
-import { Turns } from '../../turns.ts';
 import { waitAtMost } from '../../wait-at-most.ts';
 import type { LivePartition } from './live-partition.ts';
 import { LoadedPartitions } from './loaded-partitions.ts';

@@ -1,7 +1,7 @@
+import type { Turns } from '#kit/concurrency/turns';
 import { blockOf } from '../../packed/block-of.ts';
 import type { CommittedChanges, EntryBlock, IndexChange, IndexEntry, PartitionSource } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
-import type { Turns } from '../../turns.ts';
 import { PartitionRows } from './partition-rows.ts';
 import type { VectorMemory } from './vector-memory.ts';
 

@@ -1,6 +1,6 @@
+import type { Turns } from '#kit/concurrency/turns';
 import type { PartitionSource } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
-import type { Turns } from '../../turns.ts';
 import { LivePartition } from './live-partition.ts';
 import type { VectorMemory } from './vector-memory.ts';
 

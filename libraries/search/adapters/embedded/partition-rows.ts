@@ -1,9 +1,9 @@
+import type { Turns } from '#kit/concurrency/turns';
 import type { AttributeCondition } from '../../condition.ts';
 import { ownString } from '../../own-string.ts';
 import { blockOf } from '../../packed/block-of.ts';
 import { type PackedRows, readPacked } from '../../packed/read-packed.ts';
 import type { EntryBlock, EntryScope, IndexChange } from '../../ports.ts';
-import type { Turns } from '../../turns.ts';
 import { pageBytes } from './dot-products.ts';
 import { TermPostings } from './term-postings.ts';
 import { ValueRows } from './value-rows.ts';
@@ -92,25 +92,32 @@ export class PartitionRows {
     condition: AttributeCondition | undefined,
     turns: Turns,
   ): Promise<VisibleRows> {
-    if (condition !== undefined) await this.#values.prepare(turns);
-    return this.#flag(labels, condition);
+    while (condition !== undefined && !this.#values.isRead) await this.#values.prepare(turns);
+    const flags = this.#flag(labels);
+    if (condition === undefined) return this.#counted(flags);
+    // Whatever ends or is added while the condition is evaluated, these are the rows of one moment.
+    const fulfilling = await this.#values.select(condition, flags.length, turns);
+    for (let row = 0; row < flags.length; row += 1) flags[row] = (flags[row] as number) & (fulfilling[row] as number);
+    return this.#counted(flags);
   }
 
-  #flag(labels: readonly string[] | 'every', condition: AttributeCondition | undefined): VisibleRows {
+  /** The rows with one of the labels that have not ended. */
+  #flag(labels: readonly string[] | 'every'): Uint8Array {
     const size = this.ids.length;
     const flags = new Uint8Array(size);
     if (labels === 'every') flags.fill(1);
     else for (const label of labels) for (const row of this.#rowsOfLabel.get(label) ?? []) flags[row] = 1;
-    const fulfilling = condition === undefined ? undefined : this.#values.select(condition, size);
+    for (let row = 0; row < size; row += 1) if (!this.#alive[row]) flags[row] = 0;
+    return flags;
+  }
+
+  #counted(flags: Uint8Array): VisibleRows {
     let count = 0;
     let terms = 0;
-    for (let row = 0; row < size; row += 1) {
+    for (let row = 0; row < flags.length; row += 1) {
       if (flags[row] === 0) continue;
-      if (!this.#alive[row] || fulfilling?.[row] === 0) flags[row] = 0;
-      else {
-        count += 1;
-        terms += this.lengths[row] as number;
-      }
+      count += 1;
+      terms += this.lengths[row] as number;
     }
     return { flags, count, terms };
   }

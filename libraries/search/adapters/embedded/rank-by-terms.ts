@@ -1,7 +1,7 @@
+import type { Turns } from '#kit/concurrency/turns';
 import { BestRows } from '../../best-rows.ts';
 import { hashTerm } from '../../packed/hash-term.ts';
 import { occurrencesOf, rowOf } from '../../packed/occurrence.ts';
-import type { Turns } from '../../turns.ts';
 import type { PartitionRows, VisibleRows } from './partition-rows.ts';
 
 /** Saturation: how fast further occurrences of a term add less. */

@@ -1,5 +1,5 @@
+import type { Turns } from '#kit/concurrency/turns';
 import { BestRows } from '../../best-rows.ts';
-import type { Turns } from '../../turns.ts';
 import type { PartitionRows, VisibleRows } from './partition-rows.ts';
 import { mostRows, type VectorMemory } from './vector-memory.ts';
 

@@ -1,7 +1,7 @@
+import type { Turns } from '#kit/concurrency/turns';
 import { type AttributeCondition, type Comparison, valueFulfils, valuesAt } from '../../condition.ts';
 import { ownString } from '../../own-string.ts';
 import type { AttributeValue, EntryScope } from '../../ports.ts';
-import type { Turns } from '../../turns.ts';
 
 type RowsOfValue = Map<AttributeValue, number[]>;
 
@@ -23,9 +23,12 @@ export class ValueRows {
     this.#waiting.push(scope);
   }
 
-  /** Reads the attributes of all rows, so that `select` knows them; rows that are added later need another call. */
+  /**
+   * Reads the attributes of all rows, so that `select` knows them, and waits for a reading that another query began. Rows
+   * that are added later need another call.
+   */
   async prepare(turns: Turns): Promise<void> {
-    while (this.#waiting.length > 0) {
+    while (!this.isRead) {
       this.#preparing ??= this.#read(turns).finally(() => {
         this.#preparing = undefined;
       });
@@ -70,24 +73,33 @@ export class ValueRows {
     return lists;
   }
 
-  /** One flag for each of the first `count` rows: 1 if the row fulfils the condition. Call `prepare` before. */
-  select(condition: AttributeCondition, count: number): Uint8Array {
+  /** Whether `select` knows all rows. */
+  get isRead(): boolean {
+    return this.#waiting.length === 0 && this.#preparing === undefined;
+  }
+
+  /**
+   * One flag for each of the first `count` rows: 1 if the row fulfils the condition. These rows must be read. Rows that
+   * are added meanwhile change nothing.
+   */
+  async select(condition: AttributeCondition, count: number, turns: Turns): Promise<Uint8Array> {
     if ('and' in condition) {
       const flags = new Uint8Array(count).fill(1);
-      for (const part of condition.and) merge(flags, this.select(part, count), (one, other) => one & other);
+      for (const part of condition.and) keepBoth(flags, await this.select(part, count, turns));
       return flags;
     }
     if ('or' in condition) {
       const flags = new Uint8Array(count);
-      for (const part of condition.or) merge(flags, this.select(part, count), (one, other) => one | other);
+      for (const part of condition.or) keepEither(flags, await this.select(part, count, turns));
       return flags;
     }
-    if ('not' in condition) return opposite(this.select(condition.not, count));
-    if (condition.op === 'ne') return opposite(this.#compare({ ...condition, op: 'eq' }, count));
-    return this.#compare(condition, count);
+    if (turns.isOver()) await turns.next();
+    if ('not' in condition) return opposite(await this.select(condition.not, count, turns));
+    if (condition.op === 'ne') return opposite(await this.#compare({ ...condition, op: 'eq' }, count, turns));
+    return this.#compare(condition, count, turns);
   }
 
-  #compare(comparison: Exclude<Comparison, { op: 'ne' }>, count: number): Uint8Array {
+  async #compare(comparison: Exclude<Comparison, { op: 'ne' }>, count: number, turns: Turns): Promise<Uint8Array> {
     const flags = new Uint8Array(count);
     const values = this.#paths.get(comparison.path);
     if (values === undefined) return flags;
@@ -96,18 +108,30 @@ export class ValueRows {
       for (const value of named) raise(flags, values.get(value));
       return flags;
     }
-    for (const [value, rows] of values) if (valueFulfils(value, comparison)) raise(flags, rows);
+    let compared = 0;
+    for (const [value, rows] of values) {
+      if (valueFulfils(value, comparison)) raise(flags, rows);
+      compared += 1;
+      if (compared % valuesOfSlice === 0 && turns.isOver()) await turns.next();
+    }
     return flags;
   }
 }
+
+/** Values that are compared between two looks at the clock. */
+const valuesOfSlice = 256;
 
 function raise(flags: Uint8Array, rows: readonly number[] | undefined): void {
   if (rows === undefined) return;
   for (const row of rows) flags[row] = 1;
 }
 
-function merge(into: Uint8Array, from: Uint8Array, combine: (one: number, other: number) => number): void {
-  for (let row = 0; row < into.length; row += 1) into[row] = combine(into[row] as number, from[row] as number);
+function keepBoth(into: Uint8Array, from: Uint8Array): void {
+  for (let row = 0; row < into.length; row += 1) into[row] = (into[row] as number) & (from[row] as number);
+}
+
+function keepEither(into: Uint8Array, from: Uint8Array): void {
+  for (let row = 0; row < into.length; row += 1) into[row] = (into[row] as number) | (from[row] as number);
 }
 
 function opposite(flags: Uint8Array): Uint8Array {

@@ -1,6 +1,6 @@
+import { Turns } from '#kit/concurrency/turns';
 import { catchUp, queryWaits } from '../../catch-up.ts';
 import type { Candidate, CandidateQuery, SearchIndex } from '../../ports.ts';
-import { Turns } from '../../turns.ts';
 import { waitAtMost } from '../../wait-at-most.ts';
 import type { PackedPartition, PackedSource } from './packed-partition.ts';
 import { PackedPartitions } from './packed-partitions.ts';
@@ -51,7 +51,7 @@ export function openPackedIndex({ source, mostBytes }: PackedOptions): PackedInd
   async function candidates(query: CandidateQuery, signal?: AbortSignal): Promise<readonly (readonly Candidate[])[]> {
     signal?.throwIfAborted();
     const { set } = await current(query, signal);
-    const visible = set.visible(query.labels, query.condition);
+    const visible = await set.visible(query.labels, query.condition, turns);
     const rankings: (readonly Candidate[])[] = [];
     for (const leg of query.legs) {
       signal?.throwIfAborted();

@@ -1,6 +1,6 @@
+import type { Turns } from '#kit/concurrency/turns';
 import type { CommittedChanges, IndexEntry, PartitionSource } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
-import type { Turns } from '../../turns.ts';
 import { rowsOfSegment } from './segment-layout.ts';
 import { SegmentSet } from './segment-set.ts';
 

@@ -1,5 +1,5 @@
+import type { Turns } from '#kit/concurrency/turns';
 import { SearchUnavailableError } from '../../search-error.ts';
-import type { Turns } from '../../turns.ts';
 import { PackedPartition, type PackedSource } from './packed-partition.ts';
 
 type PartitionsOptions = {

@@ -1,3 +1,4 @@
+import type { Turns } from '#kit/concurrency/turns';
 import { type AttributeCondition, type Comparison, valueFulfils } from '../../condition.ts';
 import type { AttributeValue } from '../../ports.ts';
 import {
@@ -97,18 +98,19 @@ export class PackedSegment {
   }
 
   /** One flag for each row: 1 if it fulfils the condition. */
-  select(condition: AttributeCondition): Uint8Array {
+  async select(condition: AttributeCondition, turns: Turns): Promise<Uint8Array> {
     if ('and' in condition) {
       const flags = new Uint8Array(this.rows).fill(1);
-      for (const part of condition.and) merge(flags, this.select(part), (one, other) => one & other);
+      for (const part of condition.and) keepBoth(flags, await this.select(part, turns));
       return flags;
     }
     if ('or' in condition) {
       const flags = new Uint8Array(this.rows);
-      for (const part of condition.or) merge(flags, this.select(part), (one, other) => one | other);
+      for (const part of condition.or) keepEither(flags, await this.select(part, turns));
       return flags;
     }
-    if ('not' in condition) return opposite(this.select(condition.not));
+    if (turns.isOver()) await turns.next();
+    if ('not' in condition) return opposite(await this.select(condition.not, turns));
     if (condition.op === 'ne') return opposite(this.#compare({ ...condition, op: 'eq' }));
     return this.#compare(condition);
   }
@@ -119,8 +121,9 @@ export class PackedSegment {
     if (path === undefined) return flags;
     const offsets = this.#longs('valueOffsets');
     const rows = this.#shorts('valueRows');
+    const named = comparison.op === 'in' ? new Set(comparison.value) : undefined;
     for (const [at, value] of this.#valuesOf(path).entries()) {
-      if (!valueFulfils(value, comparison)) continue;
+      if (!(named?.has(value) ?? valueFulfils(value, comparison))) continue;
       const end = offsets[path.firstValue + at + 1] as number;
       for (let no = offsets[path.firstValue + at] as number; no < end; no += 1) flags[rows[no] as number] = 1;
     }
@@ -189,8 +192,12 @@ function lowerBound(count: number, isBefore: (no: number) => boolean): number {
   return low;
 }
 
-function merge(into: Uint8Array, from: Uint8Array, combine: (one: number, other: number) => number): void {
-  for (let row = 0; row < into.length; row += 1) into[row] = combine(into[row] as number, from[row] as number);
+function keepBoth(into: Uint8Array, from: Uint8Array): void {
+  for (let row = 0; row < into.length; row += 1) into[row] = (into[row] as number) & (from[row] as number);
+}
+
+function keepEither(into: Uint8Array, from: Uint8Array): void {
+  for (let row = 0; row < into.length; row += 1) into[row] = (into[row] as number) | (from[row] as number);
 }
 
 function opposite(flags: Uint8Array): Uint8Array {

@@ -1,6 +1,6 @@
+import type { Turns } from '#kit/concurrency/turns';
 import { BestRows } from '../../best-rows.ts';
 import type { Candidate } from '../../ports.ts';
-import type { Turns } from '../../turns.ts';
 import type { PackedSegment, Postings } from './packed-segment.ts';
 import { rowsOfSegment, vectorLevels } from './segment-layout.ts';
 import type { VisibleSegments } from './segment-set.ts';

@@ -1,3 +1,4 @@
+import type { Turns } from '#kit/concurrency/turns';
 import type { AttributeCondition } from '../../condition.ts';
 import type { IndexChange, IndexEntry } from '../../ports.ts';
 import { packSegment } from './pack-segment.ts';
@@ -90,21 +91,24 @@ export class SegmentSet {
     if (this.#tail.size > groupsOfTail) this.#seal();
   }
 
-  /** The rows with one of the labels that fulfil the condition. */
-  visible(labels: readonly string[] | 'every', condition: AttributeCondition | undefined): VisibleSegments {
+  /** The rows with one of the labels that fulfil the condition, at the moment of the call. */
+  async visible(
+    labels: readonly string[] | 'every',
+    condition: AttributeCondition | undefined,
+    turns: Turns,
+  ): Promise<VisibleSegments> {
+    const segments = this.#all().map(({ segment, alive }): VisibleSegment => ({ segment, flags: alive.slice() }));
     let count = 0;
     let terms = 0;
-    const segments = this.#all().map(({ segment, alive }): VisibleSegment => {
-      const flags = alive.slice();
+    for (const { segment, flags } of segments) {
       if (labels !== 'every') keep(flags, segment.labelled(labels));
-      if (condition !== undefined) keep(flags, segment.select(condition));
+      if (condition !== undefined) keep(flags, await segment.select(condition, turns));
       for (let row = 0; row < flags.length; row += 1) {
         if (flags[row] === 0) continue;
         count += 1;
         terms += segment.lengths[row] as number;
       }
-      return { segment, flags };
-    });
+    }
     return { segments, count, terms };
   }
 

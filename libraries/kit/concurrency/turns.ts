@@ -1,9 +1,9 @@
-/** Longest work of the engine between two turns of the event loop, milliseconds. */
+/** Longest work of a computation between two turns of the event loop, milliseconds. */
 const sliceMs = 2;
 
 /**
  * Shares the event loop among long computations: at most one of them continues in each turn, so that other requests
- * wait for one slice at most, however many scans run at the same time.
+ * wait for one slice at most, however many computations run at the same time.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
