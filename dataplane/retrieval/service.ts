@@ -7,13 +7,14 @@ import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { evaluationLimits } from '#contracts/retrieval-evaluation';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { createSemaphore } from '#kit/concurrency/semaphore';
+import { Turns } from '#kit/concurrency/turns';
 import { serveProbes } from '#kit/http/serve-probes';
 import { openTokenFile } from '#kit/http/token-file';
 import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
 import { followProfiles } from '#models/approved-profiles';
-import { countTokens } from '#models/count-tokens';
+import { countTokens, countTokensInTurns } from '#models/count-tokens';
 import { openGatewayModels } from '#models/gateway-models';
 import type { Models } from '#models/ports';
 import type { ObjectStore } from '#objects/ports';
@@ -99,6 +100,7 @@ export async function createRetrievalService(
   const dimensionsOf = (id: string): number | undefined => profiles.current().embedding.get(id)?.dimension;
   const search = await openIndex(config.stores, { database, mostBytes: config.indexBytes, dimensionsOf }, parts);
   const queue = overrides.queue ?? parts.use(openQueue(config.stores, database));
+  const turns = new Turns();
   const retrieval: Retrieval = {
     database,
     relations,
@@ -106,7 +108,7 @@ export async function createRetrievalService(
     models,
     index: search.index,
     analyse: analyseQuery,
-    countTokens,
+    countTokens: (text, most) => countTokensInTurns(text, turns, most),
     profiles: profiles.current,
     defaultEmptyAclPolicy: config.emptyAclPolicy,
     tenantQuota: config.tenantQuota,
@@ -228,6 +230,7 @@ function startWorker(
     profileOf: (id: string) => profiles().embedding.get(id),
     analyse,
     countTokens,
+    turns: new Turns(),
     onStep: metrics.stepCompleted,
     hintPrepared: preparedHints(queue, logger),
     onUnavailable: metrics.dependencyFailed,

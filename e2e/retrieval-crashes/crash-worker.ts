@@ -1,5 +1,6 @@
 // A worker of the crash tests; only its models are simulated: their vectors depend only on the text.
 import { setTimeout as pause } from 'node:timers/promises';
+import { Turns } from '#kit/concurrency/turns';
 import { createLogger } from '#kit/log/logger';
 import { countTokens } from '#models/count-tokens';
 import { ModelsError } from '#models/models-error';
@@ -33,6 +34,7 @@ startIngest(
     profileOf: (id) => ({ ...testProfile, id, batch: 4 }),
     analyse,
     countTokens,
+    turns: new Turns(),
     onStep: planFollower(settings.plan),
     hintPrepared: () => undefined,
     onUnavailable: () => undefined,

@@ -9,6 +9,7 @@ import type { ApprovedProfiles } from '#models/approved-profiles';
 import type { ObjectStore } from '#objects/ports';
 import type { Relations } from '#relations/ports';
 import type { SubmitLimit, TenantQuota } from '../ingest/submit/check-quota.ts';
+import type { TokenCounter } from '../pack/pack-context.ts';
 import type { SearchPorts } from '../query/search-collection.ts';
 
 /** The dependencies that all operations of a retrieval process share. */
@@ -22,7 +23,7 @@ export type Retrieval = SearchPorts & {
   /** Bound of the index in this process, bytes; undefined where another program holds the index. */
   readonly mostIndexBytes: number | undefined;
   readonly onLimitReached: (limit: SubmitLimit) => void;
-  readonly countTokens: (text: string) => number;
+  readonly countTokens: TokenCounter;
   /** Limits concurrent creations: each holds one database connection while the store of rights may need another. */
   readonly creations: Semaphore;
   /** Time after which an evaluation begins no further query, milliseconds. */

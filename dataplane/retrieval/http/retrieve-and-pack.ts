@@ -1,6 +1,6 @@
 import { success } from '#api/operation';
 import { packRequestSchema } from '#contracts/retrieval';
-import { type PackCandidate, type Packed, packContext } from '../pack/pack-context.ts';
+import { type PackCandidate, type Packed, packAll, packContext, type TokenCounter } from '../pack/pack-context.ts';
 import type { RankedChunk } from '../query/search-collection.ts';
 import { type VisibleText, visibleTexts } from '../query/visible-chunks.ts';
 import { readRequest } from './read-request.ts';
@@ -21,9 +21,9 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
   const { ranked, visibility, meta, highlighted } = found;
   const docs = [...new Set(ranked.map(({ chunk }) => chunk.doc))];
   const texts = await visibleTexts(service.database.sql, visibility, docs, budget * mostUnitsOfToken);
-  const whole = texts === undefined ? undefined : packWhole(ranked, docs, texts, budget, service.countTokens);
+  const whole = texts === undefined ? undefined : await packWhole(ranked, docs, texts, budget, service.countTokens);
   if (whole !== undefined) return answer('full_document', whole, ranked);
-  const packed = packContext(ranked.map(candidateOf), budget, service.countTokens);
+  const packed = await packContext(ranked.map(candidateOf), budget, service.countTokens);
   const kept = new Set(packed.ids);
   return answer(
     'relevance_search',
@@ -47,13 +47,13 @@ function candidateOf({ chunk }: RankedChunk): PackCandidate {
 }
 
 /** The whole texts of all documents that were found, if they fit and each is still visible; undefined otherwise. */
-function packWhole(
+async function packWhole(
   ranked: readonly RankedChunk[],
   docs: readonly string[],
   texts: readonly VisibleText[],
   budget: number,
-  countTokens: (text: string) => number,
-): Packed | undefined {
+  countTokens: TokenCounter,
+): Promise<Packed | undefined> {
   if (docs.length === 0) return undefined;
   const byDoc = new Map(texts.map(({ doc, text }) => [doc, text]));
   const candidates = docs.flatMap((doc): PackCandidate[] => {
@@ -62,7 +62,5 @@ function packWhole(
     if (text === undefined || first === undefined) return [];
     return [{ id: doc, doc, title: first.title, heading: null, start: 0, end: text.length, text }];
   });
-  if (candidates.length < docs.length) return undefined;
-  const packed = packContext(candidates, budget, countTokens);
-  return packed.ids.length === docs.length ? packed : undefined;
+  return candidates.length < docs.length ? undefined : packAll(candidates, budget, countTokens);
 }

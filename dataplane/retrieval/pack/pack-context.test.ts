@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countTokens } from '#models/count-tokens';
+import { Turns } from '#kit/concurrency/turns';
+import { countTokens, countTokensInTurns } from '#models/count-tokens';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { type PackCandidate, packContext } from './pack-context.ts';
+import { type PackCandidate, packAll, packContext, type TokenCounter } from './pack-context.ts';
+
+const turns = new Turns();
+const counter: TokenCounter = (text, most) => countTokensInTurns(text, turns, most);
 
 /** Number of budgets that the property test tries; a figure of the service. */
 const budgets = 2_000;
@@ -44,12 +48,12 @@ const chunk = (id: string, text: string, start = 0, doc = id): PackCandidate => 
 verifies(
   ['retrieval:packed-context:within-budget', 'retrieval:packed-context:token-count'],
   'no packed context has more tokens than its budget, its count is that of its text, and no omitted chunk would still fit',
-  () => {
+  async () => {
     let checked = 0;
-    fc.assert(
-      fc.property(candidates, fc.integer({ min: 1, max: 700 }), (offered, budget) => {
+    await fc.assert(
+      fc.asyncProperty(candidates, fc.integer({ min: 1, max: 700 }), async (offered, budget) => {
         checked += 1;
-        const packed = packContext(offered, budget, countTokens);
+        const packed = await packContext(offered, budget, counter);
         expect(packed.tokens).toBe(countTokens(packed.context));
         expect(packed.tokens).toBeLessThanOrEqual(budget);
         const byId = new Map(offered.map((one) => [one.id, one]));
@@ -57,9 +61,12 @@ verifies(
         expect(new Set(packed.ids).size).toBe(kept.length);
         for (const omitted of offered) {
           if (packed.ids.includes(omitted.id)) continue;
-          const { context } = packContext([...kept, omitted], Number.MAX_SAFE_INTEGER, countTokens);
+          const { context } = await packContext([...kept, omitted], Number.MAX_SAFE_INTEGER, counter);
           expect(countTokens(context)).toBeGreaterThan(budget);
         }
+        const all = await packContext(offered, Number.MAX_SAFE_INTEGER, counter);
+        expect(await packAll(offered, all.tokens, counter)).toEqual(all);
+        expect(await packAll(offered, all.tokens - 1, counter)).toBeUndefined();
       }),
       { numRuns: budgets },
     );
@@ -70,10 +77,10 @@ verifies(
 verifies(
   ['retrieval:packed-context:packed-context', 'retrieval:packed-context:items-entered'],
   'the context contains the whole text of every packed chunk, including merged chunks',
-  () => {
-    fc.assert(
-      fc.property(candidates, fc.integer({ min: 1, max: 700 }), (offered, budget) => {
-        const { context, ids } = packContext(offered, budget, countTokens);
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(candidates, fc.integer({ min: 1, max: 700 }), async (offered, budget) => {
+        const { context, ids } = await packContext(offered, budget, counter);
         for (const { id, text } of offered) if (ids.includes(id)) expect(context).toContain(text);
       }),
       { numRuns: 200 },
@@ -81,37 +88,62 @@ verifies(
   },
 );
 
-test('chunks of one document that overlap or touch are merged, so that no text occurs twice', () => {
+test('chunks of one document that overlap or touch are merged, so that no text occurs twice', async () => {
   const text = 'The first part. The second part. The third part.';
   const part = (id: string, from: number, to: number) => chunk(id, text.slice(from, to), from, 'one');
-  const packed = packContext([part('b', 16, 32), part('c', 32, 48), part('a', 0, 20)], 1_000, countTokens);
+  const packed = await packContext([part('b', 16, 32), part('c', 32, 48), part('a', 0, 20)], 1_000, counter);
   expect(packed.context).toBe(text);
   expect(new Set(packed.ids)).toEqual(new Set(['a', 'b', 'c']));
 });
 
-test('chunks of two documents with the same offsets are not merged and keep the order of their rank', () => {
-  const packed = packContext([chunk('two', 'Better.'), chunk('one', 'Good.')], 1_000, countTokens);
+test('chunks of two documents with the same offsets are not merged and keep the order of their rank', async () => {
+  const packed = await packContext([chunk('two', 'Better.'), chunk('one', 'Good.')], 1_000, counter);
   expect(packed.context).toBe('Better.\n\nGood.');
 });
 
-test('a merged block shows the heading of its first chunk', () => {
+test('a merged block shows the heading of its first chunk', async () => {
   const later = { ...chunk('later', 'second', 5, 'doc'), title: 'Guide', heading: 'Pay' };
   const first = { ...chunk('first', 'first', 0, 'doc'), title: 'Guide', heading: 'Leave' };
-  expect(packContext([later, first], 1_000, countTokens).context).toBe('[Guide / Leave]\nfirstsecond');
+  expect((await packContext([later, first], 1_000, counter)).context).toBe('[Guide / Leave]\nfirstsecond');
 });
 
-test('a chunk is packed with a token budget of exactly its size, and not with one token less', () => {
+test('a chunk is packed with a token budget of exactly its size, and not with one token less', async () => {
   const one = chunk('one', 'Holidays are paid in full.');
   const tokens = countTokens(one.text);
-  expect(packContext([one], tokens, countTokens)).toEqual({ context: one.text, tokens, ids: ['one'] });
-  expect(packContext([one], tokens - 1, countTokens)).toEqual({ context: '', tokens: 0, ids: [] });
+  expect(await packContext([one], tokens, counter)).toEqual({ context: one.text, tokens, ids: ['one'] });
+  expect(await packContext([one], tokens - 1, counter)).toEqual({ context: '', tokens: 0, ids: [] });
 });
 
-test('a chunk that exceeds the token budget is skipped, and a later one that fits is packed', () => {
+test('a chunk that exceeds the token budget is skipped, and a later one that fits is packed', async () => {
   const long = chunk('long', 'word '.repeat(100));
-  expect(packContext([long, chunk('short', 'word')], 10, countTokens).ids).toEqual(['short']);
+  expect((await packContext([long, chunk('short', 'word')], 10, counter)).ids).toEqual(['short']);
 });
 
-test('no candidates are packed into an empty context', () => {
-  expect(packContext([], 10, countTokens)).toEqual({ context: '', tokens: 0, ids: [] });
+test('no candidates are packed into an empty context', async () => {
+  expect(await packContext([], 10, counter)).toEqual({ context: '', tokens: 0, ids: [] });
+});
+
+test('a block that begins with a slash or white space is counted together with the one before it', async () => {
+  const texts = ['An end.', '/path', ' indented', '- list', '9', '\u0301mark'];
+  const offered = texts.map((text, at) => chunk(`chunk-${at}`, text));
+  const { context, tokens } = await packContext(offered, 1_000, counter);
+  expect(context).toBe(texts.join('\n\n'));
+  expect(tokens).toBe(countTokens(context));
+});
+
+test('a text is not counted again for each candidate after it, and no longer than the budget', async () => {
+  const offered = Array.from({ length: 100 }, (_, at) => chunk(`chunk-${at}`, `text ${at} ${'word '.repeat(1_000)}`));
+  let units = 0;
+  const counted: TokenCounter = (text, most) => {
+    units += text.length;
+    return counter(text, most);
+  };
+  const { ids } = await packContext(offered, 200_000, counted);
+  expect(ids.length).toBe(100);
+  // Each block as the last one, and as one before another.
+  expect(units).toBeLessThan(2.1 * 100 * 5_010);
+  const long = chunk('long', 'word '.repeat(1_000_000));
+  const started = performance.now();
+  expect(await packAll([long], 100, counter)).toBeUndefined();
+  expect(performance.now() - started).toBeLessThan(1_000);
 });

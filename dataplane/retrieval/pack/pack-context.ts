@@ -27,30 +27,50 @@ type Block = {
 const between = '\n\n';
 
 /**
+ * Tokens of a text. A count above `most` need not be completed: it is then any number above it. It is asked for long
+ * texts, so that it gives way to other work.
+ */
+export type TokenCounter = (text: string, most: number) => Promise<number>;
+
+/**
  * Packs candidates in their order into a context of at most `budget` tokens. Chunks that touch or overlap become one
  * block, which costs less than both, so candidates that did not fit are tried again until none does: no omitted candidate
  * would still fit (obligations retrieval:pack:*).
- * @param countTokens tokens of a text; those of a context are counted as a whole
  */
-export function packContext(
+export async function packContext(
   candidates: readonly PackCandidate[],
   budget: number,
-  countTokens: (text: string) => number,
-): Packed {
-  const cost = memo(countTokens);
+  countTokens: TokenCounter,
+): Promise<Packed> {
+  const cost = createCosts(countTokens);
   let blocks: readonly Block[] = [];
   let left = candidates;
   for (let before = -1; before !== left.length; ) {
     before = left.length;
-    left = left.filter((candidate) => {
+    const omitted: PackCandidate[] = [];
+    for (const candidate of left) {
       const next = added(blocks, candidate);
-      if (tokensOf(next, cost) > budget) return true;
-      blocks = next;
-      return false;
-    });
+      if ((await cost(next, budget)) > budget) omitted.push(candidate);
+      else blocks = next;
+    }
+    left = omitted;
   }
-  const context = blocks.map(written).join(between);
-  return { context, tokens: tokensOf(blocks, cost), ids: blocks.flatMap(({ ids }) => ids) };
+  return packedOf(blocks, await cost(blocks, budget));
+}
+
+/** Packs all candidates; undefined if they have more tokens than the budget. */
+export async function packAll(
+  candidates: readonly PackCandidate[],
+  budget: number,
+  countTokens: TokenCounter,
+): Promise<Packed | undefined> {
+  const blocks = candidates.reduce(added, [] as readonly Block[]);
+  const tokens = await createCosts(countTokens)(blocks, budget);
+  return tokens > budget ? undefined : packedOf(blocks, tokens);
+}
+
+function packedOf(blocks: readonly Block[], tokens: number): Packed {
+  return { context: blocks.map(written).join(between), tokens, ids: blocks.flatMap(({ ids }) => ids) };
 }
 
 function added(blocks: readonly Block[], candidate: PackCandidate): readonly Block[] {
@@ -77,20 +97,55 @@ function written({ title, heading, text }: Block): string {
 }
 
 /**
- * Tokens of blocks as one text. An encoding splits a text after line breaks that precede a letter or a bracket, so that a
- * block with the break behind it has the same tokens alone; other texts are counted as a whole.
+ * Returns a function that counts the tokens of blocks as one text; a count above `most` is any number above it. Blocks
+ * that were counted before are not counted again.
  */
-function tokensOf(blocks: readonly Block[], cost: (text: string) => number): number {
-  const texts = blocks.map(written);
-  if (!texts.every((text) => /^[\p{L}[]/u.test(text) && !/\s$/.test(text))) return cost(texts.join(between));
-  return texts.reduce((sum, text, at) => sum + cost(at < texts.length - 1 ? text + between : text), 0);
+function createCosts(countTokens: TokenCounter): (blocks: readonly Block[], most: number) => Promise<number> {
+  const known = new Map<string, number>();
+  const idOf = createIds();
+
+  async function costOf(part: readonly Block[], isLast: boolean, most: number): Promise<number> {
+    const key = `${part.map(idOf).join(' ')} ${isLast}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const text = part.map(written).join(between) + (isLast ? '' : between);
+    const tokens = await countTokens(text, most);
+    if (tokens <= most) known.set(key, tokens);
+    return tokens;
+  }
+
+  return async (blocks, most) => {
+    const parts = separable(blocks);
+    let tokens = 0;
+    for (const [at, part] of parts.entries()) {
+      tokens += await costOf(part, at === parts.length - 1, most - tokens);
+      if (tokens > most) return tokens;
+    }
+    return tokens;
+  };
 }
 
-function memo(countTokens: (text: string) => number): (text: string) => number {
-  const known = new Map<string, number>();
-  return (text) => {
-    const found = known.get(text) ?? countTokens(text);
-    known.set(text, found);
-    return found;
+/** Names blocks by numbers, because their texts are long. */
+function createIds(): (block: Block) => number {
+  const ids = new WeakMap<Block, number>();
+  let last = 0;
+  return (block) => {
+    const id = ids.get(block) ?? ++last;
+    ids.set(block, id);
+    return id;
   };
+}
+
+/**
+ * Parts whose tokens can be counted one by one. The encoding splits a text after line breaks, unless white space or a
+ * slash follows them.
+ */
+function separable(blocks: readonly Block[]): readonly (readonly Block[])[] {
+  const parts: Block[][] = [];
+  for (const block of blocks) {
+    const last = parts.at(-1);
+    if (last === undefined || /^[^\s/]/.test(written(block))) parts.push([block]);
+    else last.push(block);
+  }
+  return parts;
 }

@@ -1,9 +1,10 @@
+import type { Turns } from '#kit/concurrency/turns';
 import { ModelsError } from '#models/models-error';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { Database } from '#sql/connect';
 import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
 import type { CanonicalText } from '../text/canonical-text.ts';
-import { chunkDocument, chunkInContext, type TextChunk } from '../text/chunk-document.ts';
+import { chunkInContext, chunksOf, type TextChunk } from '../text/chunk-document.ts';
 import { type ChunkLengths, chunkingLimits } from '../text/chunk-range.ts';
 import { type ChunkTarget, clearChunks, type IndexedChunk, type WriteCondition, writeChunks } from './write-chunks.ts';
 
@@ -12,6 +13,7 @@ type IndexTools = {
   readonly models: Models;
   readonly analyse: (text: string) => readonly string[];
   readonly countTokens: (text: string) => number;
+  readonly turns: Turns;
   readonly onStep: (step: 'chunked' | 'cleared' | 'embedded' | 'written') => void | Promise<void>;
 };
 
@@ -36,7 +38,7 @@ const mostRows = 128;
  */
 export async function indexChunks(tools: IndexTools, work: IndexWork): Promise<number | undefined> {
   const { target, profile, condition } = work;
-  const chunks = fittingChunks(tools, work);
+  const chunks = await fittingChunks(tools, work);
   await tools.onStep('chunked');
   if (!(await clearChunks(tools.database, target, condition))) return undefined;
   await tools.onStep('cleared');
@@ -53,35 +55,50 @@ export async function indexChunks(tools: IndexTools, work: IndexWork): Promise<n
 type CountedChunk = TextChunk & { readonly tokens: number; readonly passage: string };
 
 /** Chunks that the embedding model accepts: the chunk size is halved while a chunk has too many tokens. */
-function fittingChunks(
-  { countTokens }: IndexTools,
-  { canonical, lengths, profile }: IndexWork,
-): readonly CountedChunk[] {
-  const prefix = countTokens(profile.passagePrefix);
+async function fittingChunks(
+  tools: IndexTools,
+  { canonical, lengths, profile, signal }: IndexWork,
+): Promise<readonly CountedChunk[]> {
+  const most = profile.maxTokens - tools.countTokens(profile.passagePrefix);
   for (let { size, overlap } = lengths; ; size = Math.floor(size / 2), overlap = Math.floor(overlap / 2)) {
-    const chunks = chunkDocument(canonical, { size, overlap }).map((chunk) => ({
-      ...chunk,
-      tokens: countTokens(chunk.text),
-      passage: chunkInContext(canonical.title, chunk),
-    }));
-    const fits = chunks.every(({ passage }) => prefix + countTokens(passage) <= profile.maxTokens);
-    if (fits || size / 2 < chunkingLimits.minSize) return chunks;
+    const isSmallest = size / 2 < chunkingLimits.minSize;
+    const chunks = await countedChunks(tools, canonical, { size, overlap }, { most, isSmallest, signal });
+    if (chunks !== undefined) return chunks;
   }
 }
 
+/** The chunks of one size; undefined if one has too many tokens and a smaller size is possible. */
+async function countedChunks(
+  { countTokens, turns }: IndexTools,
+  canonical: CanonicalText,
+  lengths: ChunkLengths,
+  { most, isSmallest, signal }: { readonly most: number; readonly isSmallest: boolean; readonly signal: AbortSignal },
+): Promise<readonly CountedChunk[] | undefined> {
+  const counted: CountedChunk[] = [];
+  for (const chunk of chunksOf(canonical, lengths)) {
+    if (turns.isOver()) await turns.next();
+    signal.throwIfAborted();
+    const passage = chunkInContext(canonical.title, chunk);
+    if (!isSmallest && countTokens(passage) > most) return undefined;
+    counted.push({ ...chunk, tokens: countTokens(chunk.text), passage });
+  }
+  return counted;
+}
+
 async function embedChunks(
-  { models, analyse }: IndexTools,
+  { models, analyse, turns }: IndexTools,
   { profile, traceId, signal }: IndexWork,
   chunks: readonly CountedChunk[],
 ): Promise<readonly IndexedChunk[]> {
   const passages = chunks.map(({ passage }) => passage);
   try {
     const vectors = await models.embed(profile, 'passage', passages, { signal, ...traceOf(traceId) });
-    return chunks.map((chunk, at) => ({
-      ...chunk,
-      terms: analyse(chunk.passage),
-      vector: vectors[at] as Float32Array,
-    }));
+    const indexed: IndexedChunk[] = [];
+    for (const [at, chunk] of chunks.entries()) {
+      if (turns.isOver()) await turns.next();
+      indexed.push({ ...chunk, terms: analyse(chunk.passage), vector: vectors[at] as Float32Array });
+    }
+    return indexed;
   } catch (error) {
     if (!(error instanceof ModelsError)) throw error;
     switch (error.code) {

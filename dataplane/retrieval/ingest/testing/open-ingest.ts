@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { Turns } from '#kit/concurrency/turns';
 import { countTokens } from '#models/count-tokens';
 import { analyse } from '#search/analysis/analyse';
 import type { Database } from '#sql/connect';
@@ -48,6 +49,7 @@ export async function openIngest(database: Database, replaced: Partial<IngestPor
     profileOf: (id) => ({ ...testProfile, id }),
     analyse,
     countTokens,
+    turns: new Turns(),
     onStep: () => undefined,
     hintPrepared: () => undefined,
     onUnavailable: () => undefined,

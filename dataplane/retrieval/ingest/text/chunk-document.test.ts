@@ -133,6 +133,16 @@ describe('chunking a document', () => {
   });
 });
 
+describe('chunks of a long row', () => {
+  test('a row of two million characters is searched for its line break once, not once for each chunk', () => {
+    const text = 'x'.repeat(2_000_000);
+    const document = { text, ranges: [{ kind: 'table', start: 0, end: text.length }] } as const;
+    const started = performance.now();
+    expect(chunkDocument(document, { size: 50, overlap: 0 })).toHaveLength(40_000);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
+
 describe('the stored text of a document', () => {
   test('tables, other keys and a title alone are converted to text', () => {
     const text = (content: object) => canonicalText(textBlocks(content as never)).text;

@@ -12,22 +12,24 @@ export type TextChunk = {
   readonly page?: number;
 };
 
-/**
- * Cuts a document into chunks. Every character is in a chunk, except the white space between blocks; no chunk is longer
- * than `size`, crosses a block, or splits a surrogate pair.
- */
+/** All chunks of a document. */
 export function chunkDocument(document: CanonicalText, lengths: ChunkLengths): readonly TextChunk[] {
-  const chunks = document.ranges.flatMap((range) => {
+  return [...chunksOf(document, lengths)];
+}
+
+/**
+ * Cuts a document into chunks, each when it is asked for. Every character is in a chunk, except the white space between
+ * blocks; no chunk is longer than `size`, crosses a block, or splits a surrogate pair.
+ */
+export function* chunksOf(document: CanonicalText, lengths: ChunkLengths): Generator<TextChunk> {
+  let no = 0;
+  for (const range of document.ranges) {
     const grain = range.kind === 'table' ? 'rows' : 'prose';
-    return chunkRange(document.text, range, lengths, grain).map((span) => ({ ...span, range }));
-  });
-  return chunks.map(({ start, end, range }, no) => ({
-    no,
-    start,
-    end,
-    text: document.text.slice(start, end),
-    ...carried(range),
-  }));
+    for (const { start, end } of chunkRange(document.text, range, lengths, grain)) {
+      yield { no, start, end, text: document.text.slice(start, end), ...carried(range) };
+      no += 1;
+    }
+  }
 }
 
 function carried({ heading, page }: TextRange): Pick<TextChunk, 'heading' | 'page'> {

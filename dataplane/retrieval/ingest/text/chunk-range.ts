@@ -22,24 +22,23 @@ const anywhere = 4;
  * cut between rows if a row ends inside the span. Every span begins after the start of the previous one and not behind
  * its end.
  */
-export function chunkRange(text: string, range: Span, lengths: ChunkLengths, grain: Grain): readonly Span[] {
-  const spans: Span[] = [];
+export function* chunkRange(text: string, range: Span, lengths: ChunkLengths, grain: Grain): Generator<Span> {
   let { start } = range;
   while (start < range.end) {
     const end = endOf(text, start, range.end, lengths.size, grain);
-    spans.push({ start, end });
-    if (end === range.end) break;
+    yield { start, end };
+    if (end === range.end) return;
     start = nextStart(text, { start, end }, lengths.overlap, grain);
   }
-  return spans;
 }
 
 function endOf(text: string, start: number, last: number, size: number, grain: Grain): number {
   if (last - start <= size) return last;
   const latest = start + size;
   if (grain === 'rows') {
-    const row = text.lastIndexOf('\n', latest - 1) + 1;
-    if (text.slice(start, row).trim() !== '') return row;
+    // Only the span is searched: a row can be as long as the document.
+    const row = text.slice(start, latest).lastIndexOf('\n') + 1;
+    if (text.slice(start, start + row).trim() !== '') return start + row;
   }
   const earliest = start + Math.ceil(size / 2);
   let best = { at: latest, rank: anywhere };

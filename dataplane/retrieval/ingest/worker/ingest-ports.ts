@@ -1,3 +1,4 @@
+import type { Turns } from '#kit/concurrency/turns';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { ObjectStore } from '#objects/ports';
 import type { Database } from '#sql/connect';
@@ -42,6 +43,8 @@ export type IngestPorts = {
   readonly profileOf: (id: string) => EmbeddingProfile | undefined;
   readonly analyse: (text: string) => readonly string[];
   readonly countTokens: (text: string) => number;
+  /** In which long documents are cut into chunks. */
+  readonly turns: Turns;
   /** Called after each step; the attempt continues when it resolves. */
   readonly onStep: (step: IngestStep) => void | Promise<void>;
   /** Notifies replicas that a building version can be loaded; never throws. */
