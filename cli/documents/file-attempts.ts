@@ -11,7 +11,7 @@ export type StampedFile = DocumentFile & {
 };
 
 /** A file to submit. A retry has a name of its own, because the service answers a repeated submit with the failed job. */
-export type DueFile = StampedFile & { readonly retry?: string };
+type DueFile = StampedFile & { readonly retry?: string };
 
 /** Pauses of a watch, milliseconds. */
 export type AttemptTimes = {
@@ -37,7 +37,7 @@ type Attempt = {
 };
 
 /** The last attempt for each file of a watch, and which files are due. Instants are milliseconds since 1970. */
-export type FileAttempts = {
+type FileAttempts = {
   /** Files that are new, changed, or not known to be in the collection as they are now. */
   due(files: readonly StampedFile[], now: number): readonly DueFile[];
   /** @param readAt before the file was read @returns whether the result differs from the one before of this content */

@@ -6,14 +6,14 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { withoutPrivileges } from '../../e2e/support/without-privileges.ts';
 import { ServiceApiError } from '../http/service-error.ts';
 import type { FileResult } from './submit-files.ts';
-import { createFolderWatch, type WatchTimes, watchTimes } from './watch-folder.ts';
+import { createFolderWatch } from './watch-folder.ts';
 
 type StoredInTest = { readonly doc_id: string; readonly metadata: Record<string, unknown> };
 
 /** Files that tests have just written count as old, and files that are absent as gone. */
-const atOnce: WatchTimes = { ...watchTimes, youngMs: 0, goneMs: 0 };
+const atOnce = { youngMs: 0, goneMs: 0, firstRetryMs: 60_000, longestRetryMs: 3_600_000, listMs: 300_000 };
 
-function openWatch(folder: string, stored: readonly StoredInTest[] = [], times: WatchTimes = atOnce) {
+function openWatch(folder: string, stored: readonly StoredInTest[] = [], times = atOnce) {
   const log: string[] = [];
   const keys: string[] = [];
   const state = {

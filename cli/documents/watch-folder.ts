@@ -12,7 +12,7 @@ import type { DocumentReader } from './read-document.ts';
 import { awaitJobs, type FileResult, submitFiles } from './submit-files.ts';
 
 /** Pauses of a watch, milliseconds. */
-export type WatchTimes = AttemptTimes & {
+type WatchTimes = AttemptTimes & {
   /** An editor that replaces a file removes it for a moment: a file is gone if it is absent for this long. */
   readonly goneMs: number;
   /**
@@ -22,7 +22,7 @@ export type WatchTimes = AttemptTimes & {
   readonly listMs: number;
 };
 
-export const watchTimes: WatchTimes = { ...attemptTimes, goneMs: 250, listMs: 300_000 };
+const watchTimes: WatchTimes = { ...attemptTimes, goneMs: 250, listMs: 300_000 };
 
 type FoundDocuments = ReturnType<typeof findDocuments>;
 

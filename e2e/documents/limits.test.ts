@@ -22,7 +22,10 @@ test.each([
   ['metadata of a document', [`${limits.metadataBytes / 1_024} KiB`]],
   ['sections, tables of a document', [`${count(limits.sections)}, ${count(limits.tables)}`]],
   ['groups, principals of an access list', [count(limits.principals), count(limits.principal)]],
-  ['`doc_id`, `idempotency_key`, `content_hash`', [`${count(limits.docIdBytes)} bytes`, `${count(limits.keyBytes)} bytes`]],
+  [
+    '`doc_id`, `idempotency_key`, `content_hash`',
+    [`${count(limits.docIdBytes)} bytes`, `${count(limits.keyBytes)} bytes`],
+  ],
   ['address of `content_ref`', [count(limits.uri)]],
   ['name, description of a collection', [`${limits.name}, ${count(limits.description)}`]],
   ['chunk size, overlap', [`${limits.chunkSize.min} to ${count(limits.chunkSize.max)}`]],
