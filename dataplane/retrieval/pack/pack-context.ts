@@ -1,3 +1,5 @@
+import { shortenLine } from '#kit/text/shorten-line';
+
 /** A chunk, or a whole document, that may be packed; candidates are given best first. */
 export type PackCandidate = {
   readonly id: string;
@@ -91,8 +93,13 @@ function joined(one: Block, other: Block): Block {
   return { ...one, end: other.end, text: one.text + other.text.slice(one.end - other.start) };
 }
 
+/** Longest title and heading of a block, UTF-16 units: a budget is for text. */
+const mostOfHead = 256;
+
 function written({ title, heading, text }: Block): string {
-  const head = [title, heading].filter((line) => line !== null && line !== '');
+  const head = [title, heading].flatMap((line) =>
+    line === null || line === '' ? [] : [shortenLine(line, mostOfHead)],
+  );
   return head.length === 0 ? text : `[${head.join(' / ')}]\n${text}`;
 }
 

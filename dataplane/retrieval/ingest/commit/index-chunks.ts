@@ -3,8 +3,8 @@ import { ModelsError } from '#models/models-error';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { Database } from '#sql/connect';
 import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
-import type { CanonicalText } from '../text/canonical-text.ts';
-import { chunkInContext, chunksOf, type TextChunk } from '../text/chunk-document.ts';
+import { type CanonicalText, mostCarried } from '../text/canonical-text.ts';
+import { chunkDocument, chunkInContext, type TextChunk } from '../text/chunk-document.ts';
 import { type ChunkLengths, chunkingLimits } from '../text/chunk-range.ts';
 import { type ChunkTarget, clearChunks, type IndexedChunk, type WriteCondition, writeChunks } from './write-chunks.ts';
 
@@ -75,14 +75,32 @@ async function countedChunks(
   { most, isSmallest, signal }: { readonly most: number; readonly isSmallest: boolean; readonly signal: AbortSignal },
 ): Promise<readonly CountedChunk[] | undefined> {
   const counted: CountedChunk[] = [];
-  for (const chunk of chunksOf(canonical, lengths)) {
+  for (const chunk of chunkDocument(canonical, lengths)) {
     if (turns.isOver()) await turns.next();
     signal.throwIfAborted();
-    const passage = chunkInContext(canonical.title, chunk);
+    const tokens = countTokens(chunk.text);
+    const passage = passageOf(canonical.title, chunk, tokens + most * shareOfContext, countTokens);
     if (!isSmallest && countTokens(passage) > most) return undefined;
-    counted.push({ ...chunk, tokens: countTokens(chunk.text), passage });
+    counted.push({ ...chunk, tokens, passage });
   }
   return counted;
+}
+
+/** The share of the tokens of a profile that title and heading may take from each chunk. */
+const shareOfContext = 1 / 4;
+
+/** The chunk with its title and heading, which are shortened until all has at most so many tokens. */
+function passageOf(
+  title: string | undefined,
+  chunk: TextChunk,
+  most: number,
+  countTokens: (text: string) => number,
+): string {
+  for (let carried: number = mostCarried; carried > 0; carried = Math.floor(carried / 2)) {
+    const passage = chunkInContext(title, chunk, carried);
+    if (countTokens(passage) <= most) return passage;
+  }
+  return chunk.text;
 }
 
 async function embedChunks(

@@ -14,13 +14,16 @@ export type CanonicalText = { readonly title?: string; readonly text: string; re
 
 const betweenBlocks = '\n\n';
 
+/** The longest part of the title and of the heading that each chunk carries, UTF-16 units. */
+export const mostCarried = 256;
+
 /**
  * Joins blocks to one text. A heading is the first line of its range. The title is not part of the text, and every
- * chunk carries it; if a document contains nothing else, its title is the text.
+ * chunk carries it; if it is longer than the part that chunks carry, or if a document contains nothing else, the title is
+ * the first block of the text as well, so that all of it is found.
  */
 export function canonicalText({ title, blocks }: DocumentBlocks): CanonicalText {
-  const own: readonly TextBlock[] =
-    blocks.length === 0 && title !== undefined ? [{ kind: 'section', text: title }] : blocks;
+  const own = needsTitle(title, blocks) ? [{ kind: 'section', text: title } as const, ...blocks] : blocks;
   const ranges: TextRange[] = [];
   const parts: string[] = [];
   let start = 0;
@@ -40,4 +43,11 @@ export function canonicalText({ title, blocks }: DocumentBlocks): CanonicalText 
     start = end + betweenBlocks.length;
   }
   return { ...(title === undefined ? {} : { title }), text: parts.join(betweenBlocks), ranges };
+}
+
+/** False for the blocks of a stored text that begins with its title. */
+function needsTitle(title: string | undefined, blocks: readonly TextBlock[]): title is string {
+  if (title === undefined) return false;
+  const [first] = blocks;
+  return first === undefined || (title.length > mostCarried && (first.heading !== undefined || first.text !== title));
 }

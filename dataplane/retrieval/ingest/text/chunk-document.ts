@@ -1,4 +1,5 @@
-import type { CanonicalText, TextRange } from './canonical-text.ts';
+import { shortenLine } from '#kit/text/shorten-line';
+import { type CanonicalText, mostCarried, type TextRange } from './canonical-text.ts';
 import { type ChunkLengths, chunkRange } from './chunk-range.ts';
 
 /** One chunk of a document; `text` is the stored text from `start` to `end`, in UTF-16 units. */
@@ -12,16 +13,11 @@ export type TextChunk = {
   readonly page?: number;
 };
 
-/** All chunks of a document. */
-export function chunkDocument(document: CanonicalText, lengths: ChunkLengths): readonly TextChunk[] {
-  return [...chunksOf(document, lengths)];
-}
-
 /**
  * Cuts a document into chunks, each when it is asked for. Every character is in a chunk, except the white space between
  * blocks; no chunk is longer than `size`, crosses a block, or splits a surrogate pair.
  */
-export function* chunksOf(document: CanonicalText, lengths: ChunkLengths): Generator<TextChunk> {
+export function* chunkDocument(document: CanonicalText, lengths: ChunkLengths): Generator<TextChunk> {
   let no = 0;
   for (const range of document.ranges) {
     const grain = range.kind === 'table' ? 'rows' : 'prose';
@@ -33,13 +29,25 @@ export function* chunksOf(document: CanonicalText, lengths: ChunkLengths): Gener
 }
 
 function carried({ heading, page }: TextRange): Pick<TextChunk, 'heading' | 'page'> {
-  return { ...(heading === undefined ? {} : { heading }), ...(page === undefined ? {} : { page }) };
+  return {
+    ...(heading === undefined ? {} : { heading: shortenLine(heading, mostCarried) }),
+    ...(page === undefined ? {} : { page }),
+  };
 }
 
-/** The text of a chunk for models and the analysis of terms: title and heading first, each once. */
-export function chunkInContext(title: string | undefined, chunk: Pick<TextChunk, 'heading' | 'text'>): string {
+/**
+ * The text of a chunk for models and the analysis of terms: title and heading first, each once.
+ * @param most of the title and of the heading, UTF-16 units
+ */
+export function chunkInContext(
+  title: string | undefined,
+  chunk: Pick<TextChunk, 'heading' | 'text'>,
+  most: number = mostCarried,
+): string {
   const heading = chunk.heading === undefined || chunk.text.startsWith(chunk.heading) ? undefined : chunk.heading;
-  return [title === chunk.text ? undefined : title, heading, chunk.text]
-    .filter((part) => part !== undefined)
+  return [title === chunk.text ? undefined : title, heading]
+    .flatMap((line) => (line === undefined ? [] : [shortenLine(line, most)]))
+    .filter((line) => line !== '')
+    .concat(chunk.text)
     .join('\n');
 }

@@ -44,7 +44,7 @@ test('a judgement with another number of texts than the document has is refused'
 
 test('the blocks of a stored text are those from which it was joined', () => {
   const content = fc.record({
-    title: fc.string(),
+    title: fc.oneof(fc.string(), fc.string({ minLength: 250, maxLength: 300 })),
     sections: fc.array(fc.record({ heading: fc.string(), text: fc.string() }, { requiredKeys: ['text'] })),
   });
   fc.assert(
@@ -53,4 +53,11 @@ test('the blocks of a stored text are those from which it was joined', () => {
       expect(canonicalText(storedBlocks(stored))).toEqual(stored);
     }),
   );
+});
+
+test('a heading that a policy masks by nothing leaves the text below it whole', () => {
+  const blocks = [{ kind: 'section', heading: '', text: 'Body' } as const];
+  const stored = canonicalText({ blocks });
+  expect(stored.text).toBe('Body');
+  expect(storedBlocks(stored).blocks).toEqual([{ kind: 'section', text: 'Body' }]);
 });
