@@ -5,6 +5,7 @@ import type { Script, ScriptedHttp } from '#kit/testing/scripted-http';
 import { until } from '#kit/testing/until';
 import { agentSubject } from '#relations/subject';
 import type { RoutedVersion } from '#resources/agent-route';
+import { exchangeGrant } from './testing/exchange-grant.ts';
 import {
   type AgentPlaneWorld,
   agentId,
@@ -53,17 +54,8 @@ async function grantOf(person: string): Promise<string> {
   return String(first?.seen.at(-1)?.headers['x-portcullis-run-grant']);
 }
 
-async function exchange(grant: string, audience: string, more: Readonly<Record<string, string>> = {}) {
-  const form = new URLSearchParams({
-    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-    subject_token: grant,
-    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-    audience,
-    ...more,
-  });
-  const answer = await fetch(`${world.url}/token`, { method: 'POST', body: form });
-  return { status: answer.status, json: (await answer.json()) as Readonly<Record<string, unknown>> };
-}
+const exchange = (grant: string, audience: string, more: Readonly<Record<string, string>> = {}) =>
+  exchangeGrant(world.url, { ...more, grant, audience });
 
 describe('the token exchange', () => {
   test('a run exchanges its grant for tokens of the audiences that its agent version requires, and of no others', async () => {

@@ -51,21 +51,22 @@ export async function exchangeToken(
     if (grant.status === 503) return refused('temporarily_unavailable', 'the keys of the gateway cannot be read');
     return refused('invalid_grant', 'the grant is invalid or has expired');
   }
-  const ttlSeconds = Math.min(
-    gatewayTokenLimits.workloadSeconds,
-    Math.floor((grant.expiresAt.getTime() - now().getTime()) / 1_000),
-  );
-  if (ttlSeconds < 1) return refused('invalid_grant', 'the run has ended');
   if (!parts.table.isComplete) return refused('temporarily_unavailable', 'the routes are being loaded');
-  const route = parts.table.lookup(grant.agentId);
-  const versions = route.kind === 'route' ? route.route.spec.versions : [];
-  const version = versions.find(({ versionId }) => versionId === grant.versionId);
-  if (version === undefined) return refused('invalid_grant', 'the version of the run is not routed any more');
   try {
+    const key = await parts.keys.signingKey();
     if ((await judgeRights(parts.relations, callerOf(grant), { agentId: grant.agentId, mode })) !== 'invoke') {
       return refused('invalid_grant', 'the person may not invoke the agent any more');
     }
-    const token = await issue(parts, { grant, version, audience, ttlSeconds });
+    const called = await callableAgent(parts, grant, audience);
+    // Read only now: the route may have switched, and the run may have ended, while the rights were asked for.
+    const version = routedVersion(parts, grant);
+    if (version === undefined) return refused('invalid_grant', 'the version of the run is not routed any more');
+    const ttlSeconds = Math.min(
+      gatewayTokenLimits.workloadSeconds,
+      Math.floor((grant.expiresAt.getTime() - now().getTime()) / 1_000),
+    );
+    if (ttlSeconds < 1) return refused('invalid_grant', 'the run has ended');
+    const token = await issue(parts, { grant, version, audience, called, key, ttlSeconds });
     return token === undefined ? notRequired : { kind: 'issued', token, expiresIn: ttlSeconds };
   } catch (error) {
     if (error instanceof RelationsUnavailableError)
@@ -76,21 +77,56 @@ export async function exchangeToken(
   }
 }
 
+/** The version of a run, while a route lists it. */
+function routedVersion(
+  { table }: Pick<ExchangeParts, 'table'>,
+  { agentId, versionId }: RunGrant,
+): RoutedVersion | undefined {
+  const found = table.lookup(agentId);
+  return found.kind === 'route' ? found.route.spec.versions.find((one) => one.versionId === versionId) : undefined;
+}
+
+const requiredNames = ({ requires }: RoutedVersion, kind: RoutedVersion['requires'][number]['kind']) =>
+  requires.filter((one) => one.kind === kind).map(({ name }) => name);
+
+/** The name of the agent that an audience is for, if the version requires it. */
+function calledName(version: RoutedVersion | undefined, audience: string): string | undefined {
+  if (version === undefined || !audience.startsWith(agentPrefix)) return undefined;
+  const name = audience.slice(agentPrefix.length);
+  return requiredNames(version, 'Agent').includes(name) ? name : undefined;
+}
+
+/**
+ * The id of the agent that an audience is for, if the person and the agent of the run may invoke it. An agent that they may
+ * not invoke has no token, like one that does not exist.
+ * @throws RelationsUnavailableError
+ */
+async function callableAgent(parts: ExchangeParts, grant: RunGrant, audience: string): Promise<string | undefined> {
+  const name = calledName(routedVersion(parts, grant), audience);
+  if (name === undefined) return undefined;
+  const called = parts.table.named(name);
+  const caller = { ...callerOf(grant), actors: chainOf(parts, grant) };
+  const right = await judgeRights(parts.relations, caller, { agentId: called ?? name, mode });
+  // Asked for again: the name may belong to another agent by now, whose rights were not asked for.
+  return right === 'invoke' && parts.table.named(name) === called ? called : undefined;
+}
+
 type Issue = {
   readonly grant: RunGrant;
   readonly version: RoutedVersion;
   readonly audience: string;
+  /** The agent that the audience is for, if it may be called. */
+  readonly called: string | undefined;
+  readonly key: Awaited<ReturnType<GatewayKeyRing['signingKey']>>;
   readonly ttlSeconds: number;
 };
 
 /** @returns undefined if the version does not require the audience */
 async function issue(
   parts: ExchangeParts,
-  { grant, version, audience, ttlSeconds }: Issue,
+  { grant, version, audience, called, key, ttlSeconds }: Issue,
 ): Promise<string | undefined> {
-  const named = (kind: RoutedVersion['requires'][number]['kind']): readonly string[] =>
-    version.requires.filter((one) => one.kind === kind).map(({ name }) => name);
-  const key = await parts.keys.signingKey();
+  const named = (kind: RoutedVersion['requires'][number]['kind']) => requiredNames(version, kind);
   const { agentId, versionId, subject, actors, tenant, groups } = grant;
   const person = { subject, actors, groups, ...(tenant === undefined ? {} : { tenant }) };
   const signed = { ...person, agentId, versionId, key, issuer: parts.issuer, ttlSeconds };
@@ -114,27 +150,19 @@ async function issue(
     if (found === undefined || !mayUseConnection(parts, found, grant)) return undefined;
     return await mintConnectionToken({ ...signed, connection });
   }
-  const name = audience.startsWith(agentPrefix) ? audience.slice(agentPrefix.length) : undefined;
-  if (name === undefined || !named('Agent').includes(name)) return undefined;
-  const called = parts.table.named(name);
-  const chain = [{ issuer: parts.issuer, subject: agentId }, ...actors];
-  // An agent that the person and this agent may not invoke has no token, like one that does not exist.
-  const right = await judgeRights(
-    parts.relations,
-    { ...callerOf(grant), actors: chain },
-    {
-      agentId: called ?? name,
-      mode,
-    },
-  );
-  if (called === undefined || right !== 'invoke') return undefined;
+  if (called === undefined || calledName(version, audience) === undefined) return undefined;
   return await mintAgentCallToken({
     ...signed,
     agentId: called,
-    actors: chain,
+    actors: chainOf(parts, grant),
     budget: grant.budget,
     deadline: grant.expiresAt,
   });
+}
+
+/** The agents that act in a call that the run makes, the agent of the run first. */
+function chainOf({ issuer }: Pick<ExchangeParts, 'issuer'>, { agentId, actors }: RunGrant) {
+  return [{ issuer, subject: agentId }, ...actors];
 }
 
 function callerOf({ subject, actors, tenant, groups }: RunGrant) {

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ScriptedHttp } from '#kit/testing/scripted-http';
+import { agentSubject } from '#relations/subject';
+import type { RoutedVersion } from '#resources/agent-route';
+import { verifies } from '../../../../e2e/support/verifies.ts';
+import { exchangeGrant } from '../testing/exchange-grant.ts';
+import {
+  type AgentPlaneWorld,
+  agentId,
+  firstVersion,
+  gatewayIssuer,
+  routedVersion,
+  secondVersion,
+  startAgentPlane,
+} from '../testing/start-agent-plane.ts';
+
+const models = 'urn:portcullis:models';
+const helper = 'urn:portcullis:agent:helper';
+const helperId = '01890a5d-ac96-774b-bcce-b302099a8077';
+const hiddenId = '01890a5d-ac96-774b-bcce-b302099a8078';
+const requires: RoutedVersion['requires'] = [
+  { kind: 'Model', name: 'small' },
+  { kind: 'Agent', name: 'helper' },
+];
+
+let world: AgentPlaneWorld;
+let process: ScriptedHttp;
+const serveHelper = (id: string) => world.serve({ agentId: id, versions: [routedVersion(process)] }, 'helper');
+const serveRequiring = (more: Partial<RoutedVersion>) => world.serve({ versions: [routedVersion(process, more)] });
+
+beforeAll(async () => {
+  world = await startAgentPlane();
+  process = await world.startProcess();
+  for (const agent of [agentId, helperId]) world.allow('ann', 'invoke', agent);
+  const caller = agentSubject({ issuer: gatewayIssuer, subject: agentId });
+  world.rights.add(`${caller} invoke agent:${helperId}`);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+beforeEach(async () => {
+  world.whileAsked = undefined;
+  await serveRequiring({ requires });
+  await serveHelper(helperId);
+  process.forget();
+});
+
+/** Exchanges the grant of a run while `change` happens between the question about rights on an agent and its answer. */
+async function exchangeThrough(audience: string, change: () => Promise<void>, asked = agentId) {
+  const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
+  expect((await world.call(`/agents/${agentId}/mcp`, call)).status).toBe(200);
+  const grant = String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);
+  let changed: Promise<void> | undefined;
+  world.whileAsked = async () => {
+    if (world.asked.at(-1) !== `invoke agent:${asked}`) return;
+    changed ??= change();
+    await changed;
+  };
+  const { status, json } = await exchangeGrant(world.url, { grant, audience });
+  return [status, json['error'] ?? json['token_type']];
+}
+
+verifies(
+  ['agent-gateway:route-to-version:bound'],
+  'a run whose version is unlisted while its rights are asked for gets no token',
+  async () => {
+    const change = () => serveRequiring({ versionId: secondVersion, requires });
+    expect(await exchangeThrough(models, change)).toEqual([400, 'invalid_grant']);
+  },
+);
+
+test('a run gets no token for a model that its route stops to name while rights are asked for', async () => {
+  const change = () => serveRequiring({ versionId: firstVersion, requires: [] });
+  expect(await exchangeThrough(models, change)).toEqual([400, 'invalid_target']);
+});
+
+test('a run gets no token for an agent that its route stops to name while the rights on that agent are asked for', async () => {
+  const change = () => serveRequiring({ versionId: firstVersion, requires: requires.slice(0, 1) });
+  expect(await exchangeThrough(helper, change, helperId)).toEqual([400, 'invalid_target']);
+});
+
+test('a run gets no token for a hidden agent that takes the name of a permitted one while rights are asked for', async () => {
+  const change = () => serveHelper(hiddenId);
+  expect(await exchangeThrough(helper, change, helperId)).toEqual([400, 'invalid_target']);
+});
+
+test('a run gets its token when no route changes while rights are asked for', async () => {
+  for (const audience of [models, helper]) {
+    expect(await exchangeThrough(audience, async () => {})).toEqual([200, 'Bearer']);
+  }
+});
