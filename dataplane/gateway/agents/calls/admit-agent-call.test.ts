@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ScriptedHttp } from '#kit/testing/scripted-http';
+import { type AgentRouteSpec, agentRouteFormat } from '#resources/agent-route';
 import { verifies } from '../../../../e2e/support/verifies.ts';
+import { createVersionPins } from '../routes/pin-versions.ts';
 import {
   type AgentPlaneWorld,
   agentId,
@@ -9,6 +11,8 @@ import {
   secondVersion,
   startAgentPlane,
 } from '../testing/start-agent-plane.ts';
+import { admitAgentCall } from './admit-agent-call.ts';
+import { parseCall, type RoutedCall } from './parse-call.ts';
 
 let world: AgentPlaneWorld;
 let [first, second]: ScriptedHttp[] = [];
@@ -66,4 +70,36 @@ test('a call to a version that is unlisted while rights are asked for is answere
 test('a call whose route does not change while rights are asked for reaches the served version', async () => {
   const status = await callThrough(async () => {}, of());
   expect([status, reached()]).toEqual([200, [1, 0]]);
+});
+
+test('a version is in use from the moment when the route of a call is read', async () => {
+  const pins = createVersionPins(() => {});
+  const spec: AgentRouteSpec = {
+    formatVersion: agentRouteFormat,
+    agentId,
+    agent: { name: 'question', uid: agentId },
+    served: firstVersion,
+    cards: 'View',
+    exposure: 'R2',
+    versions: versions(),
+  };
+  let reported: readonly object[] = [];
+  const table = {
+    isComplete: true,
+    lookup() {
+      // Runs before the caller of the admission continues: a switch and its report may come at this moment.
+      queueMicrotask(() => {
+        reported = pins.inUse({ taken: [] });
+      });
+      return { kind: 'route', route: { name: 'question', uid: agentId, version: '1', created: 0, spec } } as const;
+    },
+  };
+  const caller = { kind: 'caller', subject: { issuer: 'people', subject: 'ann' }, actors: [], groups: [] } as const;
+  const identify = async () => ({ ...caller, tenant: undefined, parent: undefined, token: undefined });
+  const parts = { table, pins, identify, relations: { check: async () => true }, confirmers: new Set<string>() };
+  const origin = { rawHeaders: [], remoteAddress: undefined };
+  const admitted = await admitAgentCall(parts, parseCall(of()) as RoutedCall, 'POST', origin);
+  expect(reported).toEqual([{ agentId, versionId: firstVersion }]);
+  admitted.pin[Symbol.dispose]();
+  expect(pins.count).toBe(0);
 });

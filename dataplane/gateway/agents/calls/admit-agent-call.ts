@@ -3,6 +3,7 @@ import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
 import type { AgentLookup, AgentTable } from '../routes/agent-table.ts';
 import { chooseVersion } from '../routes/choose-version.ts';
+import type { VersionPins } from '../routes/pin-versions.ts';
 import { AgentRefusal } from './agent-refusal.ts';
 import type { AgentCaller, CallOrigin, IdentifyCaller } from './identify-caller.ts';
 import { type AgentRight, judgeRights } from './judge-rights.ts';
@@ -10,7 +11,8 @@ import { type CallMode, cardOperation, type RoutedCall } from './parse-call.ts';
 
 /** The inputs of the checks of a call. */
 export type AdmissionParts = {
-  readonly table: AgentTable;
+  readonly table: Pick<AgentTable, 'lookup' | 'isComplete'>;
+  readonly pins: Pick<VersionPins, 'pin'>;
   readonly identify: IdentifyCaller;
   /** Throws RelationsUnavailableError while there is no connection. */
   readonly relations: Pick<Relations, 'check'>;
@@ -24,11 +26,14 @@ export type AdmittedCall = {
   readonly version: RoutedVersion;
   /** The proved caller; undefined only for a read of a public card. */
   readonly caller: AgentCaller | undefined;
+  /** Holds the version. The caller of the admission disposes it when the call has ended. */
+  readonly pin: Disposable;
 };
 
 /**
  * Checks identity, right and route, in this order. A caller without view and invoke gets the answer of a missing agent,
- * after the same questions.
+ * after the same questions. The version is pinned at the moment when its route is read: a replica that reports a switch
+ * later reports the version as used, so that its process is not ended before the call.
  * @throws AgentRefusal
  */
 export async function admitAgentCall(
@@ -41,7 +46,7 @@ export async function admitAgentCall(
   const isCard = operation === cardOperation;
   const open = isCard ? specOf(plane.table.lookup(agentId)) : undefined;
   if (open?.cards === 'Public' && plane.table.isComplete) {
-    return { spec: open, version: versionOf(open, call, undefined), caller: undefined };
+    return pinned(plane, open, versionOf(open, call, undefined), undefined);
   }
   const caller = await plane.identify(origin, agentId);
   if (caller.kind === 'refused') throw new AgentRefusal(caller.code);
@@ -60,7 +65,17 @@ export async function admitAgentCall(
     throw new AgentRefusal('not_found');
   }
   const subject = operation.mayTrial ? caller.subject : undefined;
-  return { spec, version: versionOf(spec, { versionId, operation }, subject), caller };
+  return pinned(plane, spec, versionOf(spec, { versionId, operation }, subject), caller);
+}
+
+function pinned<Caller extends AgentCaller | undefined>(
+  { pins }: AdmissionParts,
+  spec: AgentRouteSpec,
+  version: RoutedVersion,
+  caller: Caller,
+) {
+  const pin = pins.pin({ agentId: spec.agentId, versionId: version.versionId });
+  return { spec, version, caller, pin };
 }
 
 function specOf(found: AgentLookup): AgentRouteSpec | undefined {

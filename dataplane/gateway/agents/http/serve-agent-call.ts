@@ -72,6 +72,7 @@ async function answer(plane: AgentPlane, call: RoutedCall | undefined, answering
 async function answerCall(plane: AgentPlane, call: RoutedCall, { exchange, life, facts }: Answering): Promise<void> {
   const { incoming } = exchange;
   const admitted = await admitAgentCall(plane, call, incoming.method ?? 'GET', originOf(incoming));
+  using _pin = admitted.pin;
   facts.agent = admitted.spec.agent.name;
   facts.versionId = admitted.version.versionId;
   facts.isRun = call.operation.isRun;
@@ -89,7 +90,8 @@ function originOf({ rawHeaders, socket }: IncomingMessage): CallOrigin {
 /** A path that belongs to no agent: the caller is identified and asked about as for every missing agent. */
 async function refuseUnknownPath(plane: AgentPlane, { incoming }: AgentExchange): Promise<never> {
   const call: RoutedCall = { agentId: noAgent, versionId: undefined, operation: cardOperation, path: '/' };
-  await admitAgentCall(plane, call, 'GET', originOf(incoming));
+  const { pin } = await admitAgentCall(plane, call, 'GET', originOf(incoming));
+  pin[Symbol.dispose]();
   throw new AgentRefusal('not_found');
 }
 

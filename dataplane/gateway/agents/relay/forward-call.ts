@@ -6,7 +6,6 @@ import type { AgentCaller } from '../calls/identify-caller.ts';
 import type { AdmittedRun, RunLimiter } from '../calls/limit-runs.ts';
 import { forwardedQuery, type RoutedCall } from '../calls/parse-call.ts';
 import { type AgentExchange, refusalBody } from '../calls/refuse-call.ts';
-import type { VersionPins } from '../routes/pin-versions.ts';
 import type { AgentClient, ProcessAnswer } from './agent-client.ts';
 import { headersForAgent, headersForClient } from './forward-headers.ts';
 import { type IdentityParts, issueIdentity } from './issue-identity.ts';
@@ -22,7 +21,6 @@ const unwatchedMs = 30_000;
 
 export type ForwardParts = IdentityParts &
   BodyParts & {
-    readonly pins: VersionPins;
     readonly runs: RunLimiter;
     readonly client: AgentClient;
     readonly metrics: { readonly runs: { add(value: number): void } };
@@ -44,7 +42,6 @@ type Forward = {
 /** Sends an admitted call to the process of its version, and the answer to the client. @throws AgentRefusal */
 export async function forwardCall(plane: ForwardParts, forward: Forward): Promise<ForwardedCall> {
   const { call, admitted } = forward;
-  using _pin = plane.pins.pin({ agentId: admitted.spec.agentId, versionId: admitted.version.versionId });
   if (!call.operation.isRun) return await exchangeWithProcess(plane, forward, undefined);
   const { issuer, subject } = admitted.caller.subject;
   const admission = plane.runs.admit(JSON.stringify([admitted.spec.agentId, issuer, subject]));
