@@ -86,7 +86,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
           agents: ['planner'],
           credential: 'weather-token',
         },
-        { ...shared, name: 'crm', kind: 'http', url: crm.url, agents: ['person'], credential: 'crm-token' },
+        {
+          ...shared,
+          name: 'crm',
+          kind: 'http',
+          url: crm.url,
+          agents: ['person', 'two-calls'],
+          credential: 'crm-token',
+        },
       ],
       credentials: { 'weather-token': 'tool-secret', 'crm-token': 'crm-secret' },
     });
@@ -164,6 +171,43 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
     const seen = crm.seen.length;
     expect(flowCodeOf(await ask('../admin'))).toBe('refused');
     expect(crm.seen).toHaveLength(seen);
+  });
+
+  test('a run whose user loses the right to the agent while it runs makes no further call', async () => {
+    const [start, get] = personFlow.nodes;
+    const end = { id: 'end', kind: 'output', inputs: { data: { person: `\${${'nodes.again.output.body.note'}}` } } };
+    const flow = {
+      ...personFlow,
+      nodes: [
+        start,
+        get,
+        { ...get, id: 'again', onError: { goto: 'instead' } },
+        end,
+        { ...end, id: 'instead', inputs: { data: { person: 'none' } } },
+      ],
+      edges: [
+        { from: 'start', to: 'get' },
+        { from: 'get', to: 'again' },
+        { from: 'again', to: 'end' },
+      ],
+    };
+    const id = await world.add({
+      name: 'two-calls',
+      flow,
+      bundle: { requires: [{ kind: 'connection', name: 'crm' }] },
+    });
+    crm.play(answers({ note: 'fine' }));
+    expect(dataOf(await world.send(id, [{ text: '7' }]))).toEqual({ person: 'fine' });
+    crm.forget();
+    crm.play((response, request) => {
+      world.missingRights.add(`${userSubject(ann)} invoke agent:${id}`);
+      answers({ note: 'fine' })(response, request);
+    });
+    expect(factsOf(await world.send(id, [{ text: '7' }]))).toMatchObject({
+      code: 'forbidden',
+      flowCode: 'grant_ended',
+    });
+    expect(crm.seen).toHaveLength(1);
   });
 
   test('an agent that a connection does not list gets no token for it', async () => {

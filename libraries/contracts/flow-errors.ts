@@ -21,6 +21,10 @@ export const flowErrors = {
   refused: meaning(author, 'The called service does not accept this request.'),
   not_found: meaning(author, 'The called service has no such object, or hides it.'),
   forbidden: meaning(caller, 'The identity of the run does not have the right that the call needs.'),
+  grant_ended: meaning(
+    caller,
+    'The right of the run has ended: its user may not invoke the agent any more, or its version is not served any more.',
+  ),
   input_required: meaning(author, 'The called agent asks for more input, which a flow cannot give.'),
   auth_required: meaning(author, 'The called agent asks for another sign-in, which a flow cannot give.'),
   answer_invalid: meaning(platform, 'The answer of a called service does not have the agreed shape.'),

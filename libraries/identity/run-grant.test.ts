@@ -51,12 +51,15 @@ test('a grant is bound to its run, and contains the limits of the run', async ()
   expect(await verifier.verify(grant, run)).toEqual(expected);
 });
 
-test('a grant of another run, subject, chain or version is refused', async () => {
+test('a grant of another run, subject, chain, tenant or version is refused', async () => {
   const grant = await mint();
   const ann = run.subject;
   expect(await codeOf(grant, { ...run, agentId: 'agent-3' })).toBe('agent_wrong');
   expect(await codeOf(grant, { ...run, versionId: 'version-2' })).toBe('agent_wrong');
   expect(await codeOf(grant, { ...run, runId: 'run-2' })).toBe('run_wrong');
+  expect(await codeOf(grant, { ...run, tenant: 'acme' })).toBe('run_wrong');
+  expect(await codeOf(await mint({ tenant: 'acme' }))).toBe('run_wrong');
+  expect(await codeOf(await mint({ tenant: 'acme' }), { ...run, tenant: 'acme' })).toBe('grant');
   expect(await codeOf(grant, { ...run, subject: { ...ann, subject: 'bob' } })).toBe('run_wrong');
   expect(await codeOf(grant, { ...run, subject: { ...ann, issuer } })).toBe('run_wrong');
   expect(await codeOf(grant, { ...run, actors: [] })).toBe('run_wrong');

@@ -94,9 +94,13 @@ export type RunGrantVerifier = {
    */
   open(token: string): Promise<RunGrant | GatewayTokenRefusal>;
   /**
-   * Accepts a grant of exactly this run, as often as the run presents it. Never throws because of a token or a network.
+   * Accepts a grant of exactly this call, and of exactly this run if `runId` is given, as often as it is presented. Never
+   * throws because of a token or a network.
    */
-  verify(token: string, run: GrantedRun): Promise<RunGrant | GatewayTokenRefusal>;
+  verify(
+    token: string,
+    run: DelegatedCall & Partial<Pick<GrantedRun, 'runId'>>,
+  ): Promise<RunGrant | GatewayTokenRefusal>;
 };
 
 /** Verifies run grants: the exchange of the gateway, and a version that checks the grant of a call. */
@@ -127,7 +131,8 @@ export function createRunGrantVerifier(options: GrantVerifierOptions): RunGrantV
       const isSameChain =
         grant.actors.length === run.actors.length &&
         grant.actors.every((actor, at) => isSubject(actor, run.actors[at] ?? { issuer: '', subject: '' }));
-      const isSame = grant.runId === run.runId && isSubject(grant.subject, run.subject) && isSameChain;
+      const isRun = run.runId === undefined || grant.runId === run.runId;
+      const isSame = isRun && grant.tenant === run.tenant && isSubject(grant.subject, run.subject) && isSameChain;
       return isSame ? grant : refuseToken('run_wrong');
     },
   };

@@ -1,6 +1,10 @@
 import type { FlowResult } from '#flow/engine/run-events';
 import type { Subject } from '#identity/identity';
+import type { GrantedBudget } from '#identity/run-grant';
 import type { JsonValue } from '#kit/json/json-value';
+
+/** The right of a run to ask the gateway for tokens, and what the run may use at most. */
+export type CallGrant = { readonly token: string; readonly budget: GrantedBudget; readonly expiresAt: Date };
 
 /**
  * The identity of the caller, from the gateway or, in development mode, from headers. It never depends on the message.
@@ -10,8 +14,8 @@ export type ExecutionIdentity = {
   /** The act chain; the direct caller is first. */
   readonly actors: readonly Subject[];
   readonly tenant: string | undefined;
-  /** The right of the run to ask the gateway for tokens; undefined in development mode. */
-  readonly grant: string | undefined;
+  /** Verified; undefined in development mode. */
+  readonly grant: CallGrant | undefined;
 };
 
 /** One part of a call, independent of the protocol (`agents:internal-model:not-canonical`). */

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { PortError } from '#flow/engine/flow-error';
 import type { PortCall } from '#flow/engine/ports';
 import { readBounded } from '#kit/http/read-bounded';
-import type { AudienceToken, RunGrants } from './run-grants.ts';
+import type { RunGrants } from './run-grants.ts';
 
-/** Largest answer, bytes; time of one trade; how long before its expiry a token is not used any more, milliseconds. */
-const limits = { answerBytes: 65_536, tradeMs: 10_000, marginMs: 5_000 } as const;
+/** Largest answer, bytes; time of one trade, milliseconds. */
+const limits = { answerBytes: 65_536, tradeMs: 10_000 } as const;
 
 const tradedSchema = z.object({
   access_token: z.string().min(1).max(16_384),
@@ -14,34 +14,32 @@ const tradedSchema = z.object({
 });
 const refusedSchema = z.object({ error: z.enum(['invalid_grant', 'invalid_target', 'invalid_request']) });
 
-/** Tokens for the calls of runs. @throws PortError forbidden, unavailable */
+/** Tokens for the calls of runs. @throws PortError grant_ended, forbidden, unavailable */
 export type RunTokens = { tokenFor(call: PortCall, audience: string): Promise<string> };
 
 /**
- * Trades the grant of a run for tokens of one audience each, at `/token` of the gateway (RFC 8693). The grant is sent to
- * the gateway and nowhere else; a redirect is not followed.
+ * Trades the grant of a run for a token of one audience, at `/token` of the gateway (RFC 8693). Each call of a run makes a
+ * trade of its own, because the gateway then checks the rights of the user and the route of the version again: a token
+ * that was kept would allow further calls after a revocation. The grant is sent to the gateway and nowhere else; a
+ * redirect is not followed.
  */
-export function createRunTokens(gateway: URL, grants: RunGrants, now: () => number = Date.now): RunTokens {
+export function createRunTokens(gateway: URL, grants: Pick<RunGrants, 'of'>): RunTokens {
   const endpoint = new URL(`${gateway.href.replace(/\/+$/, '')}/token`);
-  const trade = async (grant: string, audience: string, signal: AbortSignal): Promise<AudienceToken> => {
-    const began = now();
-    const form = new URLSearchParams({
-      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-      subject_token: grant,
-      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-      audience,
-    });
-    const { status, json } = await post(endpoint, form, signal);
-    const traded = tradedSchema.safeParse(json);
-    if (status === 200 && traded.success) {
-      const { access_token: token, expires_in: seconds } = traded.data;
-      return { token, until: began + seconds * 1_000 - limits.marginMs };
-    }
-    throw new PortError(status === 400 && refusedSchema.safeParse(json).success ? 'forbidden' : 'unavailable');
-  };
   return {
-    tokenFor: ({ runId, signal }, audience) =>
-      grants.token(runId, audience, { now: now(), trade: (grant) => trade(grant, audience, signal) }),
+    async tokenFor({ runId, signal }, audience) {
+      const form = new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        subject_token: grants.of(runId),
+        subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+        audience,
+      });
+      const { status, json } = await post(endpoint, form, signal);
+      const traded = tradedSchema.safeParse(json);
+      if (status === 200 && traded.success) return traded.data.access_token;
+      const refusal = refusedSchema.safeParse(json);
+      if (status !== 400 || !refusal.success) throw new PortError('unavailable');
+      throw new PortError(refusal.data.error === 'invalid_grant' ? 'grant_ended' : 'forbidden');
+    },
   };
 }
 

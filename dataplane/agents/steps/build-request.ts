@@ -3,6 +3,7 @@ import type { JsonValue } from '#kit/json/json-value';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { CallPart, ExecutionIdentity } from '../calls/agent-call.ts';
 import { AgentError } from '../calls/agent-error.ts';
+import { limitRun } from './limit-run.ts';
 
 type RequestParts = {
   readonly parts: readonly CallPart[];
@@ -16,7 +17,7 @@ type RequestParts = {
  * Step five: builds one internal request from the parts that the policy allows and from the trusted context
  * (`agents:order:conversion`). Text becomes the text member of the input; data is the input itself. The context comes
  * from the identity of the call and never from a part.
- * @throws AgentError input_invalid
+ * @throws AgentError input_invalid, deadline_exceeded
  */
 export function buildRequest(
   { flow, manifest, textMember, bundle }: LoadedAgent,
@@ -24,7 +25,9 @@ export function buildRequest(
 ): ExecutionRequest {
   const input = inputOf(parts, textMember);
   if (flow.checkInput(input).length > 0) throw new AgentError('input_invalid');
-  const { subject, actors, tenant } = identity;
+  const { subject, actors, tenant, grant } = identity;
+  const budget = limitRun(bundle.limits, grant, Date.now());
+  if (budget === undefined) throw new AgentError('deadline_exceeded');
   return {
     entrypoint: manifest.flow.entrypoint,
     input,
@@ -39,7 +42,7 @@ export function buildRequest(
     },
     runId,
     traceId,
-    budget: { timeoutMs: bundle.limits.timeoutMs },
+    budget,
   };
 }
 

@@ -52,7 +52,7 @@ export async function admitCall(
     const resolved = await atStep('files', () => files.resolve(call.parts, use, signal));
     const parts = await atStep('input_guardrails', () => guardParts({ agent, guard, files }, resolved, runId, signal));
     const request = await atStep('conversion', () => buildRequest(agent, { parts, session, identity, runId, traceId }));
-    grants.start(runId, identity.grant);
+    grants.start(runId, identity.grant?.token);
     return request;
   } catch (error) {
     await files.end(runId);

@@ -12,6 +12,7 @@ const codes: Partial<Record<FlowErrorCode, AgentErrorCode>> = {
   output_invalid: 'output_invalid',
   guardrail_denied: 'guardrail_denied',
   forbidden: 'forbidden',
+  grant_ended: 'forbidden',
   unavailable: 'dependency_unavailable',
   rate_limited: 'dependency_unavailable',
   timeout: 'deadline_exceeded',

@@ -32,7 +32,8 @@ export const portErrorCodes = [
   'rate_limited',
   'file_provider_mapping_failed',
 ] as const satisfies readonly FlowErrorCode[];
-type PortErrorCode = (typeof portErrorCodes)[number];
+/** `grant_ended`: the run has no right to any further call, so that no node handles it. */
+type PortErrorCode = (typeof portErrorCodes)[number] | 'grant_ended';
 
 /** The error that a port throws. Any other error of a port ends the run as `internal`. */
 export class PortError extends Error {
@@ -46,7 +47,13 @@ export class PortError extends Error {
 }
 
 /** Errors of the run as a whole: no node handles them, and they are not retried. */
-const ending: ReadonlySet<FlowErrorCode> = new Set(['cancelled', 'deadline_exceeded', 'budget_exceeded', 'internal']);
+const ending: ReadonlySet<FlowErrorCode> = new Set([
+  'cancelled',
+  'deadline_exceeded',
+  'budget_exceeded',
+  'grant_ended',
+  'internal',
+]);
 
 export function endsRun({ code }: FlowError): boolean {
   return ending.has(code);

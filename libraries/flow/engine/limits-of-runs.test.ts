@@ -86,3 +86,21 @@ test('the pause between two attempts of a flow node is at most 60 seconds', asyn
   expect(await pausesOf(7_501)).toEqual([7_501, 15_002, 30_004, 60_000]);
   expect(await pausesOf(30_000)).toEqual([30_000, 60_000, 60_000, 60_000]);
 });
+
+test('a run whose right has ended makes no further call, whatever its flow does after errors', async () => {
+  const tool = { kind: 'tool_mcp', config: { server: 's', tool: 't' }, onError: { goto: 'two' } };
+  const nodes = [
+    { ...tool, id: 'one' },
+    { id: 'two', kind: 'tool_mcp', config: { server: 's', tool: 't' } },
+  ];
+  const edges = [
+    ['start', 'one'],
+    ['one', 'end'],
+    ['two', 'end'],
+  ] as const;
+  const run = (code: 'grant_ended' | 'forbidden') =>
+    runText(flowText({ nodes, edges }), { mcp: async () => Promise.reject(new PortError(code)) });
+  const { last, calls } = await run('grant_ended');
+  expect([last, calls.length]).toMatchObject([{ type: 'failed', code: 'grant_ended', path: 'one' }, 1]);
+  expect((await run('forbidden')).calls).toHaveLength(2);
+});

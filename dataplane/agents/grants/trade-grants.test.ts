@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { PortCall } from '#flow/engine/ports';
+import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
+import { RunGrants } from './run-grants.ts';
+import { createRunTokens, type RunTokens } from './trade-grants.ts';
+
+const models = 'urn:portcullis:models';
+const issued = (token: string) => answers({ access_token: token, token_type: 'Bearer', expires_in: 60 });
+const call = (runId = 'run'): PortCall => ({
+  signal: new AbortController().signal,
+  runId,
+  traceId: 'trace',
+  caller: 'node',
+  attempt: 1,
+  context: {},
+});
+
+let gateway: ScriptedHttp;
+let tokens: RunTokens;
+beforeAll(async () => {
+  gateway = await startScriptedHttp(issued('one'));
+  const grants = new RunGrants();
+  grants.start('run', 'the-grant');
+  tokens = createRunTokens(new URL(gateway.url), grants);
+});
+afterAll(() => gateway?.[Symbol.asyncDispose]());
+beforeEach(() => gateway.forget());
+
+test('each call of a run trades its grant again', async () => {
+  gateway.play(issued('one'));
+  expect(await tokens.tokenFor(call(), models)).toBe('one');
+  gateway.play(issued('two'));
+  expect(await tokens.tokenFor(call(), models)).toBe('two');
+  const sent = gateway.seen.map(({ text }) => new URLSearchParams(text));
+  expect(sent.map((form) => [form.get('subject_token'), form.get('audience')])).toEqual([
+    ['the-grant', models],
+    ['the-grant', models],
+  ]);
+});
+
+test.each([
+  ['invalid_grant', 400, 'grant_ended'],
+  ['invalid_target', 400, 'forbidden'],
+  ['invalid_request', 400, 'forbidden'],
+  ['temporarily_unavailable', 503, 'unavailable'],
+  ['invalid_grant', 500, 'unavailable'],
+  ['other', 400, 'unavailable'],
+])('the refusal %s with status %i ends the call as %s', async (error, status, code) => {
+  gateway.play(answers({ error }, status));
+  await expect(tokens.tokenFor(call(), models)).rejects.toMatchObject({ code });
+});
+
+test('a run without a grant gets no token and asks nothing', async () => {
+  await expect(tokens.tokenFor(call('other'), models)).rejects.toMatchObject({ code: 'forbidden' });
+  expect(gateway.seen).toEqual([]);
+});

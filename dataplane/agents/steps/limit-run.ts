@@ -1,0 +1,19 @@
+import type { AgentBundle } from '#contracts/agent-bundle';
+import type { RunBudget } from '#flow/engine/budget';
+import type { CallGrant } from '../calls/agent-call.ts';
+
+/**
+ * What a run may use: the time is the smaller one of that of the version and of what the grant leaves, and the amounts are
+ * those of the grant, in which the gateway has put the smaller ones of the version and of the run that calls.
+ * @param now milliseconds since 1970
+ * @returns undefined if the grant has ended
+ */
+export function limitRun(
+  { timeoutMs }: Pick<AgentBundle['limits'], 'timeoutMs'>,
+  grant: Pick<CallGrant, 'budget' | 'expiresAt'> | undefined,
+  now: number,
+): Partial<RunBudget> | undefined {
+  if (grant === undefined) return { timeoutMs };
+  const leftMs = grant.expiresAt.getTime() - now;
+  return leftMs <= 0 ? undefined : { ...grant.budget, timeoutMs: Math.min(timeoutMs, leftMs) };
+}
