@@ -72,10 +72,10 @@ export async function createAgentService(
   const handler = createHandler({
     served,
     passingProblems: () => version?.passingProblems() ?? [],
-    onEnded({ operation, code, seconds, traceId }) {
+    onEnded({ operation, code, step, seconds, traceId }) {
       metrics.requestEnded(operation, code, seconds);
       if (operation === 'health') return;
-      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
+      logger.info('request_ended', { operation, code, step, traceId, durationMs: Math.round(seconds * 1_000) });
     },
   });
   const onHandlerError = (): void => logger.error('handler_failed', {});

@@ -1,25 +1,14 @@
 import { type AgentErrorCode, agentErrors } from '#contracts/agent-errors';
 import type { FlowErrorCode } from '#contracts/flow-errors';
-
-/** The steps of a call in their order (`agents:order:fixed`); a refusal at any of them is step nine. */
-const stepNames = [
-  'protocol',
-  'identity',
-  'files',
-  'input_guardrails',
-  'conversion',
-  'entry_point',
-  'output',
-  'result',
-] as const;
-type StepName = (typeof stepNames)[number];
+import type { RefusingStep } from './call-steps.ts';
 
 /** A refused or failed call. The message is a fixed text of this program (`agents:order:refusal`). */
 export class AgentError extends Error {
   readonly code: AgentErrorCode;
   /** Code of the flow error that ended the run. */
   readonly flowCode: FlowErrorCode | undefined;
-  step: StepName | undefined;
+  /** The step that refused; undefined outside of the steps. */
+  step: RefusingStep | undefined;
 
   constructor(code: AgentErrorCode, flowCode?: FlowErrorCode) {
     super(agentErrors[code].meaning);
@@ -35,7 +24,7 @@ export function asAgentError(error: unknown): AgentError {
 }
 
 /** Runs one step; a refusal contains the name of the step. @throws AgentError */
-export async function atStep<T>(step: StepName, work: () => Promise<T> | T): Promise<T> {
+export async function atStep<T>(step: RefusingStep, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work();
   } catch (thrown) {

@@ -84,24 +84,24 @@ export const a2aRoutes: readonly A2aRoute[] = [
   },
 ];
 
-/** Steps one and two, then the operation; every refusal is answered here. @returns the code of the error, or `none` */
+/** Steps one and two, then the operation; every refusal is answered here. @returns the refusal */
 export async function answerA2aRoute(
   server: AgentServer,
   exchange: Exchange,
   route: A2aRoute,
   id: string,
-): Promise<string> {
+): Promise<AgentError | undefined> {
   const { incoming } = exchange;
   const { operation } = route;
   try {
     const body = await atStep('protocol', () => checkProtocol(server, exchange, route));
     const identity = await atStep('identity', () => server.verifier.verify(incoming.rawHeaders, operation));
     await route.run(server, exchange, identity, { id, body });
-    return 'none';
+    return undefined;
   } catch (thrown) {
     const error = asAgentError(thrown);
     refuseA2a(exchange, error);
-    return error.code;
+    return error;
   }
 }
 

@@ -27,9 +27,9 @@ const allowed = 'POST, DELETE';
 
 /**
  * Answers one request of an MCP client with the same steps as every other call.
- * @returns the code of the error, or `none`
+ * @returns the refusal
  */
-export async function answerMcpCall(server: AgentServer, exchange: Exchange): Promise<string> {
+export async function answerMcpCall(server: AgentServer, exchange: Exchange): Promise<AgentError | undefined> {
   const { incoming, outgoing } = exchange;
   try {
     if (incoming.method !== 'POST' && incoming.method !== 'DELETE') throw new AgentError('method_not_allowed');
@@ -38,15 +38,15 @@ export async function answerMcpCall(server: AgentServer, exchange: Exchange): Pr
     if (incoming.method === 'DELETE') {
       server.sessions.end(sessionOf(server, exchange, identity));
       outgoing.writeHead(204, answerHeaders(exchange)).end();
-      return 'none';
+      return undefined;
     }
     await answerPost(server, exchange, identity, body);
-    return 'none';
+    return undefined;
   } catch (thrown) {
     const error = asAgentError(thrown);
     if (error.code === 'invalid_request') refuseMessage(exchange, error);
     else refuseWithProblem(exchange, error, error.code === 'method_not_allowed' ? { allow: allowed } : {});
-    return error.code;
+    return error;
   }
 }
 

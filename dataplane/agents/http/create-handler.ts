@@ -17,6 +17,8 @@ type HandlerOptions = {
   readonly onEnded: (ended: {
     readonly operation: string;
     readonly code: string;
+    /** The step of the call that refused it. */
+    readonly step: string | undefined;
     readonly seconds: number;
     readonly traceId: string;
   }) => void;
@@ -30,9 +32,15 @@ export function createHandler({ served, passingProblems, onEnded }: HandlerOptio
   return (incoming, outgoing) => {
     const started = performance.now();
     const exchange = openExchange(incoming, outgoing);
-    void answer(served(), exchange, passingProblems).then(({ operation, code }) => {
+    void answer(served(), exchange, passingProblems).then(({ operation, refusal }) => {
       const seconds = (performance.now() - started) / 1_000;
-      onEnded({ operation, code, seconds, traceId: exchange.trace.traceId });
+      onEnded({
+        operation,
+        code: refusal?.code ?? 'none',
+        step: refusal?.step,
+        seconds,
+        traceId: exchange.trace.traceId,
+      });
     });
   };
 }
@@ -44,7 +52,7 @@ function openExchange(incoming: IncomingMessage, outgoing: ServerResponse): Exch
   return { incoming, outgoing, trace: openTrace(incoming.headers['traceparent']), url };
 }
 
-type Ended = { readonly operation: string; readonly code: string };
+type Ended = { readonly operation: string; readonly refusal: AgentError | undefined };
 
 async function answer(
   served: Served,
@@ -56,7 +64,7 @@ async function answer(
   const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
   const refused = (operation: string, error: AgentError, allow?: string): Ended => {
     refuseWithProblem(exchange, error, allow === undefined ? {} : { allow });
-    return { operation, code: error.code };
+    return { operation, refusal: error };
   };
 
   if (pathname === '/health/live' || pathname === '/health/ready') {
@@ -68,7 +76,7 @@ async function answer(
       status: isReady ? 'ok' : 'not_ready',
       problems: problems.map(({ code, capability }) => ({ code, ...(capability === undefined ? {} : { capability }) })),
     });
-    return { operation: 'health', code: 'none' };
+    return { operation: 'health', refusal: undefined };
   }
   const isMcp = pathname === mcpPath;
   const routes = a2aRoutes.filter(({ path }) => path.test(pathname));
@@ -78,11 +86,11 @@ async function answer(
   if (pathname === cardPath) {
     if (method !== 'GET') return refused('card', new AgentError('method_not_allowed'), 'GET, HEAD');
     getCard(server, exchange);
-    return { operation: 'card', code: 'none' };
+    return { operation: 'card', refusal: undefined };
   }
   if (isMcp) {
     if (!server.profiles.mcp) return refused('mcp', new AgentError('not_found'));
-    return { operation: 'mcp', code: await answerMcpCall(server, exchange) };
+    return { operation: 'mcp', refusal: await answerMcpCall(server, exchange) };
   }
   if (!server.profiles.a2a) return refused('unknown', new AgentError('not_found'));
   const route = routes.find((one) => one.method === method);
@@ -90,5 +98,5 @@ async function answer(
     return refused('unknown', new AgentError('method_not_allowed'), routes.map((one) => one.method).join(', '));
   }
   const id = route.path.exec(pathname)?.[1] ?? '';
-  return { operation: route.operation, code: await answerA2aRoute(server, exchange, route, id) };
+  return { operation: route.operation, refusal: await answerA2aRoute(server, exchange, route, id) };
 }

@@ -15,7 +15,7 @@ export async function sendMessage(
   body: Buffer,
 ): Promise<void> {
   const { agent, application, slots } = server;
-  const message = await atStep('conversion', () => readCallMessage(agent, readJsonBytes(body)));
+  const message = await atStep('files', () => readCallMessage(agent, readJsonBytes(body)));
   refuseContinuation(server, identity, message.taskId);
   const release = slots.take();
   try {

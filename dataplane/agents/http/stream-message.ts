@@ -21,7 +21,7 @@ export async function streamMessage(
 ): Promise<void> {
   requireStreaming(server);
   const { agent, application, slots, tasks: store, unwatchedMs } = server;
-  const message = await atStep('conversion', () => readCallMessage(agent, readJsonBytes(body)));
+  const message = await atStep('files', () => readCallMessage(agent, readJsonBytes(body)));
   refuseContinuation(server, identity, message.taskId);
   const release = slots.take();
   let isOwned = false;

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { agentErrors } from '#contracts/agent-errors';
+import { deniedTerm, sampleDefinition } from '../../../e2e/support/sample-policy.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { root } from '../../../hack/check/run-tool.ts';
+import { callSteps } from '../calls/call-steps.ts';
+import { agentBundle, questionFlow } from '../testing/agent-bundle.ts';
+import { errorCodeOf, policyName, type RunningAgent, startAgent } from '../testing/start-agent.ts';
+
+const guardrail = { name: policyName, revision: 1 };
+const lines: string[] = [];
+let gateway: ScriptedUpstream;
+let agent: RunningAgent;
+
+beforeAll(async () => {
+  gateway = await startScriptedUpstream({ kind: 'answer', content: 'fine' });
+  const flow = questionFlow('m') as { readonly nodes: readonly { readonly id: string }[] };
+  const answer = `\${${'nodes.ask.output.text'}}`;
+  const nodes = flow.nodes.map((node) => (node.id === 'end' ? { ...node, inputs: { data: { answer } } } : node));
+  agent = await startAgent({
+    bundle: agentBundle({
+      flow: { ...flow, nodes },
+      bundle: { requires: [{ kind: 'model', name: 'm' }], guardrails: { input: guardrail, output: guardrail } },
+    }),
+    policy: sampleDefinition(),
+    services: { modelGateway: new URL(gateway.url) },
+    log: (line) => void lines.push(line),
+  });
+});
+afterAll(async () => {
+  await agent?.[Symbol.asyncDispose]();
+  await gateway?.[Symbol.asyncDispose]();
+});
+
+const reference = { apiVersion: 'platform.file-ref/v1', fileId: 'f', capability: 'c' };
+/** What is wrong with a call, by the step that must refuse it, and the code of the refusal. */
+const defects = {
+  protocol: { headers: { 'a2a-version': '0.3' }, code: 'version_not_supported' },
+  identity: { headers: { 'x-user-id': '' }, code: 'unauthenticated' },
+  files: { data: { file: reference }, code: 'file_refused' },
+  input_guardrails: { data: { question: deniedTerm }, code: 'guardrail_denied' },
+  conversion: { data: { other: 1 }, code: 'input_invalid' },
+  entry_point: { model: { kind: 'status', status: 503, body: '{}' }, code: 'dependency_unavailable' },
+  output: { model: { kind: 'answer', content: deniedTerm }, code: 'guardrail_denied' },
+  result: { modes: ['text/plain'], code: 'output_invalid' },
+} as const;
+type Defect = {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly data?: object;
+  readonly model?: Parameters<ScriptedUpstream['play']>[0];
+  readonly modes?: readonly string[];
+};
+
+/** Sends a call with these defects. @returns the code of its refusal, the step in the log, and the calls of the model */
+async function sendWith(wrong: readonly Defect[]) {
+  const all = <Name extends keyof Defect>(name: Name) => wrong.map((defect) => defect[name]).filter((one) => one);
+  gateway.play(all('model')[0] ?? { kind: 'answer', content: 'fine' });
+  const asked = gateway.seen.length;
+  lines.length = 0;
+  const data = Object.assign({ question: 'hello' }, ...all('data').reverse());
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data }] };
+  const configuration = { acceptedOutputModes: all('modes')[0] ?? ['application/json'] };
+  const headers = Object.assign({}, ...all('headers'));
+  const answer = await agent.call('POST', '/message:send', { message, configuration }, headers);
+  const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const { step, code } = logged.find(({ event, msg }) => [event, msg].includes('request_ended')) ?? {};
+  return { status: answer.status, code: errorCodeOf(answer), step, logged: code, calls: gateway.seen.length - asked };
+}
+
+verifies(
+  ['agents:order:fixed'],
+  'a call with a defect for each of its steps is refused at the first of them, and no later step runs',
+  async () => {
+    const steps = callSteps.map(({ name }) => name).filter((name) => name !== 'refusal');
+    expect(steps).toEqual(Object.keys(defects));
+    for (const [at, step] of steps.entries()) {
+      const wrong = steps.slice(at).map((name): Defect => defects[name]);
+      const { code } = defects[step];
+      const calls = at < steps.indexOf('entry_point') ? 0 : 1;
+      expect(await sendWith(wrong)).toMatchObject({ step, code, logged: code, calls });
+    }
+    expect(await sendWith([])).toMatchObject({ status: 200, step: undefined, logged: 'none', calls: 1 });
+  },
+);
+
+test('each refusal of a step is an error of agents, and the page about agents lists the same steps', async () => {
+  const known = Object.keys(agentErrors);
+  expect(callSteps.flatMap(({ refusals }) => refusals).filter((code) => !known.includes(code))).toEqual([]);
+  const page = await readFile(join(root, 'docs/design/agents.md'), 'utf8');
+  const rows = callSteps.map(({ name, does, refusals }, at) => {
+    const codes = refusals.map((code) => `\`${code}\``).join(', ');
+    return `| ${at + 1} | \`${name}\` | ${does} | ${codes} |`;
+  });
+  expect(rows.filter((row) => !page.includes(row))).toEqual([]);
+  expect(rows).toHaveLength(9);
+});
