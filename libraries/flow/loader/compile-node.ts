@@ -84,8 +84,8 @@ export function schemaAt(schema: JsonValue | undefined, at: SourcePath, notes: C
   notes.problems.push(...problems);
   if (problems.length > 0) return undefined;
   const check = compileSchema(schema);
-  if (typeof check !== 'string') return check;
-  notes.problems.push({ code: 'schema', at, message: check });
+  if (typeof check === 'function') return check;
+  notes.problems.push({ code: 'schema', at: [...at, ...check.place], message: check.message });
   return undefined;
 }
 

@@ -364,10 +364,24 @@ const cases: readonly (readonly [title: string, text: string, code: string, plac
   ],
   [
     'a schema that the engine refuses',
-    flowText({ input: { type: 'object', minProperties: -1 } }),
+    flowText({ input: { type: 'object', properties: { a: { minLength: -1 } } } }),
     'schema',
-    '3::input.schema',
-    'not a valid JSON Schema',
+    '3::input.schema.properties.a.minLength',
+    'not a valid JSON Schema of 2020-12: must be >= 0',
+  ],
+  [
+    'a schema of a node that the engine refuses, in a list',
+    flowText({ nodes: [{ ...template, outputSchema: { anyOf: [true, { required: ['a', 1] }] } }] }),
+    'schema',
+    '9:greet:nodes[2].outputSchema.anyOf[1].required[1]',
+    'must be string',
+  ],
+  [
+    'an enumeration without values',
+    flowText({ nodes: [{ ...template, outputSchema: { properties: { text: { enum: [] } } } }] }),
+    'schema',
+    '9:greet:nodes[2].outputSchema.properties.text.enum',
+    'must be a list of values',
   ],
   [
     'an expression that names a later node',

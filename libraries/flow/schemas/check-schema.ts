@@ -69,6 +69,7 @@ export function checkSchema(root: JsonValue, at: SourcePath): readonly PlacedPro
     if (keyword === 'type' && ![value].flat().every((one) => typeof one === 'string' && types.has(one))) {
       report(here, `must be one of ${[...types].join(', ')}, or a list of them`);
     }
+    if (keyword === 'enum' && !(Array.isArray(value) && value.length > 0)) report(here, 'must be a list of values');
     if (keyword === 'pattern') {
       const pattern = typeof value === 'string' ? compileFlowPattern(value) : 'must be a text';
       if (typeof pattern === 'string') report(here, pattern);

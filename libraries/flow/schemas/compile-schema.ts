@@ -1,9 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonValue } from '#kit/json/json-value';
 import { compileFlowPattern } from '../expressions/pattern.ts';
+import type { SourcePath } from '../source/problem.ts';
 
 /** The JSON Pointers of what does not match, at most one; empty if the value matches. */
 export type SchemaCheck = (value: JsonValue) => readonly string[];
+
+/** Why the engine refuses a schema, and the place inside of it. */
+type SchemaRefusal = { readonly place: SourcePath; readonly message: string };
 
 /** The engine takes patterns from here, so that no pattern of an author runs in an engine that backtracks. */
 const regExp = Object.assign(
@@ -18,10 +22,10 @@ const regExp = Object.assign(
 const dialect = new Ajv2020({ strict: false, logger: false });
 
 /**
- * Compiles a schema that `checkSchema` accepted; a sentence if the engine refuses it, such as for a negative minLength.
+ * Compiles a schema that `checkSchema` accepted, or says why the engine refuses it, such as for a negative minLength.
  * `format` is an annotation.
  */
-export function compileSchema(schema: JsonValue): SchemaCheck | string {
+export function compileSchema(schema: JsonValue): SchemaCheck | SchemaRefusal {
   const refused = 'is not a valid JSON Schema of 2020-12';
   const ajv = new Ajv2020({
     strict: false,
@@ -33,7 +37,11 @@ export function compileSchema(schema: JsonValue): SchemaCheck | string {
     code: { regExp: regExp as never },
   });
   try {
-    if (dialect.validateSchema(schema as object | boolean) !== true) return refused;
+    if (dialect.validateSchema(schema as object | boolean) !== true) {
+      const [first] = dialect.errors ?? [];
+      const message = first?.message === undefined ? refused : `${refused}: ${first.message}`;
+      return { place: placeOf(first?.instancePath ?? '', schema), message };
+    }
     // Without its own schemas the engine does not know the name of the dialect, which `checkSchema` compared.
     const { $schema: _, ...rest } = typeof schema === 'object' && !Array.isArray(schema) ? { ...schema } : {};
     const check = ajv.compile(typeof schema === 'boolean' ? schema : rest);
@@ -42,6 +50,18 @@ export function compileSchema(schema: JsonValue): SchemaCheck | string {
       return (check.errors ?? []).slice(0, 1).map(({ instancePath }) => instancePath);
     };
   } catch {
-    return refused;
+    return { place: [], message: refused };
   }
+}
+
+/** The path that a JSON Pointer (RFC 6901) into the schema names. */
+function placeOf(pointer: string, schema: JsonValue): SourcePath {
+  const place: (string | number)[] = [];
+  let at: unknown = schema;
+  for (const step of pointer.split('/').slice(1)) {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    place.push(Array.isArray(at) ? Number(name) : name);
+    at = typeof at === 'object' && at !== null ? Reflect.get(at, name) : undefined;
+  }
+  return place;
 }
