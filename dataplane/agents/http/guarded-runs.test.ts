@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Script, startScriptedHttp } from '#kit/testing/scripted-http';
 import { until } from '#kit/testing/until';
@@ -148,6 +150,18 @@ test('errors of a model or of its gateway become typed errors without their orig
     expect([script, answer.status, errorCodeOf(answer)]).toEqual([script, expected, code]);
     expect(answer.text).not.toContain('secret');
   }
+});
+
+test('a run whose process has lost its key for the model gateway ends as a typed error', async () => {
+  const bundle = agentBundle({ flow: questionFlow('m'), bundle: { requires } });
+  const services = { modelGateway: new URL(gateway.url) };
+  await using keyless = await startAgent({ bundle, services, modelGatewayToken: 'client-key' });
+  await writeFile(join(dirname(keyless.bundleFile), 'gateway.token'), '');
+  const refused = await until('the process notices the file', async () => {
+    const answer = await keyless.call('POST', '/message:send', messageOf({ text: 'hello' }));
+    return answer.status === 200 ? undefined : answer;
+  });
+  expect([refused.status, errorCodeOf(refused)]).toEqual([503, 'dependency_unavailable']);
 });
 
 test('a run holds one of the slots of the version until its end, and the next call is asked to retry later', async () => {

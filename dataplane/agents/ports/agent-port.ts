@@ -1,9 +1,10 @@
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
+import type { AgentErrorCode } from '#contracts/agent-errors';
 import { PortError } from '#flow/engine/flow-error';
 import type { FlowPorts } from '#flow/engine/ports';
 import { readServiceAnswer } from '#flow/services/caller-service';
-import { deniedIf, exchangeWithService } from '#flow/services/exchange-with-service';
+import { exchangeWithService } from '#flow/services/exchange-with-service';
 import { traceHeaders } from '#flow/services/trace-headers';
 import type { JsonValue } from '#kit/json/json-value';
 import { wait } from '#kit/time/wait';
@@ -18,11 +19,20 @@ const taskSchema = z.object({
   artifacts: z.array(z.object({ parts })).max(1_000).optional(),
 });
 const answerSchema = z.union([z.object({ message: z.object({ parts }) }), z.object({ task: taskSchema })]);
-const deniedSchema = z.object({
-  error: z.object({
-    details: z.array(z.object({ metadata: z.object({ code: z.literal('guardrail_denied') }) })).min(1),
-  }),
+const refusalSchema = z.object({
+  error: z.object({ details: z.array(z.object({ metadata: z.object({ code: z.string() }) })).min(1) }),
 });
+
+/** What the codes of the called agent say about the call; every other refusal has the meaning of its status. */
+const refusals: ReadonlyMap<string, PortError['code']> = new Map<AgentErrorCode, PortError['code']>([
+  ['guardrail_denied', 'guardrail_denied'],
+  ['output_invalid', 'answer_invalid'],
+  // The agent did run: another attempt could repeat what it has done.
+  ['flow_failed', 'refused'],
+  ['budget_exceeded', 'refused'],
+  ['deadline_exceeded', 'refused'],
+  ['internal', 'refused'],
+]);
 
 /** Time between two reads of the task of the called agent, milliseconds. */
 const pollMs = 500;
@@ -49,7 +59,11 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
         headers: { ...traceHeaders(call), 'a2a-version': '1.0', ...(await identify(call)) },
         ...(body === undefined ? {} : { body }),
         signal: call.signal,
-        errorOf: deniedIf(deniedSchema),
+        errorOf({ value }) {
+          const refusal = refusalSchema.safeParse(value);
+          const code = refusal.data?.error.details[0]?.metadata.code;
+          return code === undefined ? undefined : refusals.get(code);
+        },
       });
     const { sessionId } = call.context;
     const message = {

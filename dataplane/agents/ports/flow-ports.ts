@@ -4,7 +4,7 @@ import type { FlowPorts, PortCall } from '#flow/engine/ports';
 import { createMemoryPorts } from '#flow/services/memory-ports';
 import { createModelPort } from '#flow/services/model-port';
 import { createRetrievalPort } from '#flow/services/retrieval-port';
-import type { TokenFile } from '#kit/http/token-file';
+import { type TokenFile, TokenFileError } from '#kit/http/token-file';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { CallFiles } from '../files/call-files.ts';
 import { audiences } from '../grants/audiences.ts';
@@ -85,8 +85,18 @@ function modelIdentity(
   const byGrant = identity(audiences.models);
   return async (call) => {
     if (services.agentGateway !== undefined && grants.has(call.runId)) return await byGrant(call);
-    return keys === undefined ? {} : { authorization: `Bearer ${keys.first()}` };
+    return keys === undefined ? {} : { authorization: `Bearer ${keyOf(keys)}` };
   };
+}
+
+/** @throws PortError unavailable while the file has no key */
+function keyOf(keys: TokenFile): string {
+  try {
+    return keys.first();
+  } catch (error) {
+    if (error instanceof TokenFileError) throw new PortError('unavailable');
+    throw error;
+  }
 }
 
 /**

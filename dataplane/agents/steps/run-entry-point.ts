@@ -42,7 +42,8 @@ export async function runEntryPoint(
     if (event.type === 'result') return event.result;
     if (event.type === 'failed') throw new AgentError(codes[event.code] ?? 'flow_failed', event.code);
     if (event.type !== 'text') onEvent(event);
-    else await onText?.(event.text);
+    // A text that was queued before the abort must not be sent after it.
+    else if (!signal.aborted) await onText?.(event.text);
   }
   throw new AgentError('internal');
 }

@@ -39,7 +39,7 @@ export class TextStream {
 
   /**
    * Takes the next piece of the text, judges the windows that it completes and releases what passed.
-   * @throws AgentError guardrail_denied, guardrail_error, output_invalid
+   * @throws AgentError guardrail_denied, guardrail_error, output_invalid, cancelled
    */
   async add(piece: string): Promise<void> {
     if (this.#isWhole || piece === '') return;
@@ -86,8 +86,12 @@ export class TextStream {
     return false;
   }
 
-  /** Releases the first `bytes` of the held text, or less so that no character is cut. */
+  /**
+   * Releases the first `bytes` of the held text, or less so that no character is cut.
+   * @throws AgentError cancelled: the call may end while a window is judged
+   */
   #release(bytes: number): void {
+    if (this.#options.signal.aborted) throw new AgentError('cancelled');
     const held = Buffer.from(this.#held, 'utf8');
     const end = characterStart(held, bytes);
     if (end <= 0) return;

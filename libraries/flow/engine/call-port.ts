@@ -63,16 +63,31 @@ async function attemptOnce<Name extends PortName, Result>(
   const release = await run.slots.acquire(signal);
   using deadline = withTimeout(signal, node.timeoutMs);
   const { runId, traceId, context } = run;
+  let hasEnded = false;
+  const given = untilEnded(request, () => hasEnded || deadline.signal.aborted);
   try {
     const call: PortCall = { signal: deadline.signal, runId, traceId, caller, attempt, context };
-    const answer = await unlessAborted(() => run.ports[port](request, call), deadline.signal);
+    const answer = await unlessAborted(() => run.ports[port](given, call), deadline.signal);
     return read(readAnswer(port, answer, run));
   } catch (error) {
     if (deadline.timedOut()) throw new FlowError('timeout');
     throw error;
   } finally {
+    hasEnded = true;
     release();
   }
+}
+
+/** The request of one attempt: text that arrives after its end is dropped, because a port may ignore its signal. */
+function untilEnded<Request extends object>(request: Request, hasEnded: () => boolean): Request {
+  const { onText } = request as Partial<PortRequests['model']>;
+  if (onText === undefined) return request;
+  return {
+    ...request,
+    onText(text: string) {
+      if (!hasEnded()) onText(text);
+    },
+  };
 }
 
 /** @throws FlowError answer_invalid, budget_exceeded */

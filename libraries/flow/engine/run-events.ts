@@ -38,7 +38,9 @@ export class EventQueue {
   #ended = false;
   #wake: () => void = () => undefined;
 
+  /** An event after the end is dropped: the last one is `result` or `failed`. */
   add(event: RunEvent): void {
+    if (this.#ended) return;
     this.#events.push(event);
     this.#wake();
   }

@@ -53,9 +53,8 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
   let streamedBytes = 0;
   const place = { node: source.id, path: `${run.frame.prefix}${source.id}` };
   const onText = (text: string): void => {
-    // A late piece of a call that has ended is dropped: it would be out of order.
     streamedBytes += Buffer.byteLength(text);
-    if (run.signal.aborted || text === '' || streamedBytes > flowLimits.outputBytes) return;
+    if (text === '' || streamedBytes > flowLimits.outputBytes) return;
     context.events.add({ type: 'text', ...place, text });
   };
   const isStreamed = stream && context.textOf?.has(place.path) !== false;
