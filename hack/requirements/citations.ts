@@ -3,7 +3,8 @@ import type { Tree } from '../boundaries/tree.ts';
 /** A place where a test cites the id of a row that it proves. */
 type Citation = { readonly id: string; readonly path: string; readonly line: number };
 
-const requirementId = /^[a-z][a-z0-9]*(-[a-z0-9]+)*(:[a-z0-9]+(-[a-z0-9]+)*){2}$/;
+/** A name of a URN has the same form. */
+const requirementId = /^(?!urn:)[a-z][a-z0-9]*(-[a-z0-9]+)*(:[a-z0-9]+(-[a-z0-9]+)*){2}$/;
 
 /**
  * The ids that the tests of a tree cite: every string literal of the form of an id in a file that calls `verifies`.

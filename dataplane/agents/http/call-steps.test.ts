@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agentErrors } from '#contracts/agent-errors';
 import { deniedTerm, sampleDefinition } from '../../../e2e/support/sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { root } from '../../../hack/check/run-tool.ts';
 import { callSteps } from '../calls/call-steps.ts';
 import { agentBundle, questionFlow } from '../testing/agent-bundle.ts';
 import { errorCodeOf, policyName, type RunningAgent, startAgent } from '../testing/start-agent.ts';
@@ -89,7 +87,7 @@ verifies(
 test('each refusal of a step is an error of agents, and the page about agents lists the same steps', async () => {
   const known = Object.keys(agentErrors);
   expect(callSteps.flatMap(({ refusals }) => refusals).filter((code) => !known.includes(code))).toEqual([]);
-  const page = await readFile(join(root, 'docs/design/agents.md'), 'utf8');
+  const page = await readFile(new URL('../../../docs/design/agents.md', import.meta.url), 'utf8');
   const rows = callSteps.map(({ name, does, refusals }, at) => {
     const codes = refusals.map((code) => `\`${code}\``).join(', ');
     return `| ${at + 1} | \`${name}\` | ${does} | ${codes} |`;
