@@ -109,6 +109,7 @@ export async function createRetrievalService(
     index: search.index,
     analyse: analyseQuery,
     countTokens: (text, most) => countTokensInTurns(text, turns, most),
+    turns,
     profiles: profiles.current,
     defaultEmptyAclPolicy: config.emptyAclPolicy,
     tenantQuota: config.tenantQuota,

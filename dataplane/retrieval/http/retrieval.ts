@@ -4,6 +4,7 @@ import type { Health } from '#contracts/retrieval';
 import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Semaphore } from '#kit/concurrency/semaphore';
+import type { Turns } from '#kit/concurrency/turns';
 import type { Clock } from '#kit/time/clock';
 import type { ApprovedProfiles } from '#models/approved-profiles';
 import type { ObjectStore } from '#objects/ports';
@@ -24,6 +25,8 @@ export type Retrieval = SearchPorts & {
   readonly mostIndexBytes: number | undefined;
   readonly onLimitReached: (limit: SubmitLimit) => void;
   readonly countTokens: TokenCounter;
+  /** In which long answers are made. */
+  readonly turns: Turns;
   /** Limits concurrent creations: each holds one database connection while the store of rights may need another. */
   readonly creations: Semaphore;
   /** Time after which an evaluation begins no further query, milliseconds. */

@@ -5,7 +5,7 @@ import type { RankedChunk } from '../query/search-collection.ts';
 import { type VisibleText, visibleTexts } from '../query/visible-chunks.ts';
 import { readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
-import { citationOf, runSearch } from './run-search.ts';
+import { citationsOf, runSearch } from './run-search.ts';
 
 /** Most UTF-16 units that one token of the encoding represents. */
 const mostUnitsOfToken = 128;
@@ -31,12 +31,12 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
     ranked.filter(({ chunk }) => kept.has(chunk.chunkId)),
   );
 
-  function answer(
+  async function answer(
     mode: 'full_document' | 'relevance_search',
     { context, tokens }: Packed,
     items: readonly RankedChunk[],
-  ): RetrievalResponse {
-    const citations = items.map((item) => citationOf(item, highlighted));
+  ): Promise<RetrievalResponse> {
+    const citations = await citationsOf(items, highlighted, service.turns);
     return success({ packed_context: context, token_count: tokens, mode, items: citations, meta });
   }
 }

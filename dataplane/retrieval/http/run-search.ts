@@ -1,5 +1,6 @@
 import { watchClient } from '#api/watch-client';
 import { type Citation, type QueryMeta, type QueryRequest, retrievalLimits } from '#contracts/retrieval';
+import type { Turns } from '#kit/concurrency/turns';
 import { openTrace } from '#kit/http/trace-context';
 import { analyseQuery } from '#search/analysis/analyse';
 import { findTerms } from '#search/analysis/find-terms';
@@ -68,7 +69,21 @@ function rescored(ranked: readonly RankedChunk[]): readonly RankedChunk[] {
   return ranked.map(({ chunk }, at) => ({ chunk, score: scores[at]?.score ?? 0 }));
 }
 
-export function citationOf({ chunk, score }: RankedChunk, highlighted: ReadonlySet<string> | undefined): Citation {
+/** Citations in the order of the chunks. A long text is highlighted in turns, so that other requests are answered meanwhile. */
+export async function citationsOf(
+  ranked: readonly RankedChunk[],
+  highlighted: ReadonlySet<string> | undefined,
+  turns: Turns,
+): Promise<readonly Citation[]> {
+  const citations: Citation[] = [];
+  for (const one of ranked) {
+    if (highlighted !== undefined && turns.isOver()) await turns.next();
+    citations.push(citationOf(one, highlighted));
+  }
+  return citations;
+}
+
+function citationOf({ chunk, score }: RankedChunk, highlighted: ReadonlySet<string> | undefined): Citation {
   return {
     doc_id: chunk.docId,
     chunk_id: chunk.chunkId,
