@@ -15,7 +15,7 @@ const ann = { user: 'ann', groups: ['staff'] };
 const diskMib = 160;
 
 test.skipIf(missingPostgres !== undefined)(
-  'a full disk of PostgreSQL refuses submits and loses no accepted document, and the service continues when it has room',
+  'a full disk of PostgreSQL refuses submits and loses no accepted document; searches are answered, and a reindex ends when it has room',
   async (context) => {
     await using parts = new AsyncDisposableStack();
     const disk = join(parts.use(temporaryFolder()).path, 'disk');
@@ -35,6 +35,13 @@ test.skipIf(missingPostgres !== undefined)(
     const service = parts.use(await startRetrieval(database));
     const made = await service.call(ann, '/v1/collections', { name: 'papers', embedding_profile_id: 'test-profile' });
     expect(made.status).toBe(201);
+    const collection = `/v1/collections/${made.json['collection_id']}`;
+    const reindex = async () => (await service.call(ann, `${collection}:reindex`, {})).status;
+    const best = async () => {
+      const query = { collection: 'papers', text: 'badger first', mode: 'bm25' };
+      const { json } = await service.call(ann, '/v1/query', query);
+      return (json['items'] as readonly { doc_id: string }[] | undefined)?.[0]?.doc_id;
+    };
     const submit = (id: string) =>
       service.call(ann, '/v1/documents:submit', {
         documents: [documentOf('papers', id, `badger ${id} `.repeat(500))],
@@ -57,7 +64,10 @@ test.skipIf(missingPostgres !== undefined)(
       return undefined;
     });
     expect(refused).toMatchObject({ status: 503, json: { code: 'unavailable' } });
+    expect([202, 503]).toContain(await reindex());
+    expect(await best()).toBe('first');
     rmSync(fill);
+    await until('a reindex is accepted', async () => (await reindex()) === 202);
     await until('a submit is accepted again', async () => (await submit('after')).status === 202);
     await until('every accepted document is indexed', async () => {
       // The test skips the pauses after a fault.
@@ -67,7 +77,10 @@ test.skipIf(missingPostgres !== undefined)(
       const jobs = await Promise.all(accepted.map(jobOf));
       return jobs.every(({ status }) => status === 'DONE');
     });
-    const { json } = await service.call(ann, '/v1/query', { collection: 'papers', text: 'badger first', mode: 'bm25' });
-    expect((json['items'] as readonly { doc_id: string }[])[0]?.doc_id).toBe('first');
+    await until('the reindex has ended', async () => {
+      const { json } = await service.call(ann, collection);
+      return json['active_version'] !== 1 && json['reindex'] === undefined;
+    });
+    expect(await best()).toBe('first');
   },
 );
