@@ -34,11 +34,10 @@ function isDocument(value: Json): value is Members {
   const names = [
     [value['collection'], 255],
     [value['tenant_id'], 255],
-    [value['doc_id'], 1_024],
-    [value['content_hash'], 1_024],
-    [value['idempotency_key'], 1_024],
   ] as const;
   if (!names.every(([name, longest]) => isName(name, longest))) return false;
+  const keys = [value['doc_id'], value['content_hash'], value['idempotency_key']];
+  if (!keys.every((key) => isName(key, 1_024) && Buffer.byteLength(key) <= 1_024)) return false;
   if (content !== undefined && !isContent(content)) return false;
   if (content_ref !== undefined && !isContentRef(content_ref, value['content_hash'] as string)) return false;
   if (metadata !== undefined && !isMetadata(metadata)) return false;
