@@ -26,9 +26,9 @@ export function batchMessages<M extends CheckMessage>(
   return batches;
 }
 
-/** The size of a check of a request with this message alone, in bytes. */
-export function checkBytes(message: CheckMessage): number {
-  return wrappingBytes + messageBytes(message, 'request');
+/** The size of a check with this message alone, in bytes. */
+export function checkBytes(message: CheckMessage, stage: Stage = 'request'): number {
+  return wrappingBytes + messageBytes(message, stage);
 }
 
 /** The number of messages of one check of all of them, and its size in bytes. */

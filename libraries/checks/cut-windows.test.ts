@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutWindows } from './cut-windows.ts';
+import { cutWindows, windowsOf } from './cut-windows.ts';
 
 test('a text of at most one window is sent once it has passed', () => {
   expect(cutWindows('')).toEqual([]);
@@ -28,4 +28,13 @@ test('no character is cut, and the last window completes the text', () => {
 
 test('half a surrogate pair is refused', () => {
   expect(() => cutWindows('a\ud83d')).toThrow(TypeError);
+});
+
+test('a text that is judged before it is sent has the same windows', () => {
+  expect(windowsOf('')).toEqual([]);
+  for (const text of ['a'.repeat(1_024), 'a'.repeat(1_025), 'я😀 '.repeat(1_000)]) {
+    expect(windowsOf(text)).toEqual(cutWindows(text).map((window) => window.text));
+  }
+  expect(windowsOf('a\ud83d')).toBeUndefined();
+  expect(windowsOf('\udc00a')).toBeUndefined();
 });

@@ -21,3 +21,19 @@ export function cutWindows(text: string): readonly PassedWindow[] {
   }
   return windows;
 }
+
+/**
+ * The texts of the same windows, for a text that is judged before any of it is sent. Empty for an empty text.
+ * @returns undefined for a text that is not well-formed Unicode
+ */
+export function windowsOf(text: string): readonly string[] | undefined {
+  const channel = new TextChannel();
+  const isWellFormed = channel.append(text) && channel.end();
+  if (!isWellFormed) return undefined;
+  const windows: string[] = [];
+  for (let next = channel.nextWindow(); next !== undefined; next = channel.nextWindow()) {
+    windows.push(next.text);
+    channel.pass(next);
+  }
+  return windows;
+}

@@ -2,6 +2,7 @@ import type { JudgedTextKind } from '#contracts/judged-texts';
 import { currentProfile } from '#contracts/profiles';
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { Edit } from '#kit/json/splice';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { ParseResult } from '../chat/parse-result.ts';
 import type { ChatRequest, ChatRules } from '../chat/read-chat-request.ts';
 import { readUsage } from '../chat/read-usage.ts';
@@ -74,7 +75,7 @@ export async function completeText(context: RequestContext, api: TextApi): Promi
   }
   const answer = await askProvider(context, admitted.route, call);
   if (answer.kind === 'error') return answer;
-  const whole = { bytes: answer.bytes, structured: request.value.structured, coverage };
+  const whole = { bytes: answer.bytes, structured: request.value.structured, coverage, inWindows: judgesWindows(spec) };
   const output = await api.guardWhole(checks, target, whole, signal);
   if (output.kind === 'stop') return errorResponse(output.error, output.stage);
   return { kind: 'json', bytes: renamed(output.bytes, admitted.route), masked: masked || output.kind === 'mask' };
@@ -98,13 +99,16 @@ async function completeUnguarded(
 }
 
 function rulesOf({ spec }: TakenRoute): ChatRules {
-  const { guardrail, streaming } = spec;
-  const isJudged = guardrail.mode === 'Policy' && (guardrail.streaming.allowed || streaming === 'Allowed');
   return {
     textOnly: spec.contentProfile !== currentProfile,
-    streaming: streaming === 'Refused' ? 'refused' : isJudged ? 'served' : 'unjudged',
+    streaming: spec.streaming === 'Refused' ? 'refused' : judgesWindows(spec) ? 'served' : 'unjudged',
     extraKeys: new Set(spec.extraRequestKeys),
   };
+}
+
+/** Whether the answers of a route may be judged in windows: its rules allow it, or its binding does. */
+function judgesWindows({ guardrail, streaming }: GatewayRouteSpec): boolean {
+  return guardrail.mode === 'Policy' && (guardrail.streaming.allowed || streaming === 'Allowed');
 }
 
 /** The call of the provider: the request with the provider's name of the model, and masked texts. */

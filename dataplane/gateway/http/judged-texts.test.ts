@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
-import type { GatewayRouteSpec } from '#resources/gateway-route';
+import type { GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
 import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { served } from '../testing/start-gateway.ts';
 import { blockedError, startWorld, type World, words } from '../testing/start-world.ts';
@@ -13,12 +13,13 @@ beforeAll(async () => {
   putRoute('strict', { unjudged: 'Refuse' });
   putRoute('strict-all', { judge: [...judgedTextKinds], unjudged: 'Refuse' });
   for (const kind of judgedTextKinds) putRoute(kind, { judge: [kind] });
+  putRoute('toolCalls-whole', { judge: ['toolCalls'] }, { streaming: { allowed: false, rule: 'long' } });
   for (const kind of judgedTextKinds) {
     const others = judgedTextKinds.filter((other) => other !== kind);
     putRoute(`without-${kind}`, { judge: others, unjudged: 'Refuse' });
   }
   const every = judgedTextKinds.flatMap((kind) => [kind, `without-${kind}`]);
-  await served(world.gateway, ['all', 'strict', 'strict-all', ...every]);
+  await served(world.gateway, ['all', 'strict', 'strict-all', 'toolCalls-whole', ...every]);
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -26,9 +27,9 @@ beforeEach(() => {
   world.upstream.play({ kind: 'answer', content: 'fine' });
 });
 
-function putRoute(alias: string, rest: Partial<GatewayRouteSpec>): void {
+function putRoute(alias: string, rest: Partial<GatewayRouteSpec>, guard: Partial<GuardedRoute> = {}): void {
   const pin = { ...world.policy.pin, addresses: [world.checks.url] };
-  const spec = routeSpec(alias, `${world.upstream.url}/v1`, routeGuard(pin), rest);
+  const spec = routeSpec(alias, `${world.upstream.url}/v1`, routeGuard(pin, undefined, guard), rest);
   world.gateway.routes.put(storedRoute(alias, spec));
 }
 
@@ -252,6 +253,40 @@ describe('text in a whole answer', () => {
     const before = world.checks.seen.length;
     expect(messageOf(await ask('toolCalls', { messages: [said] }))).toMatchObject({ content: null });
     expect(world.checks.seen.length - before).toBe(2);
+  });
+
+  describe('a text of a call that is larger than one check', () => {
+    const long = (end: string) => JSON.stringify({ content: `${'line of code\n'.repeat(3_200)}${end}` });
+
+    test('it is judged in windows: it passes, a denied phrase in it blocks the answer, and a mask in it is a deny', async () => {
+      play({ content: null, tool_calls: [toolCall(long('end'))] });
+      const passed = await ask('toolCalls', { messages: [said] });
+      expect(messageOf(passed)).toMatchObject({ tool_calls: [toolCall(long('end'))] });
+      for (const word of [words.deniedOutput, words.maskedOutput]) {
+        play({ content: null, tool_calls: [toolCall(long(word))] });
+        expect(await ask('toolCalls', { messages: [said] })).toEqual({ status: 403, json: blockedError });
+      }
+    });
+
+    test('a mask beside it is put into its place', async () => {
+      play({
+        content: `the ${words.maskedOutput}`,
+        tool_calls: [toolCall(long('end')), toolCall(`"${words.maskedOutput}"`)],
+      });
+      expect(messageOf(await ask('toolCalls', { messages: [said] }))).toMatchObject({
+        content: 'the ***',
+        tool_calls: [toolCall(long('end')), toolCall('"***"')],
+      });
+    });
+
+    test('where the rules cannot judge windows, the answer is refused with the size and the limit', async () => {
+      play({ content: null, tool_calls: [toolCall(long('end'))] });
+      const refused = await ask('toolCalls-whole', { messages: [said] });
+      expect(refused).toMatchObject({ status: 503, json: { error: { code: 'body_too_large' } } });
+      expect(JSON.stringify(refused.json)).toMatch(
+        /The text has \d+ bytes of JSON, and at most 32768 are checked at once/,
+      );
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { batchMessages } from '#checks/batch-messages';
 import { collectNested } from './collect-texts.ts';
 import type { DeltaTexts } from './delta-texts.ts';
+import { piecesOfText } from './pieces-of-text.ts';
 
 /** Limits of one check of the answer's policy. */
 export type CheckLimits = { readonly maxMessages: number; readonly maxBodyBytes: number };
@@ -22,13 +23,18 @@ export class CallTexts {
     }
   }
 
-  /** The texts of all calls so far, as few checks as the limits allow, each a list of messages. */
+  /**
+   * The texts of all calls so far, as few checks as the limits allow, each a list of messages. A text that is larger than
+   * one check is judged in windows, as the other texts of a stream.
+   */
   checks(limits: CheckLimits): readonly (readonly string[])[] {
     const names = [...this.#names.values()].map((content) => ({ role, content }));
     const inputs = [...this.#inputs.values()].flatMap((value) =>
       collectNested({ kind: 'string', value, start: 0, end: 0 }, { role, numbers: true }),
     );
-    const messages = [...names, ...inputs].filter(({ content }) => content !== '');
+    const messages = [...names, ...inputs].flatMap((message) =>
+      piecesOfText(message, limits.maxBodyBytes).map((content) => ({ role, content })),
+    );
     return batchMessages(messages, limits, 'response').map((batch) => batch.map(({ content }) => content));
   }
 }

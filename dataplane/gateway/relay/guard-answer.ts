@@ -6,9 +6,9 @@ import { type ChatAnswer, readChatAnswer } from '../chat/read-chat-answer.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
 import { readAnswerTexts, reasoningMembers } from '../judged/answer-texts.ts';
 import type { Covered } from '../judged/covered-texts.ts';
-import { type Coverage, isContractOnly } from '../judged/route-coverage.ts';
+import { isContractOnly } from '../judged/route-coverage.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
-import { type AnswerVerdict, judgeWholeTexts } from './judge-whole-texts.ts';
+import { type AnswerVerdict, judgeWholeTexts, type WholeAnswer } from './judge-whole-texts.ts';
 
 type TextField = 'content' | 'refusal';
 
@@ -23,11 +23,12 @@ const role = 'assistant';
 export async function guardAnswer(
   checks: Pick<CheckClient, 'check'>,
   target: CheckTarget,
-  answer: { readonly bytes: Uint8Array; readonly structured: boolean; readonly coverage: Coverage },
+  answer: WholeAnswer,
   signal: AbortSignal,
 ): Promise<AnswerVerdict> {
   const read = readChatAnswer(answer.bytes);
   if (read === undefined) return { kind: 'stop', error: plainError('upstream_invalid'), stage: 'none' };
+  const { inWindows } = answer;
   const { judged, refuseUnjudged } = answer.coverage;
   const covered = isContractOnly(answer.coverage) ? nothing : readAnswerTexts(read, answer.bytes, judged);
   if (refuseUnjudged && covered.unjudgedAt !== undefined) {
@@ -35,7 +36,7 @@ export async function guardAnswer(
   }
   const table = textsOf(read);
   const texts: CheckUnit[] = table.map(([, content]) => ({ role, content, place: { kind: 'absent' } }));
-  const verdict = await judgeWholeTexts(checks, target, { texts, further: covered.units }, signal);
+  const verdict = await judgeWholeTexts(checks, target, { texts, further: covered.units, inWindows }, signal);
   if (verdict.kind === 'stop') return stop(verdict.error);
   if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };
   const { cleaned } = verdict;

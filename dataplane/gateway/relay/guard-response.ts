@@ -2,11 +2,10 @@ import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import { splice } from '#kit/json/splice';
 import { maskEdits } from '../chat/rewrite-body.ts';
-import type { Coverage } from '../judged/route-coverage.ts';
 import { seamsOf } from '../responses/join-texts.ts';
 import { parseAnswer, readResponsesAnswer } from '../responses/read-responses-answer.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
-import { type AnswerVerdict, judgeWholeTexts } from './judge-whole-texts.ts';
+import { type AnswerVerdict, judgeWholeTexts, type WholeAnswer } from './judge-whole-texts.ts';
 
 /**
  * Judges a whole answer of the Responses API: the texts and refusals of all its messages are one check. An answer that
@@ -16,9 +15,10 @@ import { type AnswerVerdict, judgeWholeTexts } from './judge-whole-texts.ts';
 export async function guardResponse(
   checks: Pick<CheckClient, 'check'>,
   target: CheckTarget,
-  answer: { readonly bytes: Uint8Array; readonly structured: boolean; readonly coverage: Coverage },
+  answer: WholeAnswer,
   signal: AbortSignal,
 ): Promise<AnswerVerdict> {
+  const { inWindows } = answer;
   const { judged, refuseUnjudged } = answer.coverage;
   const root = parseAnswer(answer.bytes);
   const read = root === undefined ? undefined : readResponsesAnswer(root, answer.bytes, judged);
@@ -30,7 +30,7 @@ export async function guardResponse(
   const texts = read.texts.map(({ unit }) => unit).filter(({ content }) => content !== '');
   const further = read.further.units;
   const named = read.texts.map(({ path, unit }) => ({ path, text: unit.content }));
-  const joined = { texts, further: [...further, ...seamsOf(named)] };
+  const joined = { texts, further: [...further, ...seamsOf(named)], inWindows };
   const verdict = await judgeWholeTexts(checks, target, joined, signal);
   if (verdict.kind === 'stop') return stop(verdict.error);
   if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };
@@ -43,7 +43,7 @@ export async function guardResponse(
     path,
     text: text === '' ? '' : (verdict.cleaned[position++] ?? ''),
   }));
-  const again = await judgeWholeTexts(checks, target, { texts: [], further: seamsOf(cleaned) }, signal);
+  const again = await judgeWholeTexts(checks, target, { texts: [], further: seamsOf(cleaned), inWindows }, signal);
   if (again.kind === 'stop') return stop(again.error);
   if (again.kind === 'mask') return stop(plainError('policy_denied'));
   const breaksJson = texts.some(({ content }, index) => isJson(content) && !isJson(verdict.cleaned[index] ?? ''));

@@ -1,19 +1,38 @@
-import { failureOf } from '#checks/check-outcome';
+import { batchMessages, checkBytes } from '#checks/batch-messages';
+import { type CheckOutcome, failureOf } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
+import type { CheckMessage } from '#contracts/checks';
 import type { CheckUnit } from '../chat/check-unit.ts';
+import { piecesOfText } from '../judged/pieces-of-text.ts';
+import type { Coverage } from '../judged/route-coverage.ts';
 import { type ClientError, plainError } from './client-error.ts';
 import { planChecks } from './plan-checks.ts';
+
+/**
+ * A whole provider answer. `structured`: the request asked for JSON. `inWindows`: whether the rules of the policy can judge
+ * the windows of a text.
+ */
+export type WholeAnswer = {
+  readonly bytes: Uint8Array;
+  readonly structured: boolean;
+  readonly coverage: Coverage;
+  readonly inWindows: boolean;
+};
 
 /** The decision about a whole provider answer. */
 export type AnswerVerdict =
   | { readonly kind: 'pass' | 'mask'; readonly bytes: Uint8Array }
   | { readonly kind: 'stop'; readonly error: ClientError; readonly stage: 'none' | 'response' };
 
-/** The texts of a whole answer that are judged. */
+/**
+ * The texts of a whole answer that are judged: those of the contract, and further ones. `inWindows`: whether the rules of the
+ * policy can judge the windows of a text, so that a further text may be larger than one check.
+ */
 type JudgedTexts = {
   readonly texts: readonly CheckUnit[];
   readonly further: readonly CheckUnit[];
+  readonly inWindows: boolean;
 };
 
 /** The decision about texts; `cleaned` are all of them after masking, those of the contract first. */
@@ -22,37 +41,61 @@ type TextsVerdict =
   | { readonly kind: 'mask'; readonly cleaned: readonly string[] }
   | { readonly kind: 'stop'; readonly error: ClientError };
 
+type Checks = Pick<CheckClient, 'check'>;
+
 const role = 'assistant';
 
 /**
  * Judges the texts of a whole answer: those of the contract in one check, further ones in the same check where the limits
- * allow. Rejects only with the reason of the signal.
+ * allow. A further text that is larger than one check is judged in windows, where a mask is a deny. Rejects only with the
+ * reason of the signal.
  */
 export async function judgeWholeTexts(
-  checks: Pick<CheckClient, 'check'>,
+  checks: Checks,
   target: CheckTarget,
-  { texts, further }: JudgedTexts,
+  { texts, further, inWindows }: JudgedTexts,
   signal: AbortSignal,
 ): Promise<TextsVerdict> {
-  const cleaned: string[] = [];
-  let masked = false;
-  for (const units of planChecks('response', { texts, further, limits: target, split: false })) {
-    const messages = units.map(({ content }) => ({ role, content }));
-    const outcome = await checks.check(target, 'response', messages, { mode: 'buffered', signal });
-    if (signal.aborted) throw signal.reason;
-    switch (outcome.kind) {
-      case 'deny':
-        return { kind: 'stop', error: plainError('policy_denied') };
-      case 'failed':
-        return { kind: 'stop', error: { kind: 'check_failed', ...failureOf(outcome) } };
-      case 'pass':
-        cleaned.push(...messages.map(({ content }) => content));
-        break;
-      case 'mask':
-        cleaned.push(...outcome.contents);
-        masked = true;
-        break;
-    }
+  const isCut = (unit: CheckUnit): boolean => inWindows && checkBytes(unit, 'response') > target.maxBodyBytes;
+  const whole = further.filter((unit) => !isCut(unit));
+  const cleaned = new Map<CheckUnit, string>();
+  for (const units of planChecks('response', { texts, further: whole, limits: target, split: false })) {
+    const outcome = await ask(checks, target, units, signal);
+    const stopped = stopOf(outcome);
+    if (stopped !== undefined) return stopped;
+    if (outcome.kind === 'mask')
+      for (const [at, unit] of units.entries()) cleaned.set(unit, outcome.contents[at] ?? '');
   }
-  return masked ? { kind: 'mask', cleaned } : { kind: 'pass' };
+  const windows = further
+    .filter(isCut)
+    .flatMap((unit) => piecesOfText(unit, target.maxBodyBytes).map((content) => ({ role, content })));
+  for (const messages of batchMessages(windows, target, 'response')) {
+    const outcome = await ask(checks, target, messages, signal);
+    const stopped = outcome.kind === 'mask' ? denied : stopOf(outcome);
+    if (stopped !== undefined) return stopped;
+  }
+  if (cleaned.size === 0) return { kind: 'pass' };
+  return { kind: 'mask', cleaned: [...texts, ...further].map((unit) => cleaned.get(unit) ?? unit.content) };
+}
+
+async function ask(
+  checks: Checks,
+  target: CheckTarget,
+  texts: readonly CheckMessage[],
+  signal: AbortSignal,
+): Promise<CheckOutcome> {
+  const messages = texts.map(({ content }) => ({ role, content }));
+  const outcome = await checks.check(target, 'response', messages, { mode: 'buffered', signal });
+  if (signal.aborted) throw signal.reason;
+  return outcome;
+}
+
+const denied = { kind: 'stop', error: plainError('policy_denied') } as const;
+
+/** The end of an answer whose check did not pass or mask. */
+function stopOf(outcome: CheckOutcome): (TextsVerdict & { readonly kind: 'stop' }) | undefined {
+  if (outcome.kind === 'deny') return denied;
+  return outcome.kind === 'failed'
+    ? { kind: 'stop', error: { kind: 'check_failed', ...failureOf(outcome) } }
+    : undefined;
 }

@@ -1,5 +1,6 @@
 import { batchMessages } from '#checks/batch-messages';
-import { TextChannel } from '#checks/text-channel';
+import { windowsOf } from '#checks/cut-windows';
+import type { TextChannel } from '#checks/text-channel';
 import type { SseDataEvent } from '#kit/http/sse-reader';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
@@ -171,9 +172,11 @@ export class ResponseGuard extends SteppedGuard {
 
   /** Plans checks of texts that do not grow. They are made before the next event is read. */
   #plan(units: readonly CheckUnit[]): void {
-    const texts = units.flatMap(({ content }) => windowsOf(content));
-    if (texts.includes(undefined)) this.#invalid();
-    const messages = texts.flatMap((content) => (content === undefined ? [] : [{ role: 'assistant', content }]));
+    const messages = units.flatMap(({ content }) => {
+      const windows = windowsOf(content);
+      if (windows === undefined) this.#invalid();
+      return (windows ?? []).map((window) => ({ role: 'assistant', content: window }));
+    });
     for (const batch of batchMessages(messages, this.#coverage.limits, 'response')) {
       this.#checks.push({ texts: batch.map(({ content }) => content), pass: () => undefined });
     }
@@ -215,17 +218,4 @@ export class ResponseGuard extends SteppedGuard {
   #invalid(): void {
     this.stop({ kind: 'upstream', fault: 'invalid' });
   }
-}
-
-/** The windows of a whole text; undefined among them where the text is not well-formed. */
-function windowsOf(content: string): readonly (string | undefined)[] {
-  const channel = new TextChannel();
-  const isWellFormed = channel.append(content) && channel.end();
-  if (!isWellFormed) return [undefined];
-  const windows: string[] = [];
-  for (let window = channel.nextWindow(); window !== undefined; window = channel.nextWindow()) {
-    windows.push(window.text);
-    channel.pass(window);
-  }
-  return windows;
 }

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { batchMessages, checksSize } from '#checks/batch-messages';
 import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
 import { denies, runGuard } from '../testing/run-guard.ts';
+import type { WindowVerdict } from './stepped-guard.ts';
 import type { StreamCoverage } from './stream-guard.ts';
 
 const limits = { maxMessages: 32, maxBodyBytes: 32_768 };
@@ -23,8 +25,22 @@ function pieces(text: string, cuts: readonly number[]): readonly string[] {
   return [0, ...places].map((start, at) => text.slice(start, places[at] ?? text.length)).filter((one) => one !== '');
 }
 
-const run = (frames: readonly string[], judge = denies('secret phrase'), coverage: StreamCoverage | undefined = all) =>
-  runGuard([Buffer.from(frames.join(''))], judge, coverage);
+/** Judges as the check client does: a check over the limits of a bundle fails. */
+function withinLimits(phrase = '\u0000'): (window: string, texts: readonly string[]) => WindowVerdict {
+  return (window, texts) => {
+    const messages = texts.map((content) => ({ role: 'assistant', content }));
+    if (batchMessages(messages, limits, 'response').length > 1) return { kind: 'failed', code: 'message_limit' };
+    if (checksSize(messages, 'response').bytes > limits.maxBodyBytes) return { kind: 'failed', code: 'body_too_large' };
+    return denies(phrase)(window);
+  };
+}
+
+type Judge = Parameters<typeof runGuard>[1];
+const run = (
+  frames: readonly string[],
+  judge: Judge = denies('secret phrase'),
+  coverage: StreamCoverage | undefined = all,
+) => runGuard([Buffer.from(frames.join(''))], judge, coverage);
 
 describe('tool calls in a stream', () => {
   const args = JSON.stringify({ q: 'a harmless text', n: 4 });
@@ -63,13 +79,41 @@ describe('tool calls in a stream', () => {
     const frames = (size: number) =>
       Array.from({ length: Math.ceil(size / 26) }, (_, at) => callFrame(text.slice(at * 26, at * 26 + 26)));
     const preamble = frame({ content: 'I will look that up.' });
-    const whole = run([preamble, ...frames(text.length), finish, done]);
+    const whole = run([preamble, ...frames(text.length), finish, done], withinLimits());
     expect(whole.end).toEqual({ kind: 'finished' });
     const tooMany = Array.from({ length: 4 }, () => frames(text.length)).flat();
     expect(run([preamble, ...tooMany, done]).end).toEqual({
       kind: 'stopped',
       stop: { kind: 'upstream', fault: 'held_too_much' },
     });
+  });
+
+  test('a string of arguments is judged whole up to the limit of one check, and in windows above it', () => {
+    const around = checksSize([{ role: 'assistant', content: '' }], 'response').bytes;
+    const longest = limits.maxBodyBytes - around;
+    const windowsFor = (length: number) => {
+      const { windows, end } = run([callFrame(`{"q":"${'x'.repeat(length)}"}`), finish, done], withinLimits());
+      expect(end).toEqual({ kind: 'finished' });
+      return windows.filter((text) => text.startsWith('x')).map((text) => text.length);
+    };
+    expect(windowsFor(longest)).toEqual([longest]);
+    const cut = windowsFor(longest + 1);
+    expect(Math.max(...cut)).toBe(1_280);
+    expect(cut.reduce((sum, one) => sum + one - 256, 256)).toBe(longest + 1);
+  });
+
+  test('a phrase anywhere in a string of 40 KiB denies the call, and no check exceeds the limits', () => {
+    fc.assert(
+      fc.property(fc.nat(40_960), fc.boolean(), (before, isJson) => {
+        const phrase = isJson ? 's\\u0065cret phrase' : 'secret phrase';
+        const text = `${'x '.repeat(before / 2)}${phrase}${' y'.repeat((40_960 - before) / 2)}`;
+        const args = isJson ? `{"content":"${text}"}` : text;
+        const { emitted, end } = run([callFrame(args), finish, done], withinLimits('secret phrase'));
+        expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+        expect(emitted).toBe('');
+      }),
+      { numRuns: 30 },
+    );
   });
 
   test('calls that are not judged pass unread, as in the contract', () => {

@@ -9,10 +9,10 @@ type GuardRun = {
   readonly end: { readonly kind: 'finished' } | { readonly kind: 'stopped'; readonly stop: StreamStop };
 };
 
-/** Runs a stream guard on a stream cut into pieces; a function judges its windows. */
+/** Runs a stream guard on a stream cut into pieces; a function judges each text, which it gets with all texts of its check. */
 export function runGuard(
   parts: readonly Uint8Array[],
-  judge?: (window: string) => WindowVerdict,
+  judge?: (window: string, texts: readonly string[]) => WindowVerdict,
   coverage?: StreamCoverage,
 ): GuardRun {
   return runMachine(new StreamGuard(coverage), parts, judge);
@@ -24,7 +24,7 @@ type Guard = Pick<StreamGuard, 'next' | 'receive' | 'close' | 'judged'>;
 export function runMachine(
   guard: Guard,
   parts: readonly Uint8Array[],
-  judge: (window: string) => WindowVerdict = () => ({ kind: 'pass' }),
+  judge: (window: string, texts: readonly string[]) => WindowVerdict = () => ({ kind: 'pass' }),
 ): GuardRun {
   const emitted: Buffer[] = [];
   const windows: string[] = [];
@@ -36,7 +36,8 @@ export function runMachine(
     if (step.kind === 'emit') emitted.push(step.bytes);
     else if (step.kind === 'check') {
       windows.push(...step.texts);
-      guard.judged(step.texts.map(judge).find(({ kind }) => kind !== 'pass') ?? { kind: 'pass' });
+      const verdicts = step.texts.map((text) => judge(text, step.texts));
+      guard.judged(verdicts.find(({ kind }) => kind !== 'pass') ?? { kind: 'pass' });
     } else if (step.kind === 'read') {
       const part = input.shift();
       if (part !== undefined) guard.receive(part);
