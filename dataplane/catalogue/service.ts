@@ -36,7 +36,7 @@ import { createSimilarityFloor } from './search/similarity-floor.ts';
 /** Replacements for tests. */
 export type CatalogueOverrides = {
   readonly logger?: Logger;
-  readonly relations?: Pick<Relations, 'check' | 'objectsOf'>;
+  readonly relations?: Pick<Relations, 'nextObjects' | 'checkEach'>;
   readonly models?: Models;
   readonly resources?: Pick<KubeClient, 'list' | 'watch' | 'get'>;
   readonly clock?: Clock;

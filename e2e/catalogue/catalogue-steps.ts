@@ -1,12 +1,19 @@
 import { until } from '#kit/testing/until';
+import { userSubject } from '#relations/subject';
+import { groupObject } from '#relations/tenant-object';
 import { type AgentSketch, resourcesOf, uuidOf } from '../../dataplane/catalogue/testing/agent-resources.ts';
 import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 type Right = 'view' | 'invoke';
-type StepKind = 'grant' | 'revoke' | 'publish' | 'switch' | 'remove' | 'read' | 'walk' | 'search';
+type StepKind = 'grant' | 'revoke' | 'join' | 'leave' | 'publish' | 'switch' | 'remove' | 'read' | 'walk' | 'search';
 
 const people = ['ann', 'bob', 'cleo', 'dave'];
+/** Groups that have people and one another as members, also in circles; a token names the claimed one, which has no stored members. */
+const groups = ['one', 'two', 'three'];
+const claimed = 'claimed';
+const claims: ReadonlySet<string> = new Set(['cleo', 'dave']);
+const tenant = 'acme';
 const workspaces = ['support', 'sales'];
 const words = ['salaries', 'holidays', 'invoices', 'contracts', 'travel'];
 const mostAgents = 40;
@@ -14,6 +21,8 @@ const mostAgents = 40;
 const weights: Readonly<Record<StepKind, number>> = {
   grant: 20,
   revoke: 12,
+  join: 5,
+  leave: 4,
   publish: 3,
   switch: 4,
   remove: 2,
@@ -41,16 +50,35 @@ export async function takeCatalogueSteps(
   const random = randomFrom(seed);
   const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
   const agents = new Map<string, ModelAgent>();
-  const rights = new Set<string>();
+  /** Facts `holder relation object`, where a holder is a person or a group. */
+  const facts = new Set<string>();
   const differences: string[] = [];
   const counts: Partial<Record<StepKind, number>> = {};
   let names = 0;
-  const keyOf = (person: string, right: Right, id: string): string => `${person} ${right} ${id}`;
-  const has = (person: string, right: Right, id: string): boolean => rights.has(keyOf(person, right, id));
+  /** Everything by which a person may have a right: itself, its groups, and theirs. */
+  const holdersOf = (person: string): ReadonlySet<string> => {
+    const holders = new Set([person, ...(claims.has(person) ? [claimed] : [])]);
+    // A set yields what is added during the walk, too.
+    for (const holder of holders)
+      for (const group of groups) if (facts.has(`${holder} member ${group}`)) holders.add(group);
+    return holders;
+  };
+  const has = (person: string, right: Right, id: string): boolean =>
+    [...holdersOf(person)].some((holder) => facts.has(`${holder} ${right} ${id}`));
+  const subjectOf = (holder: string): string =>
+    people.includes(holder)
+      ? userSubject({ issuer: 'https://people.example', subject: holder })
+      : `${groupObject(tenant, holder)}#member`;
   const compare = (what: string, found: unknown, expected: unknown): void => {
     const [one, other] = [JSON.stringify(found), JSON.stringify(expected)];
     if (one !== other) differences.push(`${what}: found ${one}, expected ${other}`);
   };
+
+  /** Tokens of two people name a group; a token is valid for ten minutes, which is less than a full run. */
+  async function ask(person: string, path: string, init: RequestInit = {}) {
+    const names = claims.has(person) ? [claimed] : [];
+    return world.ask(await world.token(person, { tenants: [tenant], groups: names }), path, init);
+  }
 
   async function publish(): Promise<void> {
     if (agents.size >= mostAgents) return await remove();
@@ -111,19 +139,34 @@ export async function takeCatalogueSteps(
   }
 
   async function change(kind: 'grant' | 'revoke'): Promise<void> {
-    const [person, right, agent] = [oneOf(people), oneOf<Right>(['view', 'invoke']), oneOf([...agents.values()])];
+    const agent = oneOf([...agents.values()]);
     if (agent === undefined) return;
-    await (kind === 'grant' ? world.allow : world.forbid)(person, right, agent);
-    const key = keyOf(person, right, agent.agentId);
-    if (kind === 'grant') rights.add(key);
-    else rights.delete(key);
+    const [holder, right] = [oneOf([...people, ...groups, claimed]), oneOf<Right>(['view', 'invoke'])];
+    await apply(kind, { holder, relation: right, object: `agent:${agent.agentId}`, fact: agent.agentId });
+  }
+
+  /** A person or a group becomes a member of a group, or is no longer one. */
+  async function changeMembers(kind: 'grant' | 'revoke'): Promise<void> {
+    const group = oneOf(groups);
+    const holder = oneOf([...people, ...groups, claimed].filter((one) => one !== group));
+    await apply(kind, { holder, relation: 'member', object: groupObject(tenant, group), fact: group });
+  }
+
+  async function apply(
+    kind: 'grant' | 'revoke',
+    { holder, relation, object, fact }: Readonly<Record<'holder' | 'relation' | 'object' | 'fact', string>>,
+  ): Promise<void> {
+    await world.relations[kind]([{ subject: subjectOf(holder), relation, object }]);
+    const line = `${holder} ${relation} ${fact}`;
+    if (kind === 'grant') facts.add(line);
+    else facts.delete(line);
   }
 
   async function read(): Promise<void> {
     const person = oneOf(people);
     const agentId =
       random() < 0.1 ? uuidOf(`nothing-${random()}`) : (oneOf([...agents.values()])?.agentId ?? uuidOf('x'));
-    const { status, json } = await world.ask(person, `/api/v1/agents/${agentId}`);
+    const { status, json } = await ask(person, `/api/v1/agents/${agentId}`);
     const agent = [...agents.values()].find((one) => one.agentId === agentId);
     const isSeen = agent !== undefined && has(person, 'view', agentId);
     const isCallable = isSeen && has(person, 'invoke', agentId);
@@ -156,7 +199,7 @@ export async function takeCatalogueSteps(
       const next: string = cursor === '' ? '' : `&cursor=${cursor}`;
       const now = visible(person, workspace);
       always = always.intersection(new Set(now));
-      const { status, json } = await world.ask(person, `/api/v1/agents?limit=${limit}${filter}${next}`);
+      const { status, json } = await ask(person, `/api/v1/agents?limit=${limit}${filter}${next}`);
       if (status !== 200) return void differences.push(`walk of ${person}: status ${status}`);
       const items = (json['items'] as readonly { readonly agentId: string }[]).map(({ agentId }) => agentId);
       const last = seen.at(-1) ?? '';
@@ -164,7 +207,7 @@ export async function takeCatalogueSteps(
       seen.push(...items);
       cursor = json['nextCursor'] as string | null;
       if (items.length === 0 && cursor !== null) return void differences.push(`walk of ${person}: an empty page`);
-      if (random() < 0.3) await change(oneOf(['grant', 'revoke']));
+      if (random() < 0.3) await oneOf([change, changeMembers])(oneOf(['grant', 'revoke']));
       always = always.intersection(new Set(visible(person, workspace)));
     }
     if (new Set(seen).size !== seen.length) differences.push(`walk of ${person}: an agent is repeated`);
@@ -173,7 +216,7 @@ export async function takeCatalogueSteps(
 
   async function search(): Promise<void> {
     const [person, workspaceId, word] = [oneOf(people), oneOf(workspaces), oneOf(words)];
-    const { status, json } = await world.ask(person, '/api/v1/agents/search', {
+    const { status, json } = await ask(person, '/api/v1/agents/search', {
       method: 'POST',
       body: JSON.stringify({ query: word, workspaceId, topK: 50 }),
       headers: { 'content-type': 'application/json' },
@@ -192,6 +235,8 @@ export async function takeCatalogueSteps(
   const take: Readonly<Record<StepKind, () => Promise<void>>> = {
     grant: () => change('grant'),
     revoke: () => change('revoke'),
+    join: () => changeMembers('grant'),
+    leave: () => changeMembers('revoke'),
     publish,
     switch: switchVersion,
     remove,

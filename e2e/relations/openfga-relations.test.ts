@@ -10,6 +10,7 @@ import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relati
 import { openStoreRegistry, type StoreRegistry } from '#relations/adapters/openfga/store-registry';
 import { controlPlane } from '#relations/model';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import { reachSuite } from '#relations/testing/reach-suite';
 import { relationsSuite } from '#relations/testing/relations-suite';
 import { connectSql } from '#sql/connect';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
@@ -46,6 +47,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
   const ask = async (path: string) => (await fetch(new URL(path, server.url))).json();
 
   relationsSuite(open);
+  reachSuite(open);
 
   test('OpenFGA replicas that start concurrently share one store, and later replicas find it', async () => {
     const storeName = randomUUID();

@@ -66,3 +66,12 @@ export function ruleOf(type: string, relation: string): RelationRule | undefined
     : undefined;
   return relations !== undefined && Object.hasOwn(relations, relation) ? relations[relation] : undefined;
 }
+
+/**
+ * Whether tuples give the relation to an object directly or to the members of a group, and nothing else does: no other
+ * relation, no parent and no object of the type.
+ */
+export function isGrantedOnly(type: ObjectType, relation: string): boolean {
+  const rule = ruleOf(type, relation);
+  return type !== 'group' && rule !== undefined && rule.also.length === 0;
+}

@@ -8,6 +8,16 @@ export type { Tuple } from './tuple.ts';
 /** Most tuples of one grant or revoke, and of one page; most groups that one call claims: those of a token and `authenticatedAll`. */
 export const relationLimits = { tuples: 100, page: 100, claimedGroups: 101 } as const;
 
+/** A part of the objects that a subject reaches. */
+export type ObjectWindow = {
+  /** The first object that may be returned, whether it exists or not; absent for the first of the type. */
+  readonly from?: string;
+  /** The last object that may be returned; absent for the last of the type. */
+  readonly to?: string;
+  /** Most objects, at least 1. */
+  readonly limit: number;
+};
+
 export type TuplePage = {
   readonly tuples: readonly Tuple[];
   /** Cursor for `after` of the next page; null on the last page. */
@@ -39,6 +49,27 @@ export type Relations = AsyncDisposable & {
 
   /** Every object of a type to which `check` would allow the relation; complete or an error like groupsOf. */
   objectsOf(subject: string, relation: string, type: ObjectType, claimed?: ClaimedGroups): Promise<readonly string[]>;
+
+  /**
+   * The objects of objectsOf from one of them on, in the order of their characters for names in ASCII. Fewer than the limit
+   * only if there are no more. The work depends on what the subject reaches, and not on other objects or their subjects; for
+   * more than a store can follow that way, RelationsModelError too_complex.
+   */
+  nextObjects(
+    subject: string,
+    relation: string,
+    type: ObjectType,
+    window: ObjectWindow,
+    claimed?: ClaimedGroups,
+  ): Promise<readonly string[]>;
+
+  /** `check` of each object of a type, in the order of the objects. The work may depend on other subjects of the objects. */
+  checkEach(
+    subject: string,
+    relation: string,
+    objects: readonly string[],
+    claimed?: ClaimedGroups,
+  ): Promise<readonly boolean[]>;
 
   /** Every tuple of an object itself, in the order of relation and subject; complete or an error like groupsOf. */
   tuplesOf(object: string): Promise<readonly Tuple[]>;

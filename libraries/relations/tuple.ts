@@ -1,5 +1,5 @@
-import { model, ruleOf, type SubjectKind } from './model.ts';
-import { relationLimits } from './ports.ts';
+import { model, type ObjectType, ruleOf, type SubjectKind } from './model.ts';
+import { type ObjectWindow, relationLimits } from './ports.ts';
 import { RelationsModelError } from './relations-error.ts';
 
 /**
@@ -106,6 +106,26 @@ export function checkObject(object: string): void {
 export function checkTypeRelation(relation: string, type: string): void {
   if (ruleOf(type, relation) !== undefined) return;
   throw new RelationsModelError('unknown_relation', 'the model has no such relation for this type of object');
+}
+
+/**
+ * Refuses objects of several types, and a relation that the model does not have for one of them.
+ * @returns the type of the objects; undefined without an object
+ * @throws RelationsModelError
+ */
+export function checkObjects(relation: string, objects: readonly string[]): ObjectType | undefined {
+  for (const object of objects) checkRelation(relation, object);
+  const types = new Set(objects.map(typeOf));
+  if (types.size > 1) throw new RelationsModelError('bad_object', 'the objects of one call have one type');
+  const [type] = types;
+  // `checkRelation` has refused every other type.
+  return type as ObjectType | undefined;
+}
+
+/** @throws RelationsModelError for a window without an object */
+export function checkWindow({ limit }: ObjectWindow): void {
+  if (Number.isSafeInteger(limit) && limit >= 1) return;
+  throw new RelationsModelError('too_many', 'the limit of a list of objects is at least 1');
 }
 
 function checkRelation(relation: string, object: string) {

@@ -1,57 +1,85 @@
 import { type AgentProtocol, agentProtocols } from '#contracts/catalogue';
 import { agentPrincipals } from '#relations/agent-principals';
-import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import type { Relations } from '#relations/ports';
 import { RelationsModelError } from '#relations/relations-error';
 import type { CatalogueCaller } from './catalogue-caller.ts';
+import { commonIds, type IdPart, type IdWindow } from './common-ids.ts';
+import { type CatalogueRight, judgeAgents } from './judge-agents.ts';
 
-type CatalogueRight = 'view' | 'invoke';
+/** The agents on which a caller has a right at this moment, or a part of them in the order of their ids. */
+type ListedReach = {
+  readonly kind: 'listed';
+  /** The ids of agents on which it has the right if their protocol is A2A: there it belongs to the group of every caller. */
+  readonly overA2a: readonly string[];
+  /** Those of them on which it has the right over every protocol. */
+  readonly own: readonly string[];
+  /** The id from which the next part begins; undefined at the end. */
+  readonly next: string | undefined;
+};
 
-/** An agent with the protocol that decides whether the group of every caller counts. */
-type JudgedAgent = { readonly agent_id: string; readonly protocol: AgentProtocol };
+/** More than the store can list from the side of the caller: agents are read and judged in batches instead. */
+export const wideReach = { kind: 'wide' } as const;
 
-/**
- * The agents on which a caller has a right at this moment: their ids, or `wide` for more than the store lists at once.
- * `overA2a` are those on which it has the right if their protocol is A2A, because then it belongs to the group of every
- * caller.
- */
-export type AgentReach =
-  | { readonly kind: 'listed'; readonly own: readonly string[]; readonly overA2a: readonly string[] }
-  | { readonly kind: 'wide' };
+type AgentReach = ListedReach | typeof wideReach;
 
-type Questions = Pick<Relations, 'check' | 'objectsOf'>;
+type Questions = Pick<Relations, 'nextObjects' | 'checkEach'>;
 
-const objectForm = /^agent:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const start = 'agent:';
+/** Agents of one question about all of them. */
+const mostAtOnce = 50_000;
 
 /**
  * Asks the store from the side of the caller, so that the cost depends on what the caller may reach and on nothing that is
  * hidden from it (`catalogue:auth:current-check`).
+ * @param window.limit most ids, at least 1
  * @throws RelationsUnavailableError
  */
-export async function reachOf(
+export async function nextReach(
   relations: Questions,
   caller: CatalogueCaller,
   right: CatalogueRight,
+  window: IdWindow,
 ): Promise<AgentReach> {
   try {
-    const [own, overA2a] = await Promise.all([idsOf(false), idsOf(true)]);
-    return { kind: 'listed', own, overA2a };
+    const [overA2a, own] = await Promise.all([partOf(true), partOf(false)]);
+    const isId = (id: string): boolean => idForm.test(id);
+    return { kind: 'listed', overA2a: overA2a.ids.filter(isId), own: own.ids.filter(isId), next: overA2a.next };
   } catch (error) {
-    if (error instanceof RelationsModelError && error.code === 'too_complex') return { kind: 'wide' };
+    if (isTooComplex(error)) return wideReach;
     throw error;
   }
 
-  async function idsOf(everyone: boolean): Promise<readonly string[]> {
-    const lists = await Promise.all(
-      agentPrincipals(caller, everyone).map(({ subject, claimed }) =>
-        relations.objectsOf(subject, right, 'agent', claimed),
-      ),
+  /** What the caller has over every protocol is a part of what it has over A2A, so that the same limit is enough for it. */
+  function partOf(everyone: boolean): Promise<IdPart> {
+    return commonIds(
+      agentPrincipals(caller, everyone).map(({ subject, claimed }) => async ({ from, limit }: IdWindow) => {
+        const part = { from: `${start}${from}`, limit };
+        const objects = await relations.nextObjects(subject, right, 'agent', part, claimed);
+        return objects.map((object) => object.slice(start.length));
+      }),
+      window,
     );
-    const [first = [], ...others] = lists.map((objects) => objects.flatMap((one) => objectForm.exec(one)?.[1] ?? []));
-    return others.reduce((ids, other) => {
-      const also = new Set(other);
-      return ids.filter((id) => also.has(id));
-    }, first);
   }
+}
+
+/** All agents on which the caller has the right. @throws RelationsUnavailableError */
+export async function wholeReach(
+  relations: Questions,
+  caller: CatalogueCaller,
+  right: CatalogueRight,
+  signal: AbortSignal,
+): Promise<AgentReach> {
+  const [overA2a, own]: [string[][], string[][]] = [[], []];
+  for (let from: string | undefined = ''; from !== undefined; ) {
+    signal.throwIfAborted();
+    const part = await nextReach(relations, caller, right, { from, limit: mostAtOnce });
+    if (part.kind === 'wide') return part;
+    overA2a.push([...part.overA2a]);
+    own.push([...part.own]);
+    from = part.next;
+  }
+  return { kind: 'listed', overA2a: overA2a.flat(), own: own.flat(), next: undefined };
 }
 
 /**
@@ -62,42 +90,30 @@ export async function reachOf(
 export async function allowedProtocols(
   relations: Questions,
   caller: CatalogueCaller,
-  { right, agentId }: { readonly right: CatalogueRight; readonly agentId: string },
+  right: CatalogueRight,
+  agentId: string,
 ): Promise<readonly AgentProtocol[]> {
-  const reach = await reachOf(relations, caller, right);
-  const agents = agentProtocols.map((protocol) => ({ agent_id: agentId, protocol }));
-  const allowed = await judgeAgents(relations, caller, { right, reach, agents });
-  return agentProtocols.filter((_protocol, at) => allowed[at]);
+  const object = `${start}${agentId}`;
+  try {
+    const reached = await Promise.all(agentProtocols.map(isReached));
+    return agentProtocols.filter((_protocol, at) => reached[at]);
+  } catch (error) {
+    if (!isTooComplex(error)) throw error;
+    const agents = agentProtocols.map((protocol) => ({ agent_id: agentId, protocol }));
+    const allowed = await judgeAgents(relations, caller, right, agents);
+    return agentProtocols.filter((_protocol, at) => allowed[at]);
+  }
+
+  async function isReached(protocol: AgentProtocol): Promise<boolean> {
+    const lists = await Promise.all(
+      agentPrincipals(caller, protocol === 'a2a').map(({ subject, claimed }) =>
+        relations.nextObjects(subject, right, 'agent', { from: object, to: object, limit: 1 }, claimed),
+      ),
+    );
+    return lists.every(([first]) => first === object);
+  }
 }
 
-/** Whether the caller has the right on each agent. @throws RelationsUnavailableError */
-export async function judgeAgents(
-  relations: Questions,
-  caller: CatalogueCaller,
-  {
-    right,
-    reach,
-    agents,
-  }: { readonly right: CatalogueRight; readonly reach: AgentReach; readonly agents: readonly JudgedAgent[] },
-): Promise<readonly boolean[]> {
-  if (reach.kind === 'listed') {
-    const [own, overA2a] = [new Set(reach.own), new Set(reach.overA2a)];
-    return agents.map(({ agent_id: id, protocol }) => own.has(id) || (protocol === 'a2a' && overA2a.has(id)));
-  }
-  return await Promise.all(agents.map(isAllowed));
-
-  async function isAllowed({ agent_id: id, protocol }: JudgedAgent): Promise<boolean> {
-    try {
-      const answers = await Promise.all(
-        agentPrincipals(caller, protocol === 'a2a').map(({ subject, claimed }) =>
-          relations.check(subject, right, `agent:${id}`, claimed),
-        ),
-      );
-      return answers.every(Boolean);
-    } catch (error) {
-      // More groups than the store can follow: the right is not known, so that nothing may be shown.
-      if (error instanceof RelationsModelError) throw new RelationsUnavailableError(error);
-      throw error;
-    }
-  }
+function isTooComplex(error: unknown): boolean {
+  return error instanceof RelationsModelError && error.code === 'too_complex';
 }

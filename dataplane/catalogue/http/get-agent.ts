@@ -1,22 +1,26 @@
 import { failure, success } from '#api/operation';
 import { allowedProtocols } from '../access/agent-reach.ts';
+import { judgeAgents } from '../access/judge-agents.ts';
 import { describeRecord } from '../records/describe-record.ts';
 import { findShownAgent } from '../records/read-agents.ts';
 import type { CatalogueRequest, CatalogueResponse } from './catalogue.ts';
 
 /**
  * One agent. The rights are asked from the side of the caller before the row is read, so that the same statements with the
- * same parameters and results run for a hidden agent and for a missing one (`catalogue:get:hidden-same-404`).
+ * same parameters and results run for a hidden agent and for a missing one (`catalogue:get:hidden-same-404`). They are
+ * asked again about the agent that was read.
  */
 export async function getAgent({ service, caller, path }: CatalogueRequest): Promise<CatalogueResponse> {
   const { database, relations } = service;
   const agentId = path('agentId');
-  const [viewable, invocable] = await Promise.all([
-    allowedProtocols(relations, caller, { right: 'view', agentId }),
-    allowedProtocols(relations, caller, { right: 'invoke', agentId }),
-  ]);
+  const viewable = await allowedProtocols(relations, caller, 'view', agentId);
   const agent = await findShownAgent(database.sql, agentId, viewable);
   if (agent === undefined) return failure('not_found');
+  const [[isViewable], [isInvocable]] = await Promise.all([
+    judgeAgents(relations, caller, 'view', [agent]),
+    judgeAgents(relations, caller, 'invoke', [agent]),
+  ]);
+  if (!isViewable) return failure('not_found');
   if (agent.is_contested) return failure('identity_conflict');
-  return success(describeRecord(agent, invocable.includes(agent.protocol)));
+  return success(describeRecord(agent, isInvocable === true));
 }

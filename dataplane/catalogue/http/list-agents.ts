@@ -1,7 +1,7 @@
 import { failure, success } from '#api/operation';
 import { readLimit } from '#api/pages';
 import { type AgentLifecycle, catalogueLimits } from '#contracts/catalogue';
-import { judgeAgents, reachOf } from '../access/agent-reach.ts';
+import { nextReach } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import type { CursorBinding } from '../paging/page-cursors.ts';
 import { readPage } from '../paging/read-page.ts';
@@ -18,23 +18,18 @@ export function listAgents(version: ApiVersion) {
     const { cursor } = query;
     const after = cursor === undefined ? undefined : cursors.read(cursor, binding);
     if (cursor !== undefined && after === undefined) return failure('cursor_invalid');
-    const [reach, mayInvoke] = await Promise.all([
-      reachOf(relations, caller, 'view'),
-      reachOf(relations, caller, 'invoke'),
-    ]);
     const filters = filtersOf(query);
-    // A degraded agent is hidden from everyone (`catalogue:state:degraded-hidden`).
-    if (filters.state === 'degraded') return success({ items: [], nextCursor: null });
+    if (filters.state === 'degraded') {
+      // Hidden from everyone (`catalogue:state:degraded-hidden`). A caller whose rights are not known is refused all the same.
+      await nextReach(relations, caller, 'view', { from: '', limit: 1 });
+      return success({ items: [], nextCursor: null });
+    }
     const limit = readLimit(query['limit'], catalogueLimits.pageSize) ?? catalogueLimits.pageSize.default;
-    const { agents, hasMore } = await readPage(
-      { sql: database.sql, relations },
-      { caller, reach, filters, after, limit },
-    );
-    const invocable = await judgeAgents(relations, caller, { right: 'invoke', reach: mayInvoke, agents });
+    const { agents, hasMore } = await readPage({ sql: database.sql, relations }, { caller, filters, after, limit });
     const last = agents.at(-1);
     return success({
-      items: agents.map((agent, at) => describeRecord(agent, invocable[at] === true)),
-      nextCursor: hasMore && last !== undefined ? cursors.write(last.agent_id, binding) : null,
+      items: agents.map(({ agent, isInvocable }) => describeRecord(agent, isInvocable)),
+      nextCursor: hasMore && last !== undefined ? cursors.write(last.agent.agent_id, binding) : null,
     });
   };
 }

@@ -1,59 +1,73 @@
 import type { Relations } from '#relations/ports';
 import type { Sql } from '#sql/connect';
-import { type AgentReach, judgeAgents } from '../access/agent-reach.ts';
+import { nextReach, wideReach } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
+import { judgeAgents } from '../access/judge-agents.ts';
 import type { AgentContent } from '../records/agent-content.ts';
 import { type AgentFilters, readAgents } from '../records/read-agents.ts';
 
-type PageParts = { readonly sql: Sql; readonly relations: Pick<Relations, 'check' | 'objectsOf'> };
-type Page = { readonly agents: readonly AgentContent[]; readonly hasMore: boolean };
+type PageParts = { readonly sql: Sql; readonly relations: Pick<Relations, 'nextObjects' | 'checkEach'> };
+type ShownAgent = { readonly agent: AgentContent; readonly isInvocable: boolean };
+type Page = { readonly agents: readonly ShownAgent[]; readonly hasMore: boolean };
 type PageQuery = {
   readonly caller: CatalogueCaller;
-  /** What the caller may view. */
-  readonly reach: AgentReach;
   readonly filters: AgentFilters;
   readonly after: string | undefined;
   readonly limit: number;
 };
+/** Agents of one read; `from` is the id from which the next read begins, undefined at the end. */
+type Part = { readonly agents: readonly AgentContent[]; readonly from: string | undefined };
 
-/** Agents of one statement. */
-const batch = 100;
+/** Agents of the first question, and of later ones: few pages of a caller without filters need a second one. */
+const sizes = { first: 200, growth: 5, most: 5_000 } as const;
+/** Agents of one statement for a caller whose reach the store does not list. */
+const walked = 250;
 
 /**
  * One page of the agents that a caller may view. Rights are part of the candidate loop, so that a page is full whenever
- * there are enough agents, and neither its size nor its cost tells about others (docs/design/catalogue.md).
+ * there are enough agents, and neither its size nor its cost tells about others (docs/design/catalogue.md). The rights on
+ * what was read are asked again: what was withdrawn meanwhile is not returned.
  */
-export async function readPage(
-  { sql, relations }: PageParts,
-  { caller, reach, filters, after, limit }: PageQuery,
-): Promise<Page> {
-  if (reach.kind === 'listed') return await readListed(sql, reach, { filters, after, limit });
-  const kept: AgentContent[] = [];
-  let from = after;
-  while (kept.length <= limit) {
-    const found = await readAgents(sql, { filters, after: from, limit: batch });
-    const allowed = await judgeAgents(relations, caller, { right: 'view', reach, agents: found });
-    kept.push(...found.filter((_agent, at) => allowed[at]));
-    const last = found.at(-1);
-    if (last === undefined || found.length < batch) break;
-    from = last.agent_id;
+export async function readPage(parts: PageParts, { caller, filters, after, limit }: PageQuery): Promise<Page> {
+  const { sql, relations } = parts;
+  const kept: ShownAgent[] = [];
+  let last = after;
+  let size = Math.max(sizes.first, limit + 1);
+  let isWide = false;
+  for (let from: string | undefined = after ?? ''; from !== undefined && kept.length <= limit; ) {
+    const need = limit + 1 - kept.length;
+    const part: Part = await readPart({ from, size, after: last, need });
+    kept.push(...(await shown(part.agents)));
+    last = part.agents.at(-1)?.agent_id ?? last;
+    from = part.from;
+    size = Math.min(sizes.most, size * sizes.growth);
   }
   return { agents: kept.slice(0, limit), hasMore: kept.length > limit };
-}
 
-/** Reads by the ids that the caller reaches, so that agents that are hidden from it cost nothing. */
-async function readListed(
-  sql: Sql,
-  reach: Extract<AgentReach, { readonly kind: 'listed' }>,
-  { filters, after = '', limit }: Pick<PageQuery, 'filters' | 'after' | 'limit'>,
-): Promise<Page> {
-  const own = new Set(reach.own);
-  const ids = [...new Set([...reach.own, ...reach.overA2a])].filter((id) => id > after).toSorted();
-  const kept: AgentContent[] = [];
-  for (let from = 0; from < ids.length && kept.length <= limit; from += batch) {
-    const part = ids.slice(from, from + batch);
-    const among = { ids: part, own: part.filter((id) => own.has(id)) };
-    kept.push(...(await readAgents(sql, { filters, among, after: undefined, limit: batch })));
+  type PartQuery = {
+    readonly from: string;
+    readonly size: number;
+    readonly after: string | undefined;
+    readonly need: number;
+  };
+
+  async function readPart({ from, size, after, need }: PartQuery): Promise<Part> {
+    const reach = isWide ? wideReach : await nextReach(relations, caller, 'view', { from, limit: size });
+    if (reach.kind === 'wide') {
+      isWide = true;
+      const agents = await readAgents(sql, { filters, after, limit: walked });
+      return { agents, from: agents.length < walked ? undefined : agents.at(-1)?.agent_id };
+    }
+    const among = { ids: reach.overA2a, own: reach.own };
+    const agents = await readAgents(sql, { filters, among, after, limit: need });
+    return { agents, from: agents.length < need ? reach.next : agents.at(-1)?.agent_id };
   }
-  return { agents: kept.slice(0, limit), hasMore: kept.length > limit };
+
+  async function shown(agents: readonly AgentContent[]): Promise<readonly ShownAgent[]> {
+    const [viewable, invocable] = await Promise.all([
+      judgeAgents(relations, caller, 'view', agents),
+      judgeAgents(relations, caller, 'invoke', agents),
+    ]);
+    return agents.flatMap((agent, at) => (viewable[at] ? [{ agent, isInvocable: invocable[at] === true }] : []));
+  }
 }

@@ -4,8 +4,9 @@ import type { AttributeCondition } from '#search/condition';
 import { bestRank, fuseRankings } from '#search/fuse-rankings';
 import type { Candidate, Leg, SearchIndex } from '#search/ports';
 import type { Database, Sql } from '#sql/connect';
-import { type AgentReach, judgeAgents, reachOf } from '../access/agent-reach.ts';
+import { wholeReach } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
+import { judgeAgents } from '../access/judge-agents.ts';
 import type { AgentContent } from '../records/agent-content.ts';
 import { readAgents, readAgentsById } from '../records/read-agents.ts';
 import { agentOfEntry, agentOfLabel, labelOverA2a, newestChange } from './agent-source.ts';
@@ -14,7 +15,7 @@ import type { SimilarityFloor } from './similarity-floor.ts';
 
 export type AgentSearchPorts = {
   readonly database: Pick<Database, 'sql'>;
-  readonly relations: Pick<Relations, 'check' | 'objectsOf'>;
+  readonly relations: Pick<Relations, 'nextObjects' | 'checkEach'>;
   readonly index: SearchIndex;
   readonly models: Models;
   /** The profile of the vectors; undefined where agents are found by their words only. */
@@ -38,7 +39,9 @@ type AgentSearch = {
 type FoundAgent = { readonly agent: AgentContent; readonly score: number };
 
 /** Agents of one batch, for a caller whose reach the store does not list. */
-const batch = 200;
+const batch = 1_000;
+/** Ids of one statement that looks for an agent of the workspace. */
+const lookedUp = 10_000;
 
 /**
  * The agents that belong best to a query among those that the caller may invoke, best first. Both rankings and the
@@ -50,8 +53,7 @@ const batch = 200;
 export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch): Promise<readonly FoundAgent[]> {
   const { database, index } = ports;
   const { workspaceId, topK, minScore, call } = search;
-  const reach = await reachOf(ports.relations, search.caller, 'invoke');
-  const labels = await invocableLabels(ports, search, reach);
+  const labels = await invocableLabels(ports, search);
   const { legs, floor } = await legsOf(ports, search);
   // First, so that a workspace of hidden agents costs the statements of a missing one.
   if (!(await hasEntry(database.sql, workspaceId, labels))) return [];
@@ -71,22 +73,28 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
   );
   const scored = scoreRankings(rankings, floor)
     .map(({ id, score }) => ({ agentId: agentOfEntry(id), score }))
-    .filter(({ score }) => score >= minScore)
-    .slice(0, topK);
-  const agents = await readAgentsById(
-    database.sql,
-    scored.map(({ agentId }) => agentId),
-  );
+    .filter(({ score }) => score >= minScore);
+  const matches: FoundAgent[] = [];
+  for (let from = 0; from < scored.length && matches.length < topK; from += topK) {
+    matches.push(...(await presentOf(ports, search, scored.slice(from, from + topK))));
+  }
+  return matches.slice(0, topK);
+}
+
+/** Those of the agents that fit the search, and that the caller may invoke, now that the index has answered. */
+async function presentOf(
+  { database, relations }: AgentSearchPorts,
+  search: AgentSearch,
+  scored: readonly { readonly agentId: string; readonly score: number }[],
+): Promise<readonly FoundAgent[]> {
+  const ids = scored.map(({ agentId }) => agentId);
+  const agents = await readAgentsById(database.sql, ids);
   const current = scored.flatMap(({ agentId, score }) => {
     const agent = agents.get(agentId);
     return agent !== undefined && isCandidate(agent, search) ? [{ agent, score }] : [];
   });
-  // The protocol of an agent, on which the right depends, may have changed since the index answered.
-  const allowed = await judgeAgents(ports.relations, search.caller, {
-    right: 'invoke',
-    reach,
-    agents: current.map(({ agent }) => agent),
-  });
+  const judged = current.map(({ agent }) => agent);
+  const allowed = await judgeAgents(relations, search.caller, 'invoke', judged);
   return current.filter((_one, at) => allowed[at]);
 }
 
@@ -108,8 +116,8 @@ function isCandidate(agent: AgentContent, { workspaceId, protocols, implementati
 async function hasEntry(sql: Sql, workspace: string, labels: readonly string[]): Promise<boolean> {
   const ids = [...new Set(labels.map(agentOfLabel))];
   const own = new Set(labels);
-  for (let from = 0; from < ids.length; from += 1_000) {
-    const part = ids.slice(from, from + 1_000);
+  for (let from = 0; from < ids.length; from += lookedUp) {
+    const part = ids.slice(from, from + lookedUp);
     const [found] = await sql`
       select from catalogue.entries where workspace = ${workspace} and is_listed
         and agent_id = any(${sql.array(part)}::uuid[])
@@ -161,21 +169,23 @@ function conditionOf({ protocols, implementationTypes }: AgentSearch): Attribute
   return { and: [...among('protocol', protocols), ...among('implementationType', implementationTypes)] };
 }
 
-/** The labels of the agents of the workspace that the caller may invoke. */
+/** The labels of the agents that the caller may invoke; of the workspace only, if the store does not list its reach. */
 async function invocableLabels(
   { relations, database }: AgentSearchPorts,
   search: AgentSearch,
-  reach: AgentReach,
 ): Promise<readonly string[]> {
-  const { caller, workspaceId } = search;
-  if (reach.kind === 'listed') return [...reach.own, ...reach.overA2a.map(labelOverA2a)];
+  const { caller, workspaceId, call } = search;
+  const reach = await wholeReach(relations, caller, 'invoke', call.signal);
+  if (reach.kind === 'listed') {
+    const own = new Set(reach.own);
+    return [...own, ...reach.overA2a.filter((id) => !own.has(id)).map(labelOverA2a)];
+  }
   const labels: string[] = [];
-  let after: string | undefined;
-  for (;;) {
-    search.call.signal.throwIfAborted();
+  for (let after: string | undefined; ; ) {
+    call.signal.throwIfAborted();
     const filters = { state: 'active', workspaceId } as const;
     const agents = await readAgents(database.sql, { filters, after, limit: batch });
-    const allowed = await judgeAgents(relations, caller, { right: 'invoke', reach, agents });
+    const allowed = await judgeAgents(relations, caller, 'invoke', agents);
     labels.push(...agents.filter((_agent, at) => allowed[at]).map((agent) => agent.agent_id));
     if (agents.length < batch) return labels;
     after = agents.at(-1)?.agent_id;

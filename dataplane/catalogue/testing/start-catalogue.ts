@@ -49,9 +49,14 @@ export type CatalogueWorld = AsyncDisposable & {
   stored(agent: AgentSketch): Promise<string | undefined>;
 };
 
-export type CatalogueParts = { readonly overrides?: CatalogueOverrides; readonly config?: Partial<CatalogueConfig> };
+export type CatalogueParts = {
+  readonly overrides?: CatalogueOverrides;
+  readonly config?: Partial<CatalogueConfig>;
+  /** Where the rights are, instead of in PostgreSQL. */
+  readonly openRights?: (database: Database) => Promise<Relations>;
+};
 
-/** The service with PostgreSQL, rights in it, an OIDC issuer and a server of resources, all over HTTP. */
+/** The service with PostgreSQL, rights in it or elsewhere, an OIDC issuer and a server of resources, all over HTTP. */
 export async function startCatalogue(files: TestDatabase, options: CatalogueParts = {}): Promise<CatalogueWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
@@ -81,7 +86,8 @@ export async function startCatalogue(files: TestDatabase, options: CataloguePart
   const database = parts.use(
     connectSql({ url: files.url, applicationName: 'test', password: passwordFrom(files.passwordFile) }),
   );
-  const relations = parts.use(await openRelations({ kind: 'postgres' }, database, undefined));
+  const { openRights = (own: Database) => openRelations({ kind: 'postgres' }, own, undefined) } = options;
+  const relations = parts.use(await openRights(database));
   const listen = { host: '127.0.0.1', port: 0 };
   const service = parts.use(
     await createCatalogueService(
@@ -109,7 +115,7 @@ export async function startCatalogue(files: TestDatabase, options: CataloguePart
         cursorKeyFile,
         modelGatewayTokenFile: undefined,
       },
-      { pollMs: 50, logger, ...options.overrides },
+      { pollMs: 50, logger, ...(options.openRights === undefined ? {} : { relations }), ...options.overrides },
     ),
   );
   const client = parts.use(

@@ -3,10 +3,12 @@ import type { FgaApiError, OpenFgaClient } from '@openfga/sdk';
 import { ConfigError } from '#kit/env/config-error';
 import type { TokenFile } from '#kit/http/token-file';
 import { checkChange, checkLimit } from '../../check-change.ts';
+import { objectsWithin } from '../../objects-within.ts';
 import { type Relations, relationLimits, type Tuple } from '../../ports.ts';
 import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
-import { checkClaims, checkObject, checkQuestion, checkTypeRelation } from '../../tuple.ts';
+import { checkClaims, checkObject, checkObjects, checkQuestion, checkTypeRelation, checkWindow } from '../../tuple.ts';
 import { authorizationModel, isSameModel } from './authorization-model.ts';
+import { checkInBatches } from './check-in-batches.ts';
 import { groupsFrom, largestReach, objectsFrom, type ReadTuples, tooComplex } from './reach.ts';
 import type { StoreRegistry } from './store-registry.ts';
 
@@ -20,6 +22,8 @@ type OpenFgaOptions = {
   readonly tokenFile?: Pick<TokenFile, 'first'>;
   /** Timeout of one call, milliseconds; 5,000 by default. */
   readonly timeoutMs?: number;
+  /** Most pairs of object and relation that one list visits; `largestReach` by default. */
+  readonly mostReached?: number;
 };
 
 /** Attempts of a change that conflicts with another one of the same tuples. */
@@ -45,7 +49,8 @@ export async function openOpenFgaRelations(options: OpenFgaOptions): Promise<Rel
   const clients = createClients(sdk, options);
   const storeId = await available(() => openStore(clients({}), options));
   const authorizationModelId = await available(() => openModel(clients({ storeId })));
-  return openFgaRelations(sdk, () => clients({ storeId, authorizationModelId }));
+  const client = () => clients({ storeId, authorizationModelId });
+  return openFgaRelations(sdk, client, options.mostReached ?? largestReach);
 }
 
 type Place = { readonly storeId?: string; readonly authorizationModelId?: string };
@@ -75,7 +80,7 @@ function addressOf(url: URL): string {
   return url.href.replace(/\/$/, '');
 }
 
-function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient): Relations {
+function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): Relations {
   const consistency = sdk.ConsistencyPreference.HigherConsistency;
 
   async function readAll(key: { readonly user?: string; readonly object: string }): Promise<readonly Tuple[]> {
@@ -86,13 +91,14 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient): Relations {
       const page = await available(() => client().read(key, { pageSize: relationLimits.page, consistency, ...from }));
       tuples.push(...page.tuples.map((found) => tupleOf(found.key)));
       continuationToken = page.continuation_token;
-      if (tuples.length > largestReach) throw tooComplex();
+      if (tuples.length > most) throw tooComplex();
     } while (continuationToken !== '');
     return tuples;
   }
-  const readOf: ReadTuples = (subject, type) => readAll({ user: subject, object: `${type}:` });
+  const read: ReadTuples = (subject, type) => readAll({ user: subject, object: `${type}:` });
+  const walk = { read, most };
 
-  return {
+  const relations: Relations = {
     async check(subject, relation, object, claimed = []) {
       checkQuestion(subject, relation, object);
       checkClaims(subject, claimed);
@@ -104,13 +110,25 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient): Relations {
 
     async groupsOf(subject, claimed = []) {
       checkClaims(subject, claimed);
-      return groupsFrom(readOf, subject, claimed);
+      return groupsFrom(walk, subject, claimed);
     },
 
     async objectsOf(subject, relation, type, claimed = []) {
       checkClaims(subject, claimed);
       checkTypeRelation(relation, type);
-      return objectsFrom(readOf, { subject, relation, type, claimed });
+      return objectsFrom(walk, { subject, relation, type, claimed });
+    },
+
+    async nextObjects(subject, relation, type, window, claimed = []) {
+      checkWindow(window);
+      return objectsWithin(await relations.objectsOf(subject, relation, type, claimed), window);
+    },
+
+    async checkEach(subject, relation, objects, claimed = []) {
+      checkClaims(subject, claimed);
+      checkObjects(relation, objects);
+      const question = { subject, relation, objects, claimed };
+      return await available(() => checkInBatches(client(), question, consistency));
     },
 
     async tuplesOf(object) {
@@ -143,6 +161,7 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient): Relations {
 
     async [Symbol.asyncDispose]() {},
   };
+  return relations;
 }
 
 function tupleOf(key: { user: string; relation: string; object: string }): Tuple {

@@ -8,6 +8,14 @@ export type ReadTuples = (subject: string, type: ObjectType) => Promise<readonly
 /** Most pairs of object and relation that one call visits. */
 export const largestReach = 10_000;
 
+/** Tuples that one walk reads at a time. */
+const readsAtOnce = 16;
+
+type WalkPorts = {
+  readonly read: ReadTuples;
+  /** `largestReach`, or less. */
+  readonly most: number;
+};
 type Reached = Pick<Tuple, 'object' | 'relation'>;
 type Question = {
   readonly subject: string;
@@ -21,12 +29,16 @@ export function tooComplex(): RelationsModelError {
 }
 
 /** Groups that have the subject as a member. ListObjects of the server silently truncates its result at a limit. */
-export function groupsFrom(read: ReadTuples, subject: string, claimed: readonly string[]): Promise<readonly string[]> {
-  return objectsFrom(read, { subject, relation: 'member', type: 'group', claimed });
+export function groupsFrom(
+  { read, most }: WalkPorts,
+  subject: string,
+  claimed: readonly string[],
+): Promise<readonly string[]> {
+  return objectsFrom({ read, most }, { subject, relation: 'member', type: 'group', claimed });
 }
 
 /** Objects of a type to which the subject has the relation: each step reads all tuples of one subject. */
-export async function objectsFrom(read: ReadTuples, question: Question): Promise<readonly string[]> {
+export async function objectsFrom({ read, most }: WalkPorts, question: Question): Promise<readonly string[]> {
   const { subject, relation, type, claimed } = question;
   const types = typesTowards(type);
   const reached = new Map<string, Reached>();
@@ -35,17 +47,15 @@ export async function objectsFrom(read: ReadTuples, question: Question): Promise
   function reach(one: Reached): void {
     const key = `${one.object} ${one.relation}`;
     if (reached.has(key)) return;
-    if (reached.size >= largestReach) throw tooComplex();
+    if (reached.size >= most) throw tooComplex();
     reached.set(key, one);
     open.push(one);
   }
   async function hold(holder: string): Promise<void> {
-    for (const one of types) for (const tuple of await read(holder, one)) reach(tuple);
+    const lists = await Promise.all([...types].map((one) => read(holder, one)));
+    for (const tuple of lists.flat()) reach(tuple);
   }
-
-  for (const group of claimed) reach({ object: group, relation: 'member' });
-  await hold(subject);
-  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+  async function follow(one: Reached): Promise<void> {
     if (one.relation === 'member') await hold(`${one.object}#member`);
     for (const [other, name, rule] of rules) {
       for (const also of rule.also) {
@@ -60,6 +70,10 @@ export async function objectsFrom(read: ReadTuples, question: Question): Promise
       }
     }
   }
+
+  for (const group of claimed) reach({ object: group, relation: 'member' });
+  await hold(subject);
+  while (open.length > 0) await Promise.all(open.splice(-readsAtOnce).map(follow));
   const found = [...reached.values()].filter((one) => one.relation === relation && one.object.startsWith(`${type}:`));
   return found.map(({ object }) => object).sort();
 }

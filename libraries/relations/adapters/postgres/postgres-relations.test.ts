@@ -9,6 +9,7 @@ import {
 } from '#sql/testing/test-database';
 import { controlPlane } from '../../model.ts';
 import { RelationsUnavailableError } from '../../relations-error.ts';
+import { reachSuite } from '../../testing/reach-suite.ts';
 import { relationsSuite } from '../../testing/relations-suite.ts';
 import { openPostgresRelations } from './postgres-relations.ts';
 
@@ -19,7 +20,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
     for (const opened of unused) await opened[Symbol.asyncDispose]();
   });
 
-  relationsSuite(async () => {
+  const openEmpty = async () => {
     const opened = unused.pop() ?? (await openTestDatabase());
     const relations = await openPostgresRelations(opened.database);
     return {
@@ -29,7 +30,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
         unused.push(opened);
       },
     };
-  });
+  };
+  relationsSuite(openEmpty);
+  reachSuite(openEmpty);
 
   test('PostgreSQL relation replicas open concurrently, and each change is visible to the other replicas at once', async () => {
     await using opened = await openTestDatabase();

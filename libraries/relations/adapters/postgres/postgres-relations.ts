@@ -1,11 +1,21 @@
 import { type Database, type Sql, SqlUnavailableError } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { checkChange, checkLimit } from '../../check-change.ts';
-import { model } from '../../model.ts';
+import { isGrantedOnly, model } from '../../model.ts';
+import { objectsWithin } from '../../objects-within.ts';
 import type { Relations, TuplePage } from '../../ports.ts';
 import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
-import { checkClaims, checkObject, checkQuestion, checkTypeRelation, type Tuple } from '../../tuple.ts';
+import {
+  checkClaims,
+  checkObject,
+  checkObjects,
+  checkQuestion,
+  checkTypeRelation,
+  checkWindow,
+  type Tuple,
+} from '../../tuple.ts';
 import { closureRules } from './closure.ts';
+import { heldAmong, nextHeld } from './held-objects.ts';
 
 /** The schema of the tuples. */
 const schema = 'relations';
@@ -25,7 +35,7 @@ export async function openPostgresRelations(database: Database): Promise<Relatio
 }
 
 function postgresRelations(sql: Sql): Relations {
-  return {
+  const relations: Relations = {
     async check(subject, relation, object, claimed = []) {
       checkQuestion(subject, relation, object);
       checkClaims(subject, claimed);
@@ -51,6 +61,33 @@ function postgresRelations(sql: Sql): Relations {
       const claims = type === 'group' && relation === 'member' ? claimed : [];
       const found = reached.filter((one) => one.relation === relation && one.object.startsWith(`${type}:`));
       return [...new Set([...found.map(({ object }) => object), ...claims])].sort();
+    },
+
+    async nextObjects(subject, relation, type, window, claimed = []) {
+      checkClaims(subject, claimed);
+      checkTypeRelation(relation, type);
+      checkWindow(window);
+      if (!isGrantedOnly(type, relation)) {
+        return objectsWithin(await relations.objectsOf(subject, relation, type, claimed), window);
+      }
+      const holding = { holders: [subject, ...claimed.map(membersOf)], relation, mostHolders: largestClosure };
+      const { size, objects } = await available(() => nextHeld(sql, holding, type, window));
+      if (size > largestClosure) throw tooComplex();
+      return objects;
+    },
+
+    async checkEach(subject, relation, objects, claimed = []) {
+      checkClaims(subject, claimed);
+      const type = checkObjects(relation, objects);
+      if (type === undefined) return [];
+      if (!isGrantedOnly(type, relation)) {
+        return await Promise.all(objects.map((object) => relations.check(subject, relation, object, claimed)));
+      }
+      const holding = { holders: [subject, ...claimed.map(membersOf)], relation, mostHolders: largestClosure };
+      const { size, objects: found } = await available(() => heldAmong(sql, holding, objects));
+      if (size > largestClosure) throw tooComplex();
+      const held = new Set(found);
+      return objects.map((object) => held.has(object));
     },
 
     async tuplesOf(object) {
@@ -102,6 +139,7 @@ function postgresRelations(sql: Sql): Relations {
 
     async [Symbol.asyncDispose]() {},
   };
+  return relations;
 }
 
 /**

@@ -1,0 +1,39 @@
+/** Ids of a sorted list without duplicates, from one on: at most `limit`, and fewer only if there are no more. */
+export type IdList = (window: IdWindow) => Promise<readonly string[]>;
+
+export type IdWindow = { readonly from: string; readonly limit: number };
+
+/** A part of a list; `next` is the first id after it, undefined at the end of the list. */
+export type IdPart = { readonly ids: readonly string[]; readonly next: string | undefined };
+
+/**
+ * The next ids that all lists have. Where one list has a gap, the others are not read, so that the work depends on the
+ * shortest of them.
+ * @param limit at least 1
+ */
+export async function commonIds(lists: readonly IdList[], { from, limit }: IdWindow): Promise<IdPart> {
+  const found: string[] = [];
+  const size = limit + 1;
+  for (let start: string | undefined = from; start !== undefined && found.length <= limit; ) {
+    const at: string = start;
+    const parts = await Promise.all(lists.map((next) => next({ from: at, limit: size })));
+    const { ids, next } = join(parts, size);
+    const last = found.at(-1);
+    found.push(...(last === undefined ? ids : ids.filter((id) => id > last)));
+    start = next;
+  }
+  return { ids: found.slice(0, limit), next: found[limit] };
+}
+
+/** The ids of all parts, and where the next parts must begin: at the last known id or after a gap. */
+function join(parts: readonly (readonly string[])[], size: number): IdPart {
+  const ends = parts.flatMap((part) => (part.length < size ? [] : [part.at(-1) as string]));
+  // After the end of the shortest full part it is not known what that list has.
+  const known = ends.toSorted()[0];
+  const [first = [], ...others] = parts;
+  const sets = others.map((part) => new Set(part));
+  const ids = first.filter((id) => (known === undefined || id <= known) && sets.every((set) => set.has(id)));
+  if (known === undefined) return { ids, next: undefined };
+  const starts = parts.map((part) => part.find((id) => id > known) ?? (part.length < size ? undefined : known));
+  return { ids, next: starts.includes(undefined) ? undefined : starts.toSorted().at(-1) };
+}
