@@ -1,4 +1,4 @@
-import { auditSettings } from '#audit/audit-settings';
+import { type AuditExport, auditExportOf, auditSettings } from '#audit/audit-settings';
 import { memoryLimits } from '#contracts/memory';
 import { type IdentityMode, identityOf, identitySettings, listenOf } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
@@ -86,6 +86,7 @@ export type MemoryConfig = {
   readonly eventConcurrency: number;
   readonly quota: MemoryQuota;
   readonly auditDays: number;
+  readonly auditExport: AuditExport;
   readonly logLevel: LogLevel;
 };
 
@@ -121,6 +122,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       tenantOpenEvents: read.PORTCULLIS_TENANT_OPEN_EVENTS,
     },
     auditDays: read.PORTCULLIS_AUDIT_DAYS,
+    auditExport: auditExportOf(read),
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const secrets = {

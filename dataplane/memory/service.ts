@@ -1,5 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
+import { openAuditExport } from '#audit/adapters/open-audit-export';
 import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
 import { startRetention } from '#audit/start-retention';
 import { openStorageGuard } from '#checks/guard/open-storage-guard';
@@ -98,6 +99,16 @@ export async function createMemoryService(
   const clock = systemClock;
   const audit = await openPostgresAudit(database, 'memory');
   parts.use(startRetention(audit, { days: config.auditDays, clock, logger }));
+  const exported = parts.use(
+    openAuditExport(config.auditExport, {
+      database,
+      chain: 'memory',
+      holder: uuid(),
+      metrics: metrics.auditExport,
+      clock,
+      logger,
+    }),
+  );
   const profiles = parts.use(
     await followProfiles({
       path: config.modelsFile,
@@ -152,8 +163,10 @@ export async function createMemoryService(
       listen: config.adminListen,
       registry: metrics.registry,
       problems: readiness.problems,
-      beforeScrape: async () =>
-        metrics.backlog(await readEventBacklog(database, profile() !== undefined).catch(() => undefined)),
+      async beforeScrape() {
+        metrics.backlog(await readEventBacklog(database, profile() !== undefined).catch(() => undefined));
+        await exported.measure();
+      },
     }),
   );
   const url = config.role === 'worker' ? undefined : await serve();

@@ -1,4 +1,4 @@
-import { auditSettings } from '#audit/audit-settings';
+import { type AuditExport, auditExportOf, auditSettings } from '#audit/audit-settings';
 import { type IdentityMode, identityOf, identitySettings, listenOf } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
@@ -103,6 +103,7 @@ export type RetrievalConfig = {
   readonly tenantQuota: TenantQuota;
   readonly emptyAclPolicy: 'reject' | 'strictest';
   readonly auditDays: number;
+  readonly auditExport: AuditExport;
   readonly logLevel: LogLevel;
 };
 
@@ -141,6 +142,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     },
     emptyAclPolicy: read.PORTCULLIS_EMPTY_ACL_POLICY,
     auditDays: read.PORTCULLIS_AUDIT_DAYS,
+    auditExport: auditExportOf(read),
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const secrets = {

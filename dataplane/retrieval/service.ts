@@ -1,5 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
+import { openAuditExport } from '#audit/adapters/open-audit-export';
 import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
 import { createRefusalRecorder } from '#audit/record-refusals';
 import { startRetention } from '#audit/start-retention';
@@ -89,6 +90,16 @@ export async function createRetrievalService(
   const clock = systemClock;
   const audit = await openPostgresAudit(database, 'retrieval');
   parts.use(startRetention(audit, { days: config.auditDays, clock, logger }));
+  const exported = parts.use(
+    openAuditExport(config.auditExport, {
+      database,
+      chain: 'retrieval',
+      holder: uuid(),
+      metrics: metrics.auditExport,
+      clock,
+      logger,
+    }),
+  );
   const onAuditFailure = (error: unknown): void =>
     logger.warn('audit_not_written', { failure: describeFailure(error) });
   const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
@@ -151,6 +162,7 @@ export async function createRetrievalService(
       problems: readiness.problems,
       async beforeScrape() {
         metrics.backlog(await readBacklog(database).catch(() => undefined));
+        await exported.measure();
         if (search.held === undefined) return;
         metrics.indexHeld(await readIndexState(database, search.held).catch(() => undefined));
       },

@@ -32,6 +32,7 @@ const published = {
   'relations/0002-subjects.sql': '06f6572b43de550152f0e88fd9bf0095f7127621ec2ac4dbcb00a51c15afc7a1',
   'audit/0001-entries.sql': '3cb5101ed4a03235fd600f70f9f7dfb632be6868591492c4a697bb43c3fcf5f2',
   'audit/0002-sources.sql': '0708273fbee0a993abbfbceedb107bb3fbb4fcf4006c0981fe83432e06f110ca',
+  'audit/0003-exports.sql': '5f3616d9d429822ffbbc275fee6f7ebb910a51df150a16d9c3333389b59c057e',
 };
 
 const subject = 'user:http%3A//issuer.test|root-admin';
@@ -124,6 +125,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     expect(tables.map(({ name }) => name)).toEqual([
       'audit.chains',
       'audit.entries',
+      'audit.exports',
       'audit.migrations',
       'audit.sources',
       'management.approval_rules',

@@ -63,6 +63,7 @@ const gateway = z.strictObject({
   podDisruptionBudget: budget,
 });
 
+const auditReceiver = z.strictObject({ url: z.union([z.literal(''), url]), ...existingSecret.shape });
 const auditDays = z.int().min(1).max(36_500);
 
 const storage = {
@@ -343,6 +344,7 @@ export const valuesSchema = z.strictObject({
   servedPolicies: servedPoliciesSchema.shape.policies,
   runtimeToken: existingSecret,
   adminToken: existingSecret,
+  auditExport: z.strictObject({ webhook: auditReceiver, otlp: auditReceiver }),
   operator,
   gateway,
   management,

@@ -52,3 +52,37 @@ export type AuditLog = {
    */
   retain(before: Date, now: Date): Promise<number>;
 };
+
+/** Names of receivers of an export, which are stored and are label values. */
+export const auditReceiverNames = ['webhook', 'otlp'] as const;
+export type AuditReceiverName = (typeof auditReceiverNames)[number];
+
+/** `stored`: the receiver has every entry. A reason holds no address, secret or text of the receiver. */
+export type AuditDelivery =
+  | { readonly kind: 'stored' }
+  | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number };
+
+/** A store outside of the installation that gets entries of the audit log. */
+export type AuditReceiver = {
+  readonly name: AuditReceiverName;
+  /** Sends consecutive entries of one chain, at least one. Never rejects; ends soon after the signal is aborted. */
+  send(entries: readonly AuditEntry[], signal: AbortSignal): Promise<AuditDelivery>;
+};
+
+/** How far a receiver has the entries of the chain of this service. Methods throw like those of AuditLog. */
+export type ExportPosition = {
+  /**
+   * Makes this process the only one that delivers, for `leaseMs` from now.
+   * @returns the number of the newest stored entry, and of those that retention removed before they were stored;
+   * undefined while another process delivers
+   */
+  claim(leaseMs: number): Promise<{ readonly number: number; readonly removed: number } | undefined>;
+  /** The entries after a number, in order. */
+  after(number: number, limit: number): Promise<readonly AuditEntry[]>;
+  /** Moves the position, unless another process has moved it. */
+  advance(from: number, to: number): Promise<void>;
+  /** Another process may deliver at once. */
+  release(): Promise<void>;
+  /** The time of the oldest entry that the receiver has not stored, ISO 8601; undefined if it has all. */
+  oldestWaiting(): Promise<string | undefined>;
+};

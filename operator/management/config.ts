@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { auditSettings } from '#audit/audit-settings';
+import { type AuditExport, auditExportOf, auditSettings } from '#audit/audit-settings';
 import { readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
@@ -86,6 +86,7 @@ export type ManagementConfig = {
   readonly administrators: readonly string[];
   /** How long entries of the audit log are kept, days. */
   readonly auditDays: number;
+  readonly auditExport: AuditExport;
   readonly quotas: QuotaLimits;
   readonly environment: { readonly providers: string; readonly limits: string };
   readonly runDirectory: string | undefined;
@@ -122,6 +123,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     relations: relationsOf(read),
     administrators: read.PORTCULLIS_ADMINISTRATORS ?? [],
     auditDays: read.PORTCULLIS_AUDIT_DAYS,
+    auditExport: auditExportOf(read),
     quotas: {
       policies: read.PORTCULLIS_MAX_POLICIES,
       revisions: read.PORTCULLIS_MAX_REVISIONS,

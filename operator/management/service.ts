@@ -1,5 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
+import { openAuditExport } from '#audit/adapters/open-audit-export';
 import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
 import { createRefusalRecorder } from '#audit/record-refusals';
 import { startRetention } from '#audit/start-retention';
@@ -138,6 +139,16 @@ export async function createManagementService(
     logger.warn('audit_not_written', { failure: describeFailure(error) });
   const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
   parts.use(startRetention(audit, { days: config.auditDays, clock, logger }));
+  const exported = parts.use(
+    openAuditExport(config.auditExport, {
+      database,
+      chain: 'management',
+      holder: uuid(),
+      metrics: metrics.auditExport,
+      clock,
+      logger,
+    }),
+  );
   const store = createOperationStore(database, audit);
   const models = createModelReader({ client, caches, gateways, approved, store, program });
   const advance = createAdvancePolicy({ client, caches, store });
@@ -196,7 +207,9 @@ export async function createManagementService(
       listen: config.adminListen,
       registry: metrics.registry,
       problems: readiness.problems,
-      beforeScrape: readiness.refresh,
+      async beforeScrape() {
+        await Promise.all([readiness.refresh(), exported.measure()]);
+      },
     }),
   );
   const clients = parts.use(

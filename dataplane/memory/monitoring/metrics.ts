@@ -1,5 +1,6 @@
 import { createBacklogMetrics } from '#api/backlog-metrics';
 import { createRequestMetrics, type RequestMetrics } from '#api/request-metrics';
+import { type AuditExportMetrics, createAuditExportMetrics } from '#audit/export-metrics';
 import { type MemoryErrorCode, memoryErrors } from '#contracts/memory-errors';
 import { maxIssuers } from '#identity/issuers-file';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
@@ -33,6 +34,7 @@ const followedFiles: readonly FollowedFile[] = ['models', 'guard_target'];
 
 export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   readonly registry: Metrics;
+  readonly auditExport: AuditExportMetrics;
   eventEnded(end: EventEnd): void;
   /** Counts events that FAILED because their workers died as often as allowed. */
   undelivered(events: number): void;
@@ -103,6 +105,7 @@ export function createMemoryMetrics(): MemoryMetrics {
   });
   return {
     registry,
+    auditExport: createAuditExportMetrics(registry),
     ...requests,
     eventEnded: (end) => attempts.add({ end }),
     undelivered: (events) => attempts.add({ end: 'exhausted' }, events),

@@ -70,6 +70,7 @@ export async function startMemory(database: TestDatabase, options: MemoryParts =
         eventConcurrency: 2,
         quota: { userMemories: 100_000, tenantUsers: 100_000, tenantOpenEvents: 10_000 },
         auditDays: 400,
+        auditExport: { webhook: undefined, otlp: undefined },
         logLevel: 'error',
         ...options.config,
       },

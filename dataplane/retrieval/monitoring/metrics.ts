@@ -1,5 +1,6 @@
 import { createBacklogMetrics } from '#api/backlog-metrics';
 import { createRequestMetrics, type RequestMetrics } from '#api/request-metrics';
+import { type AuditExportMetrics, createAuditExportMetrics } from '#audit/export-metrics';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
 import { maxIssuers } from '#identity/issuers-file';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
@@ -24,6 +25,7 @@ const followedFiles: readonly FollowedFile[] = ['models', 'guard_target', 'conte
 
 export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalErrorCode> & {
   readonly registry: Metrics;
+  readonly auditExport: AuditExportMetrics;
   attemptEnded(end: AttemptEnd): void;
   stepCompleted(step: IngestStep): void;
   /** The result of reading the job table; undefined if the database did not answer. */
@@ -111,6 +113,7 @@ export function createRetrievalMetrics(): RetrievalMetrics {
   });
   return {
     registry,
+    auditExport: createAuditExportMetrics(registry),
     ...requests,
     attemptEnded: (end) => attempts.add({ end }),
     stepCompleted: (step) => completed.add({ step }),

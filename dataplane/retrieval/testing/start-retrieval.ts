@@ -76,6 +76,7 @@ export async function startRetrieval(
         tenantQuota: { documents: 100_000, openJobs: 10_000, bytes: 2 ** 40 },
         emptyAclPolicy: 'reject',
         auditDays: 400,
+        auditExport: { webhook: undefined, otlp: undefined },
         logLevel: 'error',
         ...options.config,
       },

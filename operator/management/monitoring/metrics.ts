@@ -1,4 +1,5 @@
 import { createRequestMetrics, type RequestMetrics } from '#api/request-metrics';
+import { type AuditExportMetrics, createAuditExportMetrics } from '#audit/export-metrics';
 import { type ManagementErrorCode, managementErrors } from '#contracts/management-errors';
 import { maxIssuers } from '#identity/issuers-file';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
@@ -9,6 +10,7 @@ const codes = Object.keys(managementErrors) as ManagementErrorCode[];
 
 export type ManagementMetrics = RequestMetrics<ServedOperation, ManagementErrorCode> & {
   readonly registry: Metrics;
+  readonly auditExport: AuditExportMetrics;
   /** Time since the least recent contact of a watch with its server, seconds. */
   watchSilence(seconds: number): void;
   /** The emergency credential was used. */
@@ -51,6 +53,7 @@ export function createManagementMetrics(): ManagementMetrics {
   database.set({}, 1);
   return {
     registry,
+    auditExport: createAuditExportMetrics(registry),
     ...requests,
     watchSilence: (value) => silence.set({}, value),
     breakGlassUsed: () => emergencies.add({}),

@@ -86,6 +86,7 @@ spec:
             - { name: PORTCULLIS_EVENT_CONCURRENCY, value: {{ $own.eventConcurrency | int | quote }} }
             - { name: PORTCULLIS_USER_MEMORIES, value: {{ $own.quotas.userMemories | int64 | quote }} }
             - { name: PORTCULLIS_AUDIT_DAYS, value: {{ $own.auditDays | quote }} }
+            {{- with include "portcullis.auditExportEnv" $ | trim }}{{ . | nindent 12 }}{{- end }}
             - { name: PORTCULLIS_TENANT_USERS, value: {{ $own.quotas.tenantUsers | int64 | quote }} }
             - { name: PORTCULLIS_TENANT_OPEN_EVENTS, value: {{ $own.quotas.tenantOpenEvents | int64 | quote }} }
             - { name: PORTCULLIS_LOG_LEVEL, value: {{ $own.logLevel }} }
@@ -111,6 +112,7 @@ spec:
             - { name: memory, mountPath: /etc/portcullis/memory, readOnly: true }
             - { name: issuers, mountPath: /etc/portcullis/issuers, readOnly: true }
             - { name: database, mountPath: /etc/portcullis/database, readOnly: true }
+            {{- with include "portcullis.auditExportMounts" $ | trim }}{{ . | nindent 12 }}{{- end }}
             {{- if eq $.Values.gateway.clientAuth "keys" }}
             - { name: gateway-key, mountPath: /etc/portcullis/gateway-key, readOnly: true }
             {{- end }}
@@ -131,6 +133,7 @@ spec:
             secretName: {{ include "portcullis.databaseSecret" $ }}
             defaultMode: 0440
             items: [{ key: password, path: password }]
+        {{- with include "portcullis.auditExportVolumes" $ | trim }}{{ . | nindent 8 }}{{- end }}
         {{- if eq $.Values.gateway.clientAuth "keys" }}
         - name: gateway-key
           secret:

@@ -83,6 +83,7 @@
 {{- end -}}
 {{- if not $.Values.postgresql.enabled -}}{{- $urls = append $urls $.Values.externalDatabase.url -}}{{- end -}}
 {{- if eq .relations "openfga" -}}{{- $urls = append $urls .openfga.url -}}{{- end -}}
+{{- $urls = concat $urls (include "portcullis.auditExportUrls" $ | fromJsonArray) -}}
 {{- include "portcullis.egress.urls" $urls -}}
 {{- end -}}
 {{- end -}}
@@ -103,6 +104,7 @@
 {{- if .s3.url -}}{{- $urls = append $urls .s3.url -}}{{- end -}}
 {{- if .nats.url -}}{{- $urls = append $urls .nats.url -}}{{- end -}}
 {{- if .opensearch.url -}}{{- $urls = append $urls .opensearch.url -}}{{- end -}}
+{{- $urls = concat $urls (include "portcullis.auditExportUrls" $ | fromJsonArray) -}}
 {{- include "portcullis.egress.urls" $urls -}}
 {{- end -}}
 {{- end -}}
@@ -119,6 +121,7 @@
 {{- if hasKey . "jwksUrl" -}}{{- $urls = append $urls .jwksUrl -}}{{- end -}}
 {{- end -}}
 {{- if not $.Values.postgresql.enabled -}}{{- $urls = append $urls $.Values.externalDatabase.url -}}{{- end -}}
+{{- $urls = concat $urls (include "portcullis.auditExportUrls" $ | fromJsonArray) -}}
 {{- include "portcullis.egress.urls" $urls -}}
 {{- end -}}
 {{- end -}}

@@ -1,31 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { AuditContent, AuditEntry } from '#contracts/audit';
+import type { AuditEntry } from '#contracts/audit';
 import { createAuditVerifier } from '#contracts/verify-audit';
 import { connectSql, passwordFrom } from '#sql/connect';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import type { AuditLog } from '../../ports.ts';
+import { auditContent } from '../../testing/audit-content.ts';
 import { openPostgresAudit } from './postgres-audit.ts';
 
 const start = Date.parse('2026-01-01T00:00:00.000Z');
-
-function content(number: number, change: Partial<AuditContent> = {}): AuditContent {
-  return {
-    time: new Date(start + number).toISOString(),
-    action: 'policy.update',
-    outcome: 'accepted',
-    code: null,
-    author: { kind: 'token', issuer: 'http://issuer.test', subject: `user-${number % 3}`, actors: [] },
-    client: 'loopback',
-    target: { type: 'policy', id: `policy-${number}` },
-    operationId: null,
-    traceId: null,
-    before: null,
-    after: null,
-    count: 1,
-    since: null,
-    ...change,
-  };
-}
 
 async function allEntries(log: AuditLog, order: 'newest' | 'oldest' = 'oldest'): Promise<readonly AuditEntry[]> {
   const found: AuditEntry[] = [];
@@ -54,7 +36,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     });
     const logs = [await openPostgresAudit(database.database, 'one'), await openPostgresAudit(second, 'one')] as const;
     await Promise.all(
-      Array.from({ length: 40 }, (_, at) => logs[at % 2 === 0 ? 0 : 1].write([content(2 * at), content(2 * at + 1)])),
+      Array.from({ length: 40 }, (_, at) =>
+        logs[at % 2 === 0 ? 0 : 1].write([auditContent(2 * at), auditContent(2 * at + 1)]),
+      ),
     );
     const entries = await allEntries(logs[0]);
     expect(entries.map(({ number }) => number)).toEqual(Array.from({ length: 80 }, (_, at) => at + 1));
@@ -69,13 +53,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     await using database = await openTestDatabase();
     const { sql } = database.database;
     const log = await openPostgresAudit(database.database, 'one');
-    await log.write([content(1)]);
+    await log.write([auditContent(1)]);
     const failed = sql.begin(async (own) => {
-      await log.append(own, [content(2)]);
+      await log.append(own, [auditContent(2)]);
       throw new RangeError('a rule refused it');
     });
     await expect(failed).rejects.toThrow(RangeError);
-    await log.write([content(3)]);
+    await log.write([auditContent(3)]);
     expect((await allEntries(log)).map((entry) => entry.content.target?.id)).toEqual(['policy-1', 'policy-3']);
     expect(await breaksOf(log)).toEqual([]);
   });
@@ -84,7 +68,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     await using database = await openTestDatabase();
     const { sql } = database.database;
     const log = await openPostgresAudit(database.database, 'one');
-    await log.write([content(1), content(2)]);
+    await log.write([auditContent(1), auditContent(2)]);
     for (const statement of [
       `update audit.entries set content = replace(content, 'accepted', 'refused')`,
       'delete from audit.entries',
@@ -98,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
   test('a verification names the first entry that was changed, removed, exchanged or cut off', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
-    await log.write(Array.from({ length: 9 }, (_, at) => content(at + 1)));
+    await log.write(Array.from({ length: 9 }, (_, at) => auditContent(at + 1)));
     const changed = (entry: AuditEntry) => ({ ...entry, content: { ...entry.content, client: 'public' as const } });
     for (const [tamper, number, problem] of [
       [(all: AuditEntry[]) => all.map((one) => (one.number >= 4 ? changed(one) : one)), 4, /content was changed/],
@@ -116,7 +100,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
   test('retention removes entries before its time, keeps the newest one, and the rest stays provable', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
-    await log.write(Array.from({ length: 1_203 }, (_, at) => content(at + 1)));
+    await log.write(Array.from({ length: 1_203 }, (_, at) => auditContent(at + 1)));
     const now = new Date(start + 5_000);
     expect(await log.retain(new Date(start + 1_101), now)).toBe(1_100);
     const kept = await allEntries(log);
@@ -136,7 +120,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     await using database = await openTestDatabase();
     const { sql } = database.database;
     const log = await openPostgresAudit(database.database, 'one');
-    await log.write(Array.from({ length: 5 }, (_, at) => content(at + 1)));
+    await log.write(Array.from({ length: 5 }, (_, at) => auditContent(at + 1)));
     const third = (await allEntries(log))[2];
     await sql.begin(async (own) => {
       await own`select set_config('portcullis.audit_retention', 'on', true)`;
@@ -152,8 +136,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
     const other = await openPostgresAudit(database.database, 'two');
-    await log.write([content(1), content(2, { action: 'binding.unbind', outcome: 'refused', code: 'etag_mismatch' })]);
-    await other.write([content(3, { operationId: 'operation-3' })]);
+    await log.write([
+      auditContent(1),
+      auditContent(2, { action: 'binding.unbind', outcome: 'refused', code: 'etag_mismatch' }),
+    ]);
+    await other.write([auditContent(3, { operationId: 'operation-3' })]);
     const found = async (filter: Parameters<AuditLog['read']>[0]['filter']) =>
       (await log.read({ filter, order: 'oldest', limit: 10 })).entries.map((one) => one.content.target?.id);
     expect(await found({ subject: 'user-1' })).toEqual(['policy-1']);
@@ -171,9 +158,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
   test('what was observed under one source is recorded once, whichever replica observes it', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
-    const added = await Promise.all([1, 2, 3, 4].map((at) => log.writeOnce('revision/1', content(at))));
+    const added = await Promise.all([1, 2, 3, 4].map((at) => log.writeOnce('revision/1', auditContent(at))));
     expect(added.filter((one) => one)).toHaveLength(1);
-    expect(await log.writeOnce('revision/2', content(5))).toBe(true);
+    expect(await log.writeOnce('revision/2', auditContent(5))).toBe(true);
     expect(await allEntries(log)).toHaveLength(2);
   });
 });

@@ -1,8 +1,9 @@
-import { type AuditContent, type AuditEntry, auditContentSchema, auditGenesis, auditHash } from '#contracts/audit';
+import { type AuditContent, auditContentSchema, auditGenesis, auditHash } from '#contracts/audit';
 import { canonicalBytes } from '#contracts/canonical';
 import type { Database, Sql, TransactionSql } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import type { AuditFilter, AuditLog } from '../../ports.ts';
+import { type AuditRow, entryOfRow } from './audit-row.ts';
 
 const schema = 'audit';
 const folder = new URL('./migrations/', import.meta.url);
@@ -10,14 +11,6 @@ const folder = new URL('./migrations/', import.meta.url);
 const batch = 500;
 
 type Head = { readonly number: string; readonly hash: string };
-type EntryRow = {
-  readonly position: string;
-  readonly chain: string;
-  readonly number: string;
-  readonly previous: string;
-  readonly hash: string;
-  readonly content: string;
-};
 
 /**
  * The audit log of a service in PostgreSQL. Migrates its schema first. The caller disposes the database.
@@ -66,13 +59,13 @@ function auditLog(sql: Sql, chain: string): AuditLog {
       const isNewest = order === 'newest';
       const beyond =
         after === undefined ? sql`` : isNewest ? sql`and position < ${after}` : sql`and position > ${after}`;
-      const rows = await sql<EntryRow[]>`
+      const rows = await sql<AuditRow[]>`
         select position, chain, number, previous, hash, content from audit.entries
         where ${conditions(sql, filter)} ${beyond}
         order by position ${isNewest ? sql`desc` : sql`asc`} limit ${limit + 1}`;
       const shown = rows.slice(0, limit);
       const last = shown.at(-1);
-      return { entries: shown.map(entryOf), next: rows.length > limit && last !== undefined ? last.position : null };
+      return { entries: shown.map(entryOfRow), next: rows.length > limit && last !== undefined ? last.position : null };
     },
 
     async chains() {
@@ -161,11 +154,6 @@ function retention(chain: string, hash: string, count: number, now: Date): Audit
     count,
     since: null,
   };
-}
-
-function entryOf(row: EntryRow): AuditEntry {
-  const { chain, number, previous, hash, content } = row;
-  return { chain, number: Number(number), previous, hash, content: JSON.parse(content) as AuditContent };
 }
 
 function conditions(sql: Sql, filter: AuditFilter) {
