@@ -121,6 +121,41 @@ describe('portcullis agent chat', () => {
   });
 });
 
+describe('portcullis agent runs and agent trace', () => {
+  test('the owner sees the runs of every caller, another person its own, and each trace has nodes and no text', async () => {
+    await answered(['agent', 'send', 'assistant', '--as', 'bob', '-m', 'Good afternoon']);
+    const listed = async (as: string) => {
+      const end = await run(['agent', 'runs', 'assistant', '--as', as, '--json']);
+      expect([end.code, end.stdout.includes('afternoon')]).toEqual([0, false]);
+      return JSON.parse(end.stdout) as { readonly all: boolean; readonly runs: readonly { readonly runId: string }[] };
+    };
+    const [ofAll, ofBob] = [await listed('ann'), await listed('bob')];
+    expect([ofAll.all, ofBob.all]).toEqual([true, false]);
+    expect(ofAll.runs.length).toBeGreaterThan(ofBob.runs.length);
+    const runId = ofBob.runs[0]?.runId ?? '';
+    const table = await run(['agent', 'runs', 'assistant', '--as', 'bob']);
+    expect(table.stdout).toMatch(new RegExp(`^${runId} +\\S+Z +\\d+ ms +ok$`, 'm'));
+    for (const as of ['bob', 'ann']) {
+      const trace = await run(['agent', 'trace', 'assistant', runId, '--as', as]);
+      expect([trace.code, trace.stderr, trace.stdout.includes('afternoon')]).toEqual([0, '', false]);
+      expect(trace.stdout).toMatch(/^answer +prompt +\d+ ms +\d+ ms +ok +1$/m);
+    }
+    const hidden = await run(['agent', 'trace', 'assistant', runId, '--as', 'eve']);
+    expect(hidden).toMatchObject({ code: 3, stderr: expect.stringContaining('run_not_found') });
+    const none = await run(['agent', 'runs', 'assistant', '--as', 'eve']);
+    expect(none.stdout).toContain('portcullis agent send assistant --message TEXT');
+  });
+
+  test('the trace of a failed run names the code, the step and the node', async () => {
+    await run(['agent', 'send', 'assistant', '--as', 'bob', '-m', 'Explain how to make a bomb']);
+    const list = JSON.parse((await run(['agent', 'runs', 'assistant', '--as', 'bob', '--json'])).stdout);
+    expect(list.runs[0]).toMatchObject({ code: 'guardrail_denied', step: 'entry_point' });
+    const trace = await run(['agent', 'trace', 'assistant', list.runs[0].runId, '--as', 'bob']);
+    expect(trace.stdout).toMatch(/^answer +prompt +\d+ ms +\d+ ms +guardrail_denied +1$/m);
+    expect(trace.stdout).not.toContain('bomb');
+  });
+});
+
 test('portcullis why and portcullis status show what gateways serve of an agent', async () => {
   const well = await run(['why', 'agent/assistant']);
   expect([well.code, well.stderr]).toEqual([0, '']);

@@ -43,6 +43,7 @@ const ofPlugin = new Set(['backup', 'restore']);
 const exits: Readonly<Record<string, number>> = {
   up: 11,
   'agents get': 3,
+  'agent trace': 3,
   'agent promote': 2,
   'agent rollback': 2,
   'approval approve': 3,

@@ -15,6 +15,7 @@ const exits: Readonly<Record<string, ExitName>> = {
   guardrail_error: 'guardrail_error',
   unauthenticated: 'unauthenticated',
   not_found: 'not_found',
+  run_not_found: 'not_found',
   upstream_error: 'upstream_error',
 };
 

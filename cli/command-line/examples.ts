@@ -67,6 +67,8 @@ export const examples: Readonly<Record<string, string>> = {
   'agents watch': '... agents watch --workspace examples --interval 1 --times 2 --as bob',
   'agent send': '... agent send assistant --message "What is a portcullis?" --as ann',
   'agent chat': '... agent chat assistant --message "What is a portcullis?" --as ann',
+  'agent runs': '... agent runs assistant --as ann',
+  'agent trace': '... agent trace assistant 01890a5d-ac96-774b-bcce-b302099a8057 --as ann',
   'agent switch': '... agent switch assistant assistant-1 --wait',
   'agent promote': '... agent promote assistant --wait',
   'agent rollback': '... agent rollback assistant --wait',

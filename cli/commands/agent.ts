@@ -17,6 +17,7 @@ import { formatOf, type OutputOptions, withOutput, writeResult } from '../output
 import { runningPlatform } from '../platform/running-platform.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { addAgentChat } from './agent-chat.ts';
+import { addAgentRuns } from './agent-runs.ts';
 
 type SendOptions = OutputOptions & {
   readonly message?: string;
@@ -48,6 +49,7 @@ export function addAgent(program: Command, source: ResourceSource): void {
   const timeout = { seconds: answerSeconds, description: 'longest wait for the answer' };
   withRequestTimeout(withOutput(send), timeout).action(sendMessage);
   addAgentChat(agent);
+  addAgentRuns(agent);
   addAgentChanges(agent, source);
 }
 

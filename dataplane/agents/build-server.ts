@@ -10,6 +10,7 @@ import type { RunGrants } from './grants/run-grants.ts';
 import type { AgentServer, ServedCard } from './http/agent-server.ts';
 import type { CallVerifier } from './identity/call-verifier.ts';
 import { SessionStore } from './mcp/session-store.ts';
+import type { RunReader } from './monitoring/run-ring.ts';
 import type { PolicyTargets } from './steps/policy-targets.ts';
 import type { RunObserver } from './steps/process-call.ts';
 import { createRunSlots } from './steps/run-slots.ts';
@@ -26,6 +27,7 @@ type BuildParts = {
   readonly checks: CheckClient;
   readonly policies: PolicyTargets;
   readonly observer: RunObserver;
+  readonly runs: RunReader;
   readonly mcpConfirmers: readonly string[];
   readonly clock: Clock;
   readonly unwatchedMs: number;
@@ -33,7 +35,7 @@ type BuildParts = {
 
 /** Creates the server of one version. The startup check creates another one for the built-in agent. */
 export function buildServer(parts: BuildParts): AgentServer {
-  const { agent, verifier, confirmed, card, ports, files, grants, checks, policies, observer } = parts;
+  const { agent, verifier, confirmed, card, ports, files, grants, checks, policies, observer, runs } = parts;
   const { mcpConfirmers, clock, unwatchedMs } = parts;
   return {
     agent,
@@ -47,6 +49,7 @@ export function buildServer(parts: BuildParts): AgentServer {
     },
     tasks: new TaskStore(clock),
     sessions: new SessionStore(clock),
+    runs,
     slots: createRunSlots(agent.bundle.limits.concurrency),
     mcpConfirmers: new Set(mcpConfirmers),
     clock,

@@ -9,6 +9,7 @@ import type { CallFiles } from './files/call-files.ts';
 import { refuseFiles } from './files/refuse-files.ts';
 import { RunGrants } from './grants/run-grants.ts';
 import { createHandler } from './http/create-handler.ts';
+import { RunRing } from './monitoring/run-ring.ts';
 import { createFlowPorts } from './ports/flow-ports.ts';
 import { loadBuiltinAgent, loadBuiltinFileAgent } from './selfcheck/builtin-agent.ts';
 import { openCheckedFile } from './selfcheck/checked-file.ts';
@@ -47,7 +48,7 @@ async function confirm(
     files,
     grants,
   });
-  const observer = { started: () => undefined, event: () => undefined, ended: () => undefined };
+  const ring = new RunRing(systemClock, () => undefined);
   return await confirmCapabilities({
     requested,
     agent,
@@ -63,7 +64,8 @@ async function confirm(
         grants,
         checks,
         policies,
-        observer,
+        observer: ring,
+        runs: ring,
         mcpConfirmers: [confirmerName({ ...selfcheckSubject, subject })],
         clock: systemClock,
         unwatchedMs: 1_000,

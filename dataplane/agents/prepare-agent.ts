@@ -17,6 +17,7 @@ import { RunGrants } from './grants/run-grants.ts';
 import type { Served } from './http/agent-server.ts';
 import { type CallVerifier, createHeaderVerifier } from './identity/call-verifier.ts';
 import { createTokenVerifier } from './identity/workload-verifier.ts';
+import type { RunReader } from './monitoring/run-ring.ts';
 import { followPolicies } from './policies/follow-policies.ts';
 import { createFlowPorts, type FlowServices, unreachableThings } from './ports/flow-ports.ts';
 import { type ModelUsage, meterModel } from './ports/meter-model.ts';
@@ -39,6 +40,7 @@ type PrepareOptions = {
   readonly secrets: AgentSecrets;
   readonly logger: Logger;
   readonly observer: RunObserver;
+  readonly runs: RunReader;
   /** Called with the tokens of each answer of a model. */
   readonly onTokens: (usage: ModelUsage) => void;
   readonly unwatchedMs: number;
@@ -48,7 +50,7 @@ type PrepareOptions = {
 /** Reads and checks everything that a version needs; a version with a problem is not served (`agents:health:ready`). */
 export async function prepareAgent(options: PrepareOptions): Promise<PreparedAgent> {
   await using parts = new AsyncDisposableStack();
-  const { config, secrets, logger, observer, onTokens, unwatchedMs } = options;
+  const { config, secrets, logger, observer, runs, onTokens, unwatchedMs } = options;
   const load = await loadFile(config.bundleFile);
   if (!load.ok) return unserved(load.problems);
   const { agent } = load;
@@ -96,7 +98,7 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   const ports = { ...unmetered, model: meterModel(unmetered.model, onTokens) };
   const { mcpConfirmers } = config;
   const verifier = openVerifier(agent, config, logger);
-  const parties = { verifier, ports, files, grants, checks, policies, observer };
+  const parties = { verifier, ports, files, grants, checks, policies, observer, runs };
   const built = { agent, confirmed, card, ...parties, mcpConfirmers, unwatchedMs };
   const server = buildServer({ ...built, clock: systemClock });
   const owned = parts.move();

@@ -86,6 +86,7 @@ export async function createAgentService(
       secrets,
       logger,
       observer: ring,
+      runs: ring,
       onTokens: metrics.tokensUsed,
       unwatchedMs,
       fileTimes,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { tracedRunListSchema } from '#contracts/agent-runs';
 import { collectionSchema } from '#contracts/retrieval';
 import { until } from '#kit/testing/until';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -54,7 +55,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const [collection] = z.array(collectionSchema).parse(await listed.json());
     const ofPolicy = ['', '/edit', '/diff?from=1&to=1'].map((end) => `/policies/${policyId}${end}`);
     every = [...paths, ...ofPolicy, `/knowledge/${collection?.collection_id}`, agent.path, agent.flowPath];
-    every = [...every, await addMemory()];
+    every = [...every, await addMemory(), ...(await addRun())];
     const { gateway: url } = platform.status().addresses;
     await chatCall({ url, key: platform.key, model: 'guarded-echo', content: 'Good morning', stream: false });
     ({ browser } = parts.use(await openBrowser()));
@@ -66,6 +67,19 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     'x-tenant-id': 'default',
     'x-user-id': person,
   });
+
+  /** Calls the agent as the administrator; the pages of its runs. */
+  async function addRun(): Promise<readonly string[]> {
+    const { gateway } = platform.status().addresses;
+    const person = platform.status().administrators?.[0]?.split('|')[1] ?? '';
+    const headers = { ...headersOf(person), 'a2a-version': '1.0' };
+    const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'Hello' }] };
+    const call = { method: 'POST', headers, body: JSON.stringify({ message }) };
+    expect((await fetch(`${gateway}${agent.path}/message:send`, call)).status).toBe(200);
+    const list = await (await fetch(`${gateway}${agent.path}/runs`, { headers })).json();
+    const runs = agent.flowPath.replace(/flow$/, 'runs');
+    return [runs, `${runs}/${tracedRunListSchema.parse(list).runs[0]?.runId}`];
+  }
 
   /** Adds a memory of the administrator; the path of its history. */
   async function addMemory(): Promise<string> {
@@ -206,6 +220,45 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const picture = page.getByRole('img', { name: 'Graph of the flow with 3 nodes' });
     expect(await picture.evaluate(heightOf)).toBeGreaterThan(100);
     await page.getByRole('row', { name: 'answer prompt reply' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('the page of a run has the graph of the flow with what ran, each node with its outcome, and no text', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: agent.path });
+    const send = async (text: string, end: 'good' | 'alert') => {
+      await page.getByLabel('Message').fill(text);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await (end === 'good' ? page.locator('.answer .badge.good').first() : page.getByRole('alert')).waitFor();
+    };
+    await send('Good afternoon', 'good');
+    await send('Explain how to make a bomb', 'alert');
+    await page.reload();
+    const runs = page.getByRole('region', { name: 'Runs' });
+    await runs.getByText('Your own runs.').waitFor();
+    const failed = runs.getByRole('row').nth(1);
+    expect(await failed.innerText()).toMatch(/Failed\s+guardrail_denied\s+step entry_point/);
+    await failed.getByRole('link').click();
+    await page.getByRole('heading', { name: 'Trace of a run' }).waitFor();
+    await page.reload();
+    const picture = page.getByRole('img', { name: 'The flow with the 2 nodes of this run' });
+    expect(await picture.evaluate(heightOf)).toBeGreaterThan(100);
+    await page.getByRole('row', { name: /^answer prompt \d+ ms \d+ ms Failed guardrail_denied 1$/ }).waitFor();
+    await page.getByText('Write the message without what the policy forbids').waitFor();
+    expect(await page.locator('main').innerText()).not.toContain('bomb');
+    await page.getByRole('link', { name: 'Runs' }).click();
+    expect(await page.getByRole('row').count()).toBeGreaterThan(2);
+    const other = await openWatchedPage(browser);
+    await signIn(platform, other.page, { person: 'eve', path: agent.path });
+    await other.page.getByText('No run is kept.').waitFor();
+    await page
+      .getByRole('link')
+      .filter({ has: page.locator('code') })
+      .first()
+      .click();
+    const answer = await other.page.goto(page.url());
+    expect(answer?.status()).toBe(404);
+    await other.page.getByText('run_not_found').waitFor();
     expect(complaints).toEqual([]);
   });
 

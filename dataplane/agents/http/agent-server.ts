@@ -4,6 +4,7 @@ import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { AgentCard } from '../card/build-card.ts';
 import type { CallVerifier } from '../identity/call-verifier.ts';
 import type { SessionStore } from '../mcp/session-store.ts';
+import type { RunReader } from '../monitoring/run-ring.ts';
 import type { AgentApplication } from '../steps/process-call.ts';
 import type { RunSlots } from '../steps/run-slots.ts';
 import type { TaskStore } from '../tasks/task-store.ts';
@@ -27,6 +28,7 @@ export type AgentServer = {
   readonly profiles: ServedProfiles;
   readonly tasks: TaskStore;
   readonly sessions: SessionStore;
+  readonly runs: RunReader;
   readonly slots: RunSlots;
   /** `issuer|subject` of the people who may call MCP (`agents:mcp-auth:r1-only`). */
   readonly mcpConfirmers: ReadonlySet<string>;

@@ -9,6 +9,7 @@ import type { Served } from './agent-server.ts';
 import { answerMcpCall } from './answer-mcp-call.ts';
 import { type Exchange, refuseWithProblem } from './exchange.ts';
 import { getCard } from './get-card.ts';
+import { answerRunRoute, runRouteOf } from './run-routes.ts';
 
 type HandlerOptions = {
   readonly served: () => Served;
@@ -80,13 +81,21 @@ async function answer(
   }
   const isMcp = pathname === mcpPath;
   const routes = a2aRoutes.filter(({ path }) => path.test(pathname));
-  if (pathname !== cardPath && !isMcp && routes.length === 0) return refused('unknown', new AgentError('not_found'));
+  const runRoute = runRouteOf(pathname);
+  if (pathname !== cardPath && !isMcp && runRoute === undefined && routes.length === 0) {
+    return refused('unknown', new AgentError('not_found'));
+  }
   if (served.kind === 'not_ready') return refused('unknown', new AgentError('advertised_capability_unavailable'));
   const { server } = served;
   if (pathname === cardPath) {
     if (method !== 'GET') return refused('card', new AgentError('method_not_allowed'), 'GET, HEAD');
     getCard(server, exchange);
     return { operation: 'card', refusal: undefined };
+  }
+  if (runRoute !== undefined) {
+    const { operation } = runRoute;
+    if (method !== 'GET') return refused(operation, new AgentError('method_not_allowed'), 'GET, HEAD');
+    return { operation, code: await answerRunRoute(server, exchange, runRoute) };
   }
   if (isMcp) {
     if (!server.profiles.mcp) return refused('mcp', new AgentError('not_found'));

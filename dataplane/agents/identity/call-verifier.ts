@@ -3,7 +3,7 @@ import { isSentToThisMachine } from '#identity/is-sent-to-this-machine';
 import type { ExecutionIdentity } from '../calls/agent-call.ts';
 import { AgentError } from '../calls/agent-error.ts';
 
-/** Every operation of the protocols, by its name in workload tokens. */
+/** Every operation of the protocols, and the reads of runs, by its name in workload tokens. */
 export const callOperations = [
   'message:send',
   'message:stream',
@@ -14,6 +14,8 @@ export const callOperations = [
   'tasks:push',
   'card:extended',
   'mcp',
+  'runs:own',
+  'runs:all',
 ] as const;
 export type CallOperation = (typeof callOperations)[number];
 
@@ -31,7 +33,9 @@ export type CallVerifier = {
  */
 export function createHeaderVerifier(): CallVerifier {
   return {
-    async verify(rawHeaders) {
+    async verify(rawHeaders, operation) {
+      // Only the gateway knows who owns an agent.
+      if (operation === 'runs:all') throw new AgentError('forbidden');
       if (!isSentToThisMachine(rawHeaders)) throw new AgentError('unauthenticated');
       const [user, agent, tenant] = ['x-user-id', 'x-agent-id', 'x-tenant-id'].map((name) => oneName(rawHeaders, name));
       if (typeof user !== 'string' || typeof agent === 'object' || typeof tenant === 'object') {

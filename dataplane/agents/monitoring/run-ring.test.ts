@@ -1,30 +1,74 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
+import { callerOfContext } from '../calls/caller-of-context.ts';
 import { RunRing, ringLimits } from './run-ring.ts';
 
-const node = {
-  type: 'nodeEnded',
-  node: 'n',
-  path: 'n',
-  kind: 'input',
-  outcome: 'ok',
-  attempts: 1,
-  durationMs: 1,
-} as const;
+const place = { node: 'n', kind: 'input' } as const;
+const run = (runId: string, person = 'ann') => {
+  const context = { userIssuer: 'people', userId: person, actors: [], versionId: 'v' };
+  return { runId, traceId: 'trace', context, entrypoint: 'main', input: null };
+};
+const keyOf = (person: string) => callerOfContext(run('', person));
 
 test('the run ring keeps the newest runs, each with its first nodes', () => {
   const ended: string[] = [];
   const ring = new RunRing(createFakeClock(), (code) => ended.push(code));
   for (let count = 1; count <= ringLimits.runs + 1; count += 1) {
-    ring.started({ runId: `run-${count}`, traceId: 'trace' });
+    ring.started(run(`run-${count}`));
     if (count === ringLimits.runs) expect(ring.list().at(-1)?.runId).toBe('run-1');
   }
   expect(ring.list().map(({ runId }) => runId)).toHaveLength(ringLimits.runs);
   expect(ring.list().at(-1)?.runId).toBe('run-2');
-  for (let count = 1; count <= ringLimits.nodes + 1; count += 1) ring.event('run-2', node);
+  const start = (count: number) => ring.event('run-2', { type: 'nodeStarted', ...place, path: `loop[${count}]/n` });
+  for (let count = 1; count <= ringLimits.nodes; count += 1) start(count);
+  expect(ring.get('run-2')).toMatchObject({ omittedNodes: 0 });
+  start(ringLimits.nodes + 1);
   ring.ended('run-2', 'none');
   ring.ended('run-1', 'none');
-  expect(ring.list().at(-1)).toMatchObject({ code: 'none', durationMs: 0 });
-  expect(ring.list().at(-1)?.nodes).toHaveLength(ringLimits.nodes);
+  expect(ring.get('run-2')).toMatchObject({ code: 'none', durationMs: 0, omittedNodes: 1 });
+  expect(ring.get('run-2')?.nodes).toHaveLength(ringLimits.nodes);
   expect(ended).toEqual(['none']);
+});
+
+test('a node in a trace has its start, and its end once it has ended', () => {
+  const clock = createFakeClock();
+  const ring = new RunRing(clock, () => undefined);
+  ring.started(run('run-1'));
+  clock.advance(5);
+  ring.event('run-1', { type: 'nodeStarted', ...place, path: 'n' });
+  expect(ring.get('run-1')?.nodes).toEqual([{ path: 'n', kind: 'input', startedMs: 5 }]);
+  clock.advance(7);
+  const end = { outcome: 'timeout', attempts: 2, durationMs: 7 } as const;
+  ring.event('run-1', { type: 'nodeEnded', ...place, path: 'n', ...end });
+  ring.ended('run-1', 'deadline_exceeded', { step: 'entry_point', flowCode: 'timeout' });
+  expect(ring.get('run-1')).toMatchObject({
+    durationMs: 12,
+    code: 'deadline_exceeded',
+    step: 'entry_point',
+    flowCode: 'timeout',
+    nodes: [{ path: 'n', kind: 'input', startedMs: 5, ...end }],
+  });
+});
+
+test('a caller reads the traces of its own runs, and not those of another caller', () => {
+  const ring = new RunRing(createFakeClock(), () => undefined);
+  ring.started(run('run-1', 'ann'));
+  ring.started(run('run-2', 'bob'));
+  expect(ring.list(keyOf('ann')).map(({ runId }) => runId)).toEqual(['run-1']);
+  expect([ring.get('run-1', keyOf('ann'))?.runId, ring.get('run-2', keyOf('ann'))]).toEqual(['run-1', undefined]);
+  expect(ring.list().map(({ runId }) => runId)).toEqual(['run-2', 'run-1']);
+  expect(JSON.stringify(ring.list())).not.toContain('ann');
+});
+
+test('an ended run is kept for a day, and a run in progress stays', () => {
+  const clock = createFakeClock();
+  const ring = new RunRing(clock, () => undefined);
+  ring.started(run('run-1'));
+  ring.started(run('run-2'));
+  ring.ended('run-1', 'none');
+  clock.advance(ringLimits.keptMs - 1);
+  expect(ring.get('run-1')?.runId).toBe('run-1');
+  clock.advance(1);
+  expect(ring.get('run-1')).toBeUndefined();
+  expect(ring.list().map(({ runId }) => runId)).toEqual(['run-2']);
 });

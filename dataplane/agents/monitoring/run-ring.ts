@@ -1,32 +1,34 @@
+import type { TracedNode, TracedRun } from '#contracts/agent-runs';
 import type { RunEvent } from '#flow/engine/run-events';
+import type { ExecutionRequest } from '#flow/engine/run-flow';
 import type { Clock } from '#kit/time/clock';
-import type { RunObserver } from '../steps/process-call.ts';
+import { callerOfContext } from '../calls/caller-of-context.ts';
+import type { RunFailure, RunObserver } from '../steps/process-call.ts';
 
-type TracedNode = {
-  readonly path: string;
-  readonly kind: string;
-  readonly outcome: string;
-  readonly attempts: number;
-  readonly durationMs: number;
+/** Most runs, most nodes of each run (the first ones are kept), and how long an ended run is kept, milliseconds. */
+export const ringLimits = { runs: 200, nodes: 500, keptMs: 86_400_000 } as const;
+
+/** Reads the runs that a process keeps. `caller` restricts the answer to the runs of one caller. */
+export type RunReader = {
+  /** The newest run first. */
+  list(caller?: string): readonly TracedRun[];
+  get(runId: string, caller?: string): TracedRun | undefined;
 };
 
-/** A run without its texts. */
-type TracedRun = {
-  readonly runId: string;
-  readonly traceId: string;
-  readonly startedAt: string;
-  readonly durationMs?: number;
-  /** Code of the error, or `none`; absent while the run is in progress. */
-  readonly code?: string;
-  readonly nodes: readonly TracedNode[];
+type KeptRun = {
+  readonly run: Omit<TracedRun, 'nodes' | 'omittedNodes'>;
+  readonly caller: string;
+  readonly startedMs: number;
+  /** Time of the end by the same clock; undefined while the run is in progress. */
+  readonly endedMs: number | undefined;
+  /** By path, in the order of their starts. */
+  readonly nodes: Map<string, TracedNode>;
+  omittedNodes: number;
 };
 
-/** Most runs that are kept, and most ended nodes of each run; the first nodes are kept. */
-export const ringLimits = { runs: 200, nodes: 500 } as const;
-
-/** The newest runs of a process, for finding the node that failed or was slow. */
-export class RunRing implements RunObserver {
-  readonly #runs = new Map<string, TracedRun & { readonly nodes: TracedNode[]; readonly startedMs: number }>();
+/** The newest runs of one version in this process, for finding the node that failed or was slow (docs/decisions/0068). */
+export class RunRing implements RunObserver, RunReader {
+  readonly #runs = new Map<string, KeptRun>();
   readonly #clock: Clock;
   readonly #onEnded: (code: string, seconds: number) => void;
 
@@ -35,9 +37,13 @@ export class RunRing implements RunObserver {
     this.#onEnded = onEnded;
   }
 
-  started({ runId, traceId }: { readonly runId: string; readonly traceId: string }): void {
+  started(request: ExecutionRequest): void {
+    const { runId, traceId, context } = request;
     const startedAt = this.#clock.date().toISOString();
-    this.#runs.set(runId, { runId, traceId, startedAt, startedMs: this.#clock.now(), nodes: [] });
+    const run = { runId, versionId: String(context['versionId']), traceId, startedAt };
+    const caller = callerOfContext(request);
+    const startedMs = this.#clock.now();
+    this.#runs.set(runId, { run, caller, startedMs, endedMs: undefined, nodes: new Map(), omittedNodes: 0 });
     for (const oldest of this.#runs.keys()) {
       if (this.#runs.size <= ringLimits.runs) return;
       this.#runs.delete(oldest);
@@ -45,22 +51,49 @@ export class RunRing implements RunObserver {
   }
 
   event(runId: string, event: RunEvent): void {
-    const nodes = this.#runs.get(runId)?.nodes;
-    if (nodes === undefined || event.type !== 'nodeEnded' || nodes.length >= ringLimits.nodes) return;
-    const { path, kind, outcome, attempts, durationMs } = event;
-    nodes.push({ path, kind, outcome, attempts, durationMs });
+    const kept = this.#runs.get(runId);
+    if (kept === undefined || (event.type !== 'nodeStarted' && event.type !== 'nodeEnded')) return;
+    const { path, kind } = event;
+    const known = kept.nodes.get(path);
+    if (event.type === 'nodeEnded') {
+      const { outcome, attempts, durationMs } = event;
+      if (known !== undefined) kept.nodes.set(path, { ...known, outcome, attempts, durationMs });
+    } else if (known === undefined && kept.nodes.size >= ringLimits.nodes) kept.omittedNodes += 1;
+    else kept.nodes.set(path, { path, kind, startedMs: this.#clock.now() - kept.startedMs });
   }
 
-  ended(runId: string, code: string): void {
-    const run = this.#runs.get(runId);
-    if (run === undefined) return;
-    const durationMs = this.#clock.now() - run.startedMs;
-    this.#runs.set(runId, { ...run, code, durationMs });
+  ended(runId: string, code: string, { step, flowCode }: RunFailure = {}): void {
+    const kept = this.#runs.get(runId);
+    if (kept === undefined) return;
+    const endedMs = this.#clock.now();
+    const durationMs = endedMs - kept.startedMs;
+    const cause = { ...(step === undefined ? {} : { step }), ...(flowCode === undefined ? {} : { flowCode }) };
+    this.#runs.set(runId, { ...kept, run: { ...kept.run, durationMs, code, ...cause }, endedMs });
     this.#onEnded(code, durationMs / 1_000);
   }
 
-  /** The newest run first. */
-  list(): readonly TracedRun[] {
-    return [...this.#runs.values()].reverse().map(({ startedMs: _, ...run }) => run);
+  list(caller?: string): readonly TracedRun[] {
+    this.#forgetOld();
+    return [...this.#runs.values()]
+      .filter((kept) => caller === undefined || kept.caller === caller)
+      .reverse()
+      .map(tracedRunOf);
   }
+
+  get(runId: string, caller?: string): TracedRun | undefined {
+    this.#forgetOld();
+    const kept = this.#runs.get(runId);
+    return kept === undefined || (caller !== undefined && kept.caller !== caller) ? undefined : tracedRunOf(kept);
+  }
+
+  #forgetOld(): void {
+    const before = this.#clock.now() - ringLimits.keptMs;
+    for (const [runId, { endedMs }] of this.#runs) {
+      if (endedMs !== undefined && endedMs <= before) this.#runs.delete(runId);
+    }
+  }
+}
+
+function tracedRunOf({ run, nodes, omittedNodes }: KeptRun): TracedRun {
+  return { ...run, nodes: [...nodes.values()], omittedNodes };
 }

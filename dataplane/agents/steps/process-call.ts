@@ -4,7 +4,7 @@ import type { RunEvent } from '#flow/engine/run-events';
 import type { ExecutionRequest } from '#flow/engine/run-flow';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { AgentCall, CallPart, CheckedResult, ExecutionIdentity } from '../calls/agent-call.ts';
-import { asAgentError, atStep } from '../calls/agent-error.ts';
+import { type AgentError, asAgentError, atStep } from '../calls/agent-error.ts';
 import type { CallFiles } from '../files/call-files.ts';
 import type { RunGrants } from '../grants/run-grants.ts';
 import type { CallOperation } from '../identity/call-verifier.ts';
@@ -19,8 +19,11 @@ export type RunObserver = {
   started(request: ExecutionRequest): void;
   event(runId: string, event: RunEvent): void;
   /** @param code the code of the error that ended the call; `none` after a result */
-  ended(runId: string, code: string): void;
+  ended(runId: string, code: string, cause?: RunFailure): void;
 };
+
+/** Where a call failed, and the error of the flow. */
+export type RunFailure = Partial<Pick<AgentError, 'step' | 'flowCode'>>;
 
 export type AgentApplication = {
   readonly agent: LoadedAgent;
@@ -111,7 +114,7 @@ export async function executeCall(
     return checked;
   } catch (thrown) {
     const error = asAgentError(thrown);
-    observer.ended(runId, error.code);
+    observer.ended(runId, error.code, error);
     throw error;
   } finally {
     grants.end(runId);

@@ -53,9 +53,17 @@ function refusalOf(parsed: unknown): { readonly code: string; readonly message: 
   const outer = isRecord(parsed) ? parsed : {};
   const error = isRecord(outer['error']) ? outer['error'] : outer;
   const details = Array.isArray(error['details']) ? error['details'] : [];
-  const places = details.flatMap((detail) => (isRecord(detail) ? [placeOf(detail)] : [])).filter((one) => one !== '');
+  const places = details
+    .flatMap((detail) => (isRecord(detail) && detail['domain'] !== 'portcullis' ? [placeOf(detail)] : []))
+    .filter((one) => one !== '');
   const message = [textOf(error['message']), ...places].filter((one) => one !== '').join(' · ');
-  return { code: textOf(error['code']) || 'error', message: message.slice(0, mostMessage) };
+  return { code: textOf(error['code']) || reasonOf(details) || 'error', message: message.slice(0, mostMessage) };
+}
+
+/** The stable code in a body of A2A, whose `code` is the status. */
+function reasonOf(details: readonly unknown[]): string {
+  const info = details.find((one) => isRecord(one) && one['domain'] === 'portcullis');
+  return isRecord(info) ? textOf(info['reason']) : '';
 }
 
 function placeOf(detail: Readonly<Record<string, unknown>>): string {

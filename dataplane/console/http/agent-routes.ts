@@ -10,22 +10,20 @@ import { agentPage } from '../pages/agent.ts';
 import { agentFlowPage } from '../pages/agent-flow.ts';
 import { type AgentList, agentsPage } from '../pages/agents.ts';
 import { refusalNotice } from '../pages/notice.ts';
+import { agentIdForm, versionForm } from './agent-forms.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { runsOfAgent } from './run-routes.ts';
 
 type AgentRoutes = {
   /** The catalogue for the signed-in person. */
   readonly apiOf: (context: ConsoleContext) => TenantApi;
-  /** Whether this console knows a gateway that serves agents. */
-  readonly hasGateway: boolean;
+  /** The gateway that serves agents, for the signed-in person; undefined if this console knows none. */
+  readonly gatewayOf: ((context: ConsoleContext) => TenantApi) | undefined;
 };
 
-const uuid = '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}';
-export const agentIdForm = `:id{${uuid}}`;
-const versionForm = `:version{${uuid}}`;
-
 /** Agents: the list and the search of the catalogue, one agent, and the flows of its versions. */
-export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, hasGateway }: AgentRoutes): void {
+export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf }: AgentRoutes): void {
   app.get('/agents', async (context) => {
     const page = context.get('page');
     const api = apiOf(context);
@@ -45,9 +43,10 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, hasGatewa
   app.get(`/agents/${agentIdForm}`, async (context) => {
     const page = context.get('page');
     const agentId = context.req.param('id');
-    const [record, managed] = await Promise.all([
+    const [record, managed, runs] = await Promise.all([
       apiOf(context).call(`/api/v1/agents/${agentId}`, agentRecordSchema),
       managedAgent(context, agentId),
+      gatewayOf === undefined ? undefined : runsOfAgent(gatewayOf(context), agentId),
     ]);
     const hasManaged = managed?.kind === 'value';
     if (record.kind !== 'value' && !(hasManaged && isAbsent(record))) {
@@ -58,7 +57,13 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, hasGatewa
       managed === undefined || managed.kind === 'value' ? managed?.value : refusalNotice(page.words, managed);
     return answerPage(
       context,
-      agentPage(page, { agentId, record: card, managed: shown, noChat: obstacle(card, hasGateway) }),
+      agentPage(page, {
+        agentId,
+        record: card,
+        managed: shown,
+        noChat: obstacle(card, gatewayOf !== undefined),
+        runs: runs?.kind === 'value' ? runs.value : undefined,
+      }),
     );
   });
 

@@ -20,6 +20,7 @@ import { addMemoryRoutes } from './memory-routes.ts';
 import { addOverviewRoutes } from './overview-routes.ts';
 import { addPlaygroundStream } from './playground-stream.ts';
 import { addPolicyRoutes } from './policy-routes.ts';
+import { addRunRoutes } from './run-routes.ts';
 import { addSignInRoutes } from './sign-in-routes.ts';
 
 type ConsoleApp = {
@@ -100,8 +101,13 @@ function addAgentPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig, sto
   const { catalogue, gateway } = config.services;
   if (catalogue === undefined) return;
   const apiOf = (context: ConsoleContext) => createTenantApi(catalogue, config, context.get('session'));
-  addAgentRoutes(app, { apiOf, hasGateway: gateway !== undefined });
-  if (gateway === undefined) return;
+  const gatewayOf =
+    gateway === undefined
+      ? undefined
+      : (context: ConsoleContext) => createTenantApi(gateway, config, context.get('session'));
+  addAgentRoutes(app, { apiOf, gatewayOf });
+  if (gateway === undefined || gatewayOf === undefined) return;
+  addRunRoutes(app, { apiOf: gatewayOf });
   const personOf = (context: ConsoleContext) => personHeaders(config, context.get('session'));
   addConversationRoutes(app, { apiOf, gateway, personOf, stopping });
 }

@@ -5,7 +5,7 @@ import { converse } from '../clients/agent-conversation.ts';
 import type { PersonHeaders, TenantApi } from '../clients/tenant-api.ts';
 import { longestMessage, turnBegin, turnPart } from '../pages/agent-conversation.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
-import { agentIdForm } from './agent-routes.ts';
+import { agentIdForm } from './agent-forms.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readForm } from './read-form.ts';
 import { streamEvents } from './stream-events.ts';

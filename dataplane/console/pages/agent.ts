@@ -1,8 +1,10 @@
 import { html } from 'hono/html';
+import type { TracedRunList } from '#contracts/agent-runs';
 import type { AgentRecord } from '#contracts/catalogue';
 import type { ManagedAgent, ManagedVersion } from '#contracts/managed-agents';
 import type { Words } from '../words/en.ts';
 import { conversation } from './agent-conversation.ts';
+import { newestRuns } from './agent-runs.ts';
 import { stateTones } from './agents.ts';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
@@ -16,6 +18,8 @@ type ShownAgent = {
   readonly managed: ManagedAgent | Markup | Promise<Markup> | undefined;
   /** Why there is no conversation. */
   readonly noChat: keyof Words['agentPages']['noChatText'] | undefined;
+  /** The runs of the served version; undefined for a person who may read none, and while no process answers. */
+  readonly runs: TracedRunList | undefined;
 };
 
 const stepTones = { well: 'good', open: 'wait', fault: 'bad', aside: 'off' } as const satisfies Readonly<
@@ -23,7 +27,7 @@ const stepTones = { well: 'good', open: 'wait', fault: 'bad', aside: 'off' } as 
 >;
 
 /** One agent: a conversation, its card, its versions, and why it is, or is not, served. */
-export function agentPage(page: PageContext, { agentId, record, managed, noChat }: ShownAgent): ConsolePage {
+export function agentPage(page: PageContext, { agentId, record, managed, noChat, runs }: ShownAgent): ConsolePage {
   const { agentPages: own } = page.words;
   const isManaged = managed !== undefined && 'versions' in managed;
   const title = record?.name ?? (isManaged ? managed.name : page.words.agents);
@@ -31,6 +35,7 @@ export function agentPage(page: PageContext, { agentId, record, managed, noChat 
     title,
     main: html`<p><a href="/agents">${page.words.agents}</a></p>${record === undefined ? '' : html`<p>${record.description}</p>`}
 ${noChat === undefined ? conversation(page, agentId) : notice({ kind: 'empty', title: own.noChat, text: own.noChatText[noChat] })}
+${runs === undefined ? '' : newestRuns(page, agentId, runs)}
 ${record === undefined ? html`<p class="quiet">${own.noCard}</p>` : card(page, record)}
 ${isManaged ? managedPart(page, managed) : (managed ?? html`<p class="hint">${own.versionsHidden}</p>`)}`,
   };

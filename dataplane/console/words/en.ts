@@ -1,4 +1,5 @@
 import { agentsEn } from './agents-en.ts';
+import { runsEn } from './runs-en.ts';
 import { streamEn } from './stream-en.ts';
 
 /** Every word of the pages, in English. Sentences of the APIs are shown as they come. */
@@ -202,6 +203,7 @@ export const en = {
     chart: (model: string, most: number) => `Decisions of ${model} in each minute, at most ${most} in one minute`,
   },
   agentPages: agentsEn,
+  runPages: runsEn,
   audit: {
     title: 'Audit log',
     intro: 'Who changed what, and who was refused.',

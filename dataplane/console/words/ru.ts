@@ -1,5 +1,6 @@
 import { agentsRu } from './agents-ru.ts';
 import type { Words } from './en.ts';
+import { runsRu } from './runs-ru.ts';
 import { streamRu } from './stream-ru.ts';
 
 /** Every word of the pages, in Russian. */
@@ -202,6 +203,7 @@ export const ru: Words = {
     chart: (model, most) => `Решения для ${model} по минутам, не больше ${most} за минуту`,
   },
   agentPages: agentsRu,
+  runPages: runsRu,
   audit: {
     title: 'Журнал аудита',
     intro: 'Кто что изменил и кому было отказано.',

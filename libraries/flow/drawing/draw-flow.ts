@@ -11,15 +11,21 @@ const shapes: Readonly<Partial<Record<LoadedNode['source']['kind'], string>>> = 
   subflow: 'folder',
 };
 
-/** A flow as SVG: branches and bodies in frames, error edges dashed. */
-export async function drawFlow(flow: LoadedFlow): Promise<string> {
+/** What a run did at a node: a further line of its label, and whether it succeeded. */
+export type NodeMark = { readonly text: string; readonly tone: 'ok' | 'failed' | 'running' };
+
+/** The marks of a run by the ids of nodes; a node without one did not run. */
+export type RunMarks = ReadonlyMap<string, NodeMark>;
+
+/** A flow as SVG: branches and bodies in frames, error edges dashed; with marks, the nodes that did not run are grey. */
+export async function drawFlow(flow: LoadedFlow, marks?: RunMarks): Promise<string> {
   const { instance } = await import('@viz-js/viz');
   const viz = await instance();
-  return viz.renderString(graphOf(flow), { format: 'svg' });
+  return viz.renderString(graphOf(flow, marks), { format: 'svg' });
 }
 
-function graphOf(flow: LoadedFlow): Graph {
-  const inner = [...flow.nodes.keys()].flatMap((id) => framesOf(flow, id));
+function graphOf(flow: LoadedFlow, marks: RunMarks | undefined): Graph {
+  const inner = [...flow.nodes.keys()].flatMap((id) => framesOf(flow, id, marks));
   const framed = new Set(inner.flatMap(({ nodes = [] }) => nodes.map(({ name }) => name)));
   const font = { fontname: 'sans-serif', fontsize: 11 };
   return {
@@ -27,17 +33,27 @@ function graphOf(flow: LoadedFlow): Graph {
     graphAttributes: { rankdir: 'TB', ...font, label: `${flow.source.metadata.name} ${flow.source.metadata.version}` },
     nodeAttributes: { ...font, shape: 'box', style: 'rounded' },
     edgeAttributes: font,
-    nodes: [...flow.nodes.values()].filter(({ source }) => !framed.has(source.id)).map(nodeOf),
+    nodes: [...flow.nodes.values()].filter(({ source }) => !framed.has(source.id)).map((node) => nodeOf(node, marks)),
     edges: [...flow.nodes.values()].flatMap(edgesOf),
     subgraphs: inner,
   };
 }
 
-function nodeOf({ source }: LoadedNode): Node {
+const tones = {
+  ok: { color: '#1a7f37', penwidth: 2 },
+  failed: { color: '#b42318', penwidth: 3 },
+  running: { color: '#0b5fff', penwidth: 2, style: 'rounded,dashed' },
+} as const satisfies Readonly<Record<NodeMark['tone'], Node['attributes']>>;
+const notRun = { color: '#767676', fontcolor: '#767676' } as const;
+
+function nodeOf({ source }: LoadedNode, marks: RunMarks | undefined): Node {
   const shape = shapes[source.kind];
+  const mark = marks?.get(source.id);
+  const tone = mark === undefined ? (marks === undefined ? {} : notRun) : tones[mark.tone];
+  const lines = [source.id, source.kind, ...(mark === undefined ? [] : [mark.text])];
   return {
     name: source.id,
-    attributes: { label: `${source.id}\n${source.kind}`, ...(shape === undefined ? {} : { shape }) },
+    attributes: { label: lines.join('\n'), ...(shape === undefined ? {} : { shape }), ...tone },
   };
 }
 
@@ -58,13 +74,13 @@ function startsOf(source: LoadedNode['source']): readonly string[] {
 }
 
 /** A frame around each branch, or around the body. The frames of inner containers are listed with it. */
-function framesOf(flow: LoadedFlow, id: string): readonly Subgraph[] {
+function framesOf(flow: LoadedFlow, id: string, marks: RunMarks | undefined): readonly Subgraph[] {
   const source = flow.nodes.get(id)?.source;
   if (source === undefined) return [];
   return startsOf(source).map((start) => ({
     name: `cluster_${start}`,
     graphAttributes: { label: `${id}: ${start}`, style: 'rounded' },
-    nodes: reachedFrom(flow, start).map(nodeOf),
+    nodes: reachedFrom(flow, start).map((node) => nodeOf(node, marks)),
   }));
 }
 

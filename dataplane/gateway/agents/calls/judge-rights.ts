@@ -1,5 +1,6 @@
 import { type AgentPerson, agentPrincipals } from '#relations/agent-principals';
 import type { Relations } from '#relations/ports';
+import { userSubject } from '#relations/subject';
 import type { CallMode } from './parse-call.ts';
 
 /**
@@ -28,4 +29,17 @@ export async function judgeRights(
   if (mayInvoke.every(Boolean)) return 'invoke';
   const mayView = await ask('view');
   return mayInvoke.every((may, at) => may || mayView[at] === true) ? 'view' : 'none';
+}
+
+/**
+ * Whether the caller owns an agent. A person alone can: an agent that calls for its owner reads no runs of others.
+ * @throws RelationsUnavailableError
+ */
+export async function judgeOwner(
+  relations: Pick<Relations, 'check'>,
+  { subject, actors }: Pick<AgentPerson, 'subject' | 'actors'>,
+  agentId: string,
+): Promise<boolean> {
+  const isOwner = await relations.check(userSubject(subject), 'owner', `agent:${agentId}`);
+  return isOwner && actors.length === 0;
 }

@@ -33,6 +33,8 @@ const a2a = (name: string, methods: readonly string[], more: Partial<AgentOperat
 const run = { isRun: true, mayTrial: true } as const;
 
 export const cardOperation = a2a('card', ['GET', 'HEAD'], { mayTrial: true });
+/** A read of the traces of runs: of those of the caller, or, for the owner of the agent, of all. */
+export const runsOperation = a2a('runs', ['GET']);
 const mcpOperation: AgentOperation = {
   name: 'mcp',
   mode: 'MCP',
@@ -41,6 +43,7 @@ const mcpOperation: AgentOperation = {
   mayTrial: false,
 };
 
+const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const id = '(?!\\.{1,2}(?:[/:]|$))([A-Za-z0-9._~-]{1,128})';
 const rows: readonly (readonly [RegExp, AgentOperation])[] = [
   [/^\/\.well-known\/agent-card\.json$/, cardOperation],
@@ -54,12 +57,12 @@ const rows: readonly (readonly [RegExp, AgentOperation])[] = [
   [new RegExp(`^/tasks/${id}/pushNotificationConfigs$`), a2a('tasks:push', ['GET', 'POST'])],
   [new RegExp(`^/tasks/${id}/pushNotificationConfigs/${id}$`), a2a('tasks:push', ['GET', 'DELETE'])],
   [/^\/extendedAgentCard$/, a2a('card:extended', ['GET'])],
+  [new RegExp(`^/runs(?:/${uuid})?$`), runsOperation],
 ];
 
 /** Every name of an operation, for metrics and log lines. */
 export const agentOperationNames: readonly string[] = [...new Set(rows.map(([, { name }]) => name)), 'unknown'];
 
-const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const target = new RegExp(`^/agents/(${uuid})(?:/versions/(${uuid}))?(/.*)$`);
 
 /**

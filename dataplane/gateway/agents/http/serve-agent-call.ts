@@ -3,9 +3,10 @@ import { openTrace } from '#kit/http/trace-context';
 import { describeFailure } from '#kit/log/describe-failure';
 import { beginRequest, Interruption, type RequestLife } from '../../relay/interruption.ts';
 import { admitAgentCall } from '../calls/admit-agent-call.ts';
+import { admitRunsRead } from '../calls/admit-runs-read.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { CallOrigin } from '../calls/identify-caller.ts';
-import { cardOperation, parseCall, type RoutedCall } from '../calls/parse-call.ts';
+import { cardOperation, parseCall, type RoutedCall, runsOperation } from '../calls/parse-call.ts';
 import { type AgentExchange, refuseCall } from '../calls/refuse-call.ts';
 import { serveSignedCard } from '../cards/serve-signed-card.ts';
 import type { CallCode } from '../metrics/agent-call-metrics.ts';
@@ -58,6 +59,7 @@ type Answering = { readonly exchange: AgentExchange; readonly life: RequestLife;
 async function answer(plane: AgentPlane, call: RoutedCall | undefined, answering: Answering): Promise<CallCode> {
   try {
     if (call === undefined) await refuseUnknownPath(plane, answering.exchange);
+    else if (call.operation === runsOperation) await answerRuns(plane, call, answering);
     else await answerCall(plane, call, answering);
     return 'none';
   } catch (thrown) {
@@ -104,4 +106,12 @@ function refusalOf({ logger }: AgentPlane, thrown: unknown, { signal }: RequestL
   }
   logger.error('agent_call_failed', { failure: describeFailure(thrown) });
   return new AgentRefusal('internal');
+}
+
+async function answerRuns(plane: AgentPlane, asked: RoutedCall, { exchange, life, facts }: Answering): Promise<void> {
+  const { incoming } = exchange;
+  const { admitted, call } = await admitRunsRead(plane, asked, incoming.method ?? 'GET', originOf(incoming));
+  facts.agent = admitted.spec.agent.name;
+  facts.versionId = admitted.version.versionId;
+  facts.forwarded = await forwardCall(plane, { call, admitted, exchange, life });
 }

@@ -45,7 +45,7 @@ export type AgentPlaneWorld = AsyncDisposable & {
   fault: Error | undefined;
   /** While it is set every question about rights waits for it. */
   whileAsked: (() => Promise<void>) | undefined;
-  allow(subject: string, relation: 'invoke' | 'view', agent?: string): void;
+  allow(subject: string, relation: 'invoke' | 'view' | 'owner', agent?: string): void;
   personToken(subject: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
   /** Starts a server in the place of the process of a version. */
   startProcess(script?: Script): Promise<ScriptedHttp>;
@@ -136,7 +136,7 @@ export async function startAgentPlane(
     peopleKey,
     rights,
     asked,
-    allow(subject: string, relation: 'invoke' | 'view', agent = agentId) {
+    allow(subject: string, relation: 'invoke' | 'view' | 'owner', agent = agentId) {
       rights.add(`${userSubject({ issuer: peopleIssuer, subject })} ${relation} agent:${agent}`);
     },
     personToken: (subject: string, more: Readonly<Record<string, unknown>> = {}) =>

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { tracedRunListSchema, tracedRunSchema } from '#contracts/agent-runs';
+import { findAgentAddress } from '../agents/find-agent-address.ts';
+import { readRuns } from '../agents/read-runs.ts';
+import { runsText, traceText } from '../agents/runs-text.ts';
+import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
+import { withRequestTimeout } from '../options/resource-options.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { escapeControls } from '../output/write.ts';
+import { runningPlatform } from '../platform/running-platform.ts';
+
+type RunsOptions = OutputOptions & {
+  readonly as?: string;
+  readonly groups?: readonly string[];
+  readonly tenant: string;
+  readonly data?: string;
+  readonly requestTimeout: number;
+};
+
+/** Traces of runs: what the process of a version keeps of them. */
+export function addAgentRuns(agent: Command): void {
+  const runs = agent
+    .command('runs')
+    .description('list the newest runs of an agent: your own, or for its owner all')
+    .argument('<agent>', 'name of an Agent, or of an AgentVersion');
+  withCaller(runs).action(async (name: string, options: RunsOptions) => {
+    const list = await readRuns(tracedRunListSchema, await readOf(name, options));
+    writeResult(formatOf(options), list, () => escapeControls(runsText(list, name)));
+  });
+  const trace = agent
+    .command('trace')
+    .description('show the nodes of one run with start, duration and outcome')
+    .argument('<agent>', 'name of an Agent, or of an AgentVersion')
+    .argument('<run>', 'id of the run, as in "agent runs"');
+  withCaller(trace).action(async (name: string, runId: string, options: RunsOptions) => {
+    const run = await readRuns(tracedRunSchema, { ...(await readOf(name, options)), runId });
+    writeResult(formatOf(options), run, () => escapeControls(traceText(run)));
+  });
+}
+
+function withCaller(command: Command): Command {
+  command
+    .option('--as <person>', 'person who asks (default: PORTCULLIS_AS)', readCallerName)
+    .option('--groups <names>', 'groups of this person, separated by commas', readCallerNames)
+    .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
+    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
+  return withRequestTimeout(withOutput(command));
+}
+
+async function readOf(name: string, options: RunsOptions) {
+  const identity = await callerIdentity(options)();
+  const platform = runningPlatform(options.data);
+  const to = await findAgentAddress(platform, name, options.requestTimeout);
+  const isProcess = platform.status.addresses.agents === undefined;
+  return { to: { ...to, isProcess }, identity, timeoutSeconds: options.requestTimeout };
+}

@@ -1,0 +1,74 @@
+import type { Hono } from 'hono';
+import { type TracedRunList, tracedRunListSchema, tracedRunSchema } from '#contracts/agent-runs';
+import { managedFlowSchema } from '#contracts/managed-agents';
+import { drawFlow } from '#flow/drawing/draw-flow';
+import { markRun } from '#flow/drawing/mark-run';
+import { loadFlow } from '#flow/loader/load-flow';
+import type { ApiAnswer } from '../clients/call-api.ts';
+import type { TenantApi } from '../clients/tenant-api.ts';
+import { agentRunPage, agentRunsPage } from '../pages/agent-runs.ts';
+import { agentIdForm, versionForm } from './agent-forms.ts';
+import { answerPage, answerRefusal } from './answer-page.ts';
+import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+
+type RunRoutes = {
+  /** The gateway that serves agents, for the signed-in person. */
+  readonly apiOf: (context: ConsoleContext) => TenantApi;
+};
+
+const runForm = ':run{[0-9a-f-]{36}}';
+
+/** The newest runs of the served version that the person may read. */
+export function runsOfAgent(api: TenantApi, agentId: string): Promise<ApiAnswer<TracedRunList>> {
+  return api.call(`/agents/${agentId.toLowerCase()}/runs`, tracedRunListSchema);
+}
+
+/** Runs of agents: those that a version keeps for the person, and the trace of one. */
+export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf }: RunRoutes): void {
+  const base = `/agents/${agentIdForm}/versions/${versionForm}/runs`;
+
+  app.get(base, async (context) => {
+    const page = context.get('page');
+    const agentId = context.req.param('id');
+    const answer = await apiOf(context).call(runsPath(context), tracedRunListSchema);
+    if (answer.kind !== 'value') return answerRefusal(context, page.words.runPages.runs, answer);
+    return answerPage(context, agentRunsPage(page, { agentId, list: answer.value }));
+  });
+
+  app.get(`${base}/${runForm}`, async (context) => {
+    const page = context.get('page');
+    const [answer, flow] = await Promise.all([runOf(context), flowOf(context)]);
+    if (answer.kind !== 'value') return answerRefusal(context, page.words.runPages.title, answer);
+    const hasGraph = flow?.kind === 'value' && loadFlow(flow.value.flow).ok;
+    return answerPage(context, agentRunPage(page, { agentId: context.req.param('id'), run: answer.value, hasGraph }));
+  });
+
+  app.get(`${base}/${runForm}/flow.svg`, async (context) => {
+    const { words } = context.get('page');
+    const [answer, flow] = await Promise.all([runOf(context), flowOf(context)]);
+    if (answer.kind !== 'value') return answerRefusal(context, words.runPages.title, answer);
+    if (flow === undefined) return context.text(`${words.runPages.noGraph}\n`, 403);
+    if (flow.kind !== 'value') return answerRefusal(context, words.agentPages.flow, flow);
+    const load = loadFlow(flow.value.flow);
+    if (!load.ok) return context.text(`${words.agentPages.flowInvalid}\n`, 422);
+    const drawn = await drawFlow(load.flow, markRun(load.flow, answer.value.nodes));
+    return context.body(drawn, 200, { 'content-type': 'image/svg+xml; charset=utf-8' });
+  });
+
+  function runOf(context: ConsoleContext) {
+    return apiOf(context).call(`${runsPath(context)}/${context.req.param('run')}`, tracedRunSchema);
+  }
+}
+
+/** The path at the gateway, which takes ids in lower case. */
+function runsPath(context: ConsoleContext): string {
+  const { id = '', version = '' } = context.req.param() as Readonly<Record<string, string>>;
+  return `/agents/${id.toLowerCase()}/versions/${version.toLowerCase()}/runs`;
+}
+
+/** Undefined for a person who may not view the control plane. */
+async function flowOf(context: ConsoleContext) {
+  if (!context.get('session').rights.view) return undefined;
+  const { id, version } = context.req.param() as Readonly<Record<string, string>>;
+  return context.get('management').call(`/api/v1/agents/${id}/versions/${version}/flow`, managedFlowSchema);
+}

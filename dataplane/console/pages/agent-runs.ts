@@ -1,0 +1,98 @@
+import { html } from 'hono/html';
+import type { TracedNode, TracedRun, TracedRunList } from '#contracts/agent-runs';
+import type { Words } from '../words/en.ts';
+import { badge } from './badge.ts';
+import { notice } from './notice.ts';
+import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { timeOf } from './time.ts';
+
+type ListedRun = TracedRunList['runs'][number];
+
+/** The newest runs on the page of their agent. */
+const mostOnAgentPage = 5;
+
+/** Every run that the process of a version keeps for the person. */
+export function agentRunsPage(
+  page: PageContext,
+  { agentId, list }: { readonly agentId: string; readonly list: TracedRunList },
+): ConsolePage {
+  const { runPages: own, agentPages } = page.words;
+  return {
+    title: own.runs,
+    main: html`<p><a href="/agents/${agentId}">${agentPages.agent}</a></p><p class="hint">${list.all ? own.allText : own.ownText}</p>
+${list.runs.length === 0 ? notice({ kind: 'empty', title: own.none, text: own.noneText, link: { href: `/agents/${agentId}`, label: agentPages.chat } }) : runTable(page, agentId, list.runs)}`,
+  };
+}
+
+/** The newest runs, on the page of the agent. */
+export function newestRuns(page: PageContext, agentId: string, { all, runs }: TracedRunList): Markup | Promise<Markup> {
+  const { runPages: own } = page.words;
+  const newest = runs.slice(0, mostOnAgentPage);
+  const [first] = newest;
+  return html`<section aria-labelledby="runs"><h2 id="runs">${own.runs}</h2><p class="hint">${all ? own.allText : own.ownText}</p>
+${first === undefined ? html`<p class="quiet">${own.noneText}</p>` : html`${runTable(page, agentId, newest)}<p><a href="/agents/${agentId}/versions/${first.versionId}/runs">${own.every(runs.length)}</a></p>`}</section>`;
+}
+
+function runTable(page: PageContext, agentId: string, runs: readonly ListedRun[]): Markup | Promise<Markup> {
+  const { runPages: own, state } = page.words;
+  const row = (run: ListedRun) =>
+    html`<tr><th scope="row"><a href="/agents/${agentId}/versions/${run.versionId}/runs/${run.runId}"><code>${run.runId}</code></a></th><td>${timeOf(page.language, run.startedAt)}</td><td class="number">${durationOf(run.durationMs)}</td><td>${result(page.words, run)}</td></tr>`;
+  return html`<table><thead><tr><th scope="col">${own.run}</th><th scope="col">${own.started}</th><th scope="col" class="number">${own.duration}</th><th scope="col">${state}</th></tr></thead><tbody>${runs.map(row)}</tbody></table>`;
+}
+
+type ShownRun = {
+  readonly agentId: string;
+  readonly run: TracedRun;
+  /** Whether the person may see the flow, and it can be drawn. */
+  readonly hasGraph: boolean;
+};
+
+/** One run: what came of it, the flow with the nodes that ran, and each node with its start, duration and outcome. */
+export function agentRunPage(page: PageContext, { agentId, run, hasGraph }: ShownRun): ConsolePage {
+  const { words, language } = page;
+  const { runPages: own, agentPages } = words;
+  const { runId, versionId, traceId, startedAt, durationMs, nodes, omittedNodes } = run;
+  const base = `/agents/${agentId}/versions/${versionId}/runs`;
+  const fact = (name: string, value: unknown) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`;
+  return {
+    title: own.title,
+    main: html`<p><a href="/agents/${agentId}">${agentPages.agent}</a> · <a href="${base}">${own.runs}</a></p>
+<table><tbody>${fact(own.run, html`<code>${runId}</code>`)}${fact(own.trace, html`<code>${traceId}</code>`)}${fact(own.started, timeOf(language, startedAt))}${fact(own.duration, durationOf(durationMs))}${fact(words.state, result(words, run))}</tbody></table>
+${remedy(words, run)}
+${hasGraph ? html`<p class="graph"><img src="${base}/${runId}/flow.svg" alt="${own.graphAlt(nodes.length)}"></p>` : html`<p class="hint">${own.noGraph}</p>`}
+<h2>${agentPages.nodes}</h2>${
+      nodes.length === 0
+        ? html`<p class="quiet">${own.noNodes}</p>`
+        : html`<table><thead><tr><th scope="col">${agentPages.node}</th><th scope="col">${agentPages.kind}</th><th scope="col" class="number">${own.start}</th><th scope="col" class="number">${own.duration}</th><th scope="col">${words.state}</th><th scope="col" class="number">${own.attempts}</th></tr></thead><tbody>${nodes.map((node) => nodeRow(words, node))}</tbody></table>`
+    }${omittedNodes === 0 ? '' : html`<p class="quiet">${own.omitted(omittedNodes)}</p>`}`,
+  };
+}
+
+function nodeRow({ runPages: own }: Words, node: TracedNode): Markup | Promise<Markup> {
+  const { path, kind, startedMs, durationMs, outcome, attempts } = node;
+  const shown =
+    outcome === undefined
+      ? badge('wait', own.running)
+      : outcome === 'ok'
+        ? badge('good', own.ok)
+        : html`${badge('bad', own.failed)} <code>${outcome}</code>`;
+  return html`<tr><th scope="row">${path}</th><td>${kind}</td><td class="number">${durationOf(startedMs)}</td><td class="number">${durationOf(durationMs)}</td><td>${shown}</td><td class="number">${attempts ?? ''}</td></tr>`;
+}
+
+/** The end of a run, with the code of its failure, the step and, where it says more, the code of the flow. */
+function result({ runPages: own }: Words, { code, step, flowCode }: ListedRun): Markup | Promise<Markup> {
+  if (code === undefined) return badge('wait', own.running);
+  if (code === 'none') return badge('good', own.ok);
+  const more = flowCode === undefined || flowCode === code ? '' : html` <code>${flowCode}</code>`;
+  return html`${badge('bad', own.failed)} <code>${code}</code>${more}${step === undefined ? '' : html`<span class="sub">${own.step(step)}</span>`}`;
+}
+
+function remedy({ agentPages, whatToDo }: Words, { code }: ListedRun): Markup | Promise<Markup> | '' {
+  if (code === undefined || code === 'none') return '';
+  const remedies: Readonly<Record<string, string>> = agentPages.remedies;
+  return html`<p class="remedy"><span>${whatToDo}:</span> ${remedies[code] ?? agentPages.remedy}</p>`;
+}
+
+function durationOf(ms: number | undefined): string {
+  return ms === undefined ? '' : `${Math.round(ms)} ms`;
+}
