@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { tracedRunListSchema } from '#contracts/agent-runs';
 import { collectionSchema } from '#contracts/retrieval';
 import { until } from '#kit/testing/until';
+import type { Agent } from '#resources/agent';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
@@ -16,7 +17,7 @@ import { addHostileAgent } from './hostile-agent.ts';
 import { hostileTexts } from './hostile-texts.ts';
 import { findKeyboardProblems, tabTo } from './keyboard.ts';
 import { makeCollection } from './make-collection.ts';
-import { changeRole, matrixRowOf } from './role-matrix.ts';
+import { changeRole, matrixRowOf, type Role } from './role-matrix.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
@@ -31,6 +32,18 @@ const paths = [
   '/memory',
   '/agents',
 ];
+
+type Actions = Awaited<ReturnType<typeof matrixRowOf>>['allowed'];
+/** What a person with these roles sees and may do. */
+type ExpectedRow = {
+  readonly name?: string;
+  readonly roles?: readonly Role[];
+  readonly navigation: readonly string[];
+  readonly may: Actions;
+  /** The same as `may` if absent. */
+  readonly shows?: Actions;
+  readonly models?: readonly string[];
+};
 
 type Picture = { decode(): Promise<void>; readonly naturalHeight: number };
 const heightOf = (image: Picture): Promise<number> => image.decode().then(() => image.naturalHeight);
@@ -436,41 +449,81 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
   });
 
   test('each person is shown the pages and actions that the APIs allow, and no other', async () => {
-    const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
-    const modelId = binding?.metadata.labels?.[idLabel] ?? '';
+    const modelId = await idOfModel('guarded-echo');
+    const otherModel = await addModel('other-echo');
     const made = await makeCollection(platform, { name: 'matrix', description: '', visibility: 'public' });
-    const shown = { policyId, modelId, agent: agent.path, collection: `/knowledge/${made.collection_id}` };
+    const runs = agent.flowPath.replace(/flow$/, 'runs');
+    const shown = { policyId, modelId, agent: agent.path, runs, collection: `/knowledge/${made.collection_id}` };
     const own = ['/knowledge', '/memory', '/agents'];
     const read = ['/overview', '/policies'];
     const none = { new: false, edit: false, check: false, apply: false, audit: false, reindex: false };
-    const writes = { ...none, new: true, edit: true, check: true };
-    const all = { ...writes, apply: true, audit: true, reindex: true };
+    const caller = { ...none, talk: true, runs: true };
+    const writes = { ...caller, new: true, edit: true, check: true };
     const everything = [...read, '/playground', '/activity', '/audit', ...own];
-    const expected = [
-      { navigation: everything, may: all },
-      { name: 'bob', navigation: own, may: none },
-      { name: 'eve', role: { role: 'viewer' }, navigation: [...read, '/activity', ...own], may: none },
-      { name: 'eve', role: { role: 'author', policyId }, navigation: own, may: { ...none, edit: true } },
+    const models = [modelId, otherModel];
+    const navigation = [...read, '/activity', ...own];
+    const viewer: Role = { role: 'viewer' };
+    const ofModel: Role = { role: 'applier', modelId };
+    const expected: readonly ExpectedRow[] = [
+      { navigation: everything, may: { ...writes, apply: true, audit: true, reindex: true }, models },
+      { name: 'bob', navigation: own, may: caller },
+      { name: 'eve', roles: [viewer], navigation, may: caller },
+      { name: 'eve', roles: [{ role: 'author', policyId }], navigation: own, may: { ...caller, edit: true } },
       {
         name: 'eve',
-        role: { role: 'author' },
+        roles: [{ role: 'author' }],
         navigation: everything.filter((path) => path !== '/audit'),
         may: writes,
       },
-      {
-        name: 'eve',
-        role: { role: 'applier' },
-        navigation: [...read, '/activity', ...own],
-        may: { ...none, apply: true },
-      },
+      { name: 'eve', roles: [{ role: 'applier' }], navigation, may: { ...caller, apply: true }, models },
+      { name: 'eve', roles: [viewer, ofModel], navigation, may: { ...caller, apply: true }, models: [modelId] },
+      // Without the right to view a policy there is no page with the form.
+      { name: 'eve', roles: [ofModel], navigation: own, may: { ...caller, apply: true }, shows: caller },
     ];
-    for (const { name, role, navigation, may } of expected) {
-      if (name !== undefined && role !== undefined)
-        await changeRole(platform, { verb: 'grant', person: name, ...role });
+    for (const { name, roles = [], navigation: links, may, shows = may, models: offeredModels = [] } of expected) {
+      for (const role of roles) await changeRole(platform, { verb: 'grant', person: name ?? '', ...role });
       const row = await matrixRowOf(platform, browser, { name, ...shown });
-      expect([name, role, row]).toEqual([name, role, { navigation, shown: may, allowed: may, refusedLinks: [] }]);
-      if (name !== undefined && role !== undefined)
-        await changeRole(platform, { verb: 'revoke', person: name, ...role });
+      const wanted = { navigation: links, shown: shows, allowed: may, offeredModels, refusedLinks: [] };
+      expect([name, roles, row]).toEqual([name, roles, wanted]);
+      for (const role of roles) await changeRole(platform, { verb: 'revoke', person: name ?? '', ...role });
     }
+    await letInvoke('assistant', { kind: 'User', issuer: 'development:default', subject: 'ann' });
+    const row = await until('the person may view the agent and not invoke it', async () => {
+      const seen = await matrixRowOf(platform, browser, { name: 'bob', ...shown });
+      return seen.allowed.talk ? undefined : seen;
+    });
+    expect(row).toEqual({
+      navigation: own,
+      shown: { ...none, talk: false, runs: false },
+      allowed: { ...none, talk: false, runs: false },
+      offeredModels: [],
+      refusedLinks: [],
+    });
   });
+
+  async function idOfModel(name: string): Promise<string> {
+    return until(`the model ${name} has an id`, async () => {
+      const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, name);
+      return binding?.metadata.labels?.[idLabel];
+    });
+  }
+
+  /** Adds a model like the example; its id. */
+  async function addModel(name: string): Promise<string> {
+    const example = await platform.client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
+    if (example === undefined) throw new Error('the example has no binding');
+    const { apiVersion, kind, spec } = example;
+    const copy = { ...spec, model: { ...spec.model, alias: name } };
+    await platform.client.create(kinds.modelBinding, { apiVersion, kind, metadata: { name }, spec: copy });
+    return idOfModel(name);
+  }
+
+  async function letInvoke(name: string, holder: Agent['spec']['access']['invoke'][number]): Promise<void> {
+    const found = await platform.client.get<Agent>(kinds.agent, name);
+    if (found === undefined) throw new Error('there is no such agent');
+    await platform.client.patch(kinds.agent, name, [
+      { op: 'test', path: '/metadata/uid', value: found.metadata.uid },
+      { op: 'replace', path: '/spec/access/invoke', value: [holder] },
+    ]);
+  }
 });

@@ -6,7 +6,7 @@ import { openWatchedPage } from '../support/browser.ts';
 import type { Platform } from '../support/start-platform.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
-type Action = 'new' | 'edit' | 'check' | 'apply' | 'audit' | 'reindex';
+type Action = 'new' | 'edit' | 'check' | 'apply' | 'audit' | 'reindex' | 'talk' | 'runs';
 type Answers = Readonly<Record<Action, boolean>>;
 
 /** What the pages offer a person, and what the APIs then do. */
@@ -14,15 +14,17 @@ type PersonRow = {
   readonly navigation: readonly string[];
   readonly shown: Answers;
   readonly allowed: Answers;
+  /** Ids of the models that the page of the policy offers for an application. */
+  readonly offeredModels: readonly string[];
   /** Links of the shown pages that are answered with a refusal. */
   readonly refusedLinks: readonly string[];
 };
 
-type Role = { readonly role: string; readonly policyId?: string };
+export type Role = { readonly role: string; readonly policyId?: string; readonly modelId?: string };
 
 const issuer = 'http://issuer.portcullis.localhost';
 
-/** Grants or revokes a role of the control plane, or of one policy, as the administrator. */
+/** Grants or revokes a role of the control plane, of one policy or of one model, as the administrator. */
 export async function changeRole(
   platform: Platform,
   change: { readonly verb: 'grant' | 'revoke'; readonly person: string } & Role,
@@ -52,6 +54,7 @@ export async function matrixRowOf(
     readonly modelId: string;
     /** Their pages. */
     readonly agent: string;
+    readonly runs: string;
     readonly collection: string;
   },
 ): Promise<PersonRow> {
@@ -60,7 +63,7 @@ export async function matrixRowOf(
   const navigation = await page.getByRole('navigation').getByRole('link').evaluateAll(hrefsOf);
   const csrf = (await page.locator('meta[name="csrf"]').getAttribute('content')) ?? '';
   const source = readRecipes().get('competitors') ?? '';
-  const { policyId, modelId, agent, collection } = person;
+  const { policyId, modelId, agent, runs, collection } = person;
   const policy = `/policies/${policyId}`;
   const pages = [...navigation, agent, policy, collection];
   const reads = await Promise.all(pages.map((path) => textOf(context, platform, path)));
@@ -79,9 +82,11 @@ export async function matrixRowOf(
   };
   const edited = await textOf(context, platform, `${policy}/edit`);
   const etag = /name="etag" value="([^"]*)"/.exec(edited.body)?.[1]?.replaceAll('&quot;', '"') ?? '"1"';
+  const offered = /<select name="model">(.*?)<\/select>/s.exec(text)?.[1] ?? '';
   const row: PersonRow = {
     navigation,
     refusedLinks,
+    offeredModels: [...offered.matchAll(/value="([^"]*)"/g)].map(([, id = '']) => id),
     shown: {
       new: text.includes('href="/policies/new"'),
       edit: text.includes(`href="${policy}/edit"`),
@@ -89,6 +94,8 @@ export async function matrixRowOf(
       apply: text.includes(`action="${policy}/apply"`),
       audit: navigation.includes('/audit'),
       reindex: text.includes(`action="${collection}/reindex"`),
+      talk: text.includes(`hx-post="${agent}/chat"`),
+      runs: text.includes('id="runs"'),
     },
     allowed: {
       new: await isAllowed('/policies', { source }),
@@ -97,6 +104,8 @@ export async function matrixRowOf(
       apply: await isAllowed(`${policy}/apply`, { model: modelId, revision: '1' }),
       audit: (await textOf(context, platform, '/audit')).status === 200,
       reindex: await isAllowed(`${collection}/reindex`),
+      talk: await isAllowed(`${agent}/chat`, { text: 'Hello' }),
+      runs: (await textOf(context, platform, runs)).status === 200,
     },
   };
   await context.close();
