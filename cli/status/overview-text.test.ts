@@ -20,6 +20,7 @@ const applied: OverviewModel = {
   summary: 'ModelBinding guarded-echo is applied.',
   isWell: true,
   whatToDo: null,
+  runbook: null,
   appliedBy: 'ann: a reason',
 };
 

@@ -16,6 +16,7 @@ const well: OverviewModel = {
   summary: 'ModelBinding guarded-echo is applied.',
   isWell: true,
   whatToDo: null,
+  runbook: null,
   appliedBy: null,
 };
 

@@ -99,6 +99,30 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     expect(complaints).toEqual([]);
   });
 
+  test('a model that needs attention leads to the runbook of its cause, which a reload shows again', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    const revise = (value: number) =>
+      platform.client.patch(kinds.modelBinding, 'guarded-echo', [
+        { op: 'replace', path: '/spec/guardrail/policyRef/revision', value },
+      ]);
+    await revise(99);
+    await signIn(platform, page, { path: '/overview' });
+    await page
+      .getByRole('region', { name: 'Needs attention' })
+      .getByRole('link', { name: 'Runbook guarded-echo' })
+      .click();
+    await page.getByRole('heading', { name: /^PortcullisBinding(Failed|Pending)$/, level: 1 }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Look' }).waitFor();
+    await page.getByRole('link', { name: 'Runbooks' }).click();
+    await page.getByRole('link', { name: 'PortcullisConsoleDown' }).click();
+    await page.getByRole('heading', { name: 'PortcullisConsoleDown' }).waitFor();
+    const missing = await page.goto(`${consoleOf(platform)}/runbooks/nothing`);
+    expect(missing?.status()).toBe(404);
+    await revise(1);
+    expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
+  });
+
   test('a person without the right to administer policies is told so, and gets no page of them in the navigation', async () => {
     const { page } = await openWatchedPage(browser);
     await signIn(platform, page, { person: 'bob', path: '/overview' });

@@ -25,6 +25,7 @@ const overviewModelSchema = z.object({
   summary: z.string().describe('The first cause in one sentence, or that the binding is applied.'),
   isWell: z.boolean().describe('Whether nothing needs attention.'),
   whatToDo: z.string().nullable(),
+  runbook: z.string().nullable().describe('The page of docs/runbooks for the first cause, without its ending.'),
   appliedBy: z.string().nullable().describe('Author and message of the application that serves requests.'),
 });
 

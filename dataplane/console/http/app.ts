@@ -21,6 +21,7 @@ import { addOverviewRoutes } from './overview-routes.ts';
 import { addPlaygroundStream } from './playground-stream.ts';
 import { addPolicyRoutes } from './policy-routes.ts';
 import { addRunRoutes } from './run-routes.ts';
+import { addRunbookRoutes } from './runbook-routes.ts';
 import { addSignInRoutes } from './sign-in-routes.ts';
 
 type ConsoleApp = {
@@ -66,6 +67,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   addPlaygroundStream(app, options.stopping);
   addPolicyRoutes(app);
   addActivityRoutes(app);
+  addRunbookRoutes(app);
   addTenantPages(app, config);
   addAgentPages(app, config, options.stopping);
   app.notFound((context) => {

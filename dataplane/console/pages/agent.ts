@@ -9,6 +9,7 @@ import { stateTones } from './agents.ts';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { runbookLink } from './runbooks.ts';
 
 type ShownAgent = {
   readonly agentId: string;
@@ -63,7 +64,7 @@ function managedPart({ words }: PageContext, agent: ManagedAgent): Markup | Prom
     html`<tr><th scope="row">${part}</th><td>${badge(stepTones[stepState], own.stepStates[stepState])}</td><td>${message}</td></tr>`;
   return html`<section aria-labelledby="versions"><h2 id="versions">${own.versions}</h2>
 <table><thead><tr><th scope="col">${own.version}</th><th scope="col">${own.uses}</th><th scope="col">${words.state}</th><th scope="col">${own.why}</th><th scope="col">${own.flow}</th></tr></thead><tbody>${versions.map((one) => versionRow(words, agentId, one))}</tbody></table></section>
-<section aria-labelledby="why"><h2 id="why">${own.why}</h2><p>${badge(stateTones[state], own.states[state])} ${summary}</p>${remedy(words, whatToDo)}
+<section aria-labelledby="why"><h2 id="why">${own.why}</h2><p>${badge(stateTones[state], own.states[state])} ${summary}</p>${remedy(words, whatToDo)}${state === 'faulty' ? runbookLink(words, 'agent-not-ready', agent.name) : ''}
 <table><thead><tr><th scope="col">${own.step}</th><th scope="col">${words.state}</th><th scope="col">${own.why}</th></tr></thead><tbody>${steps.map(step)}</tbody></table></section>`;
 }
 

@@ -5,6 +5,7 @@ import { type CollectedCounts, countedMinutes, countedOutcomes, type DecisionCou
 import type { Words } from '../words/en.ts';
 import { notice } from './notice.ts';
 import type { Markup, PageContext } from './page.ts';
+import { runbookLink } from './runbooks.ts';
 import { timeOf } from './time.ts';
 
 /** Models whose decisions are drawn; the busiest ones. */
@@ -31,6 +32,7 @@ ${models.slice(0, mostCharts).map(
   (
     decisions,
   ) => html`<figure class="decisions"><figcaption><strong>${decisions.model}</strong> ${totals(words, decisions)}</figcaption>
+${sumOf(decisions.minutes, ['check_failed']) === 0 ? '' : runbookLink(words, 'checks-fail', decisions.model)}
 ${chart(words, decisions, minutes)}<p class="ends"><span>${timeOf(language, minutes[0] ?? '')}</span><span>${timeOf(language, minutes.at(-1) ?? '')}</span></p></figure>`,
 )}${rest > 0 ? html`<p class="quiet">${counts.more(rest)}</p>` : ''}`;
 }

@@ -26,7 +26,10 @@ export function refusalNotice(
   answer: Exclude<ApiAnswer<unknown>, { kind: 'value' }>,
 ): Markup | Promise<Markup> {
   const { errors } = words;
-  if (answer.kind === 'away') return notice({ kind: 'error', title: errors.away, text: errors.awayText });
+  if (answer.kind === 'away') {
+    const link = { href: '/runbooks', label: words.runbookPages.title };
+    return notice({ kind: 'error', title: errors.away, text: errors.awayText, link });
+  }
   const { status, code, message } = answer;
   if (status === 401) {
     const link = { href: '/sign-in', label: words.signIn };

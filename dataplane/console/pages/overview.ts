@@ -4,6 +4,7 @@ import type { Words } from '../words/en.ts';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { runbookLink } from './runbooks.ts';
 
 const tones = {
   applied: 'good',
@@ -53,9 +54,9 @@ ${
 <tbody>${models.map((model) => modelRow(words, model))}</tbody></table></section>`;
 }
 
-function attentionCard(words: Words, { alias, state, summary, whatToDo }: OverviewModel) {
+function attentionCard(words: Words, { alias, state, summary, whatToDo, runbook }: OverviewModel) {
   return html`<li class="card"><div class="head"><strong>${alias}</strong> ${badge(tones[state], words.states[state])}</div>
-<p>${summary}</p>${whatToDo === null ? '' : html`<p class="remedy"><span>${words.whatToDo}:</span> ${whatToDo}</p>`}</li>`;
+<p>${summary}</p>${whatToDo === null ? '' : html`<p class="remedy"><span>${words.whatToDo}:</span> ${whatToDo}</p>`}${runbook === null ? '' : runbookLink(words, runbook, alias)}</li>`;
 }
 
 function modelRow(words: Words, model: OverviewModel) {

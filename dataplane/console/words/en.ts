@@ -243,6 +243,12 @@ export const en = {
     code: 'Code',
   },
   back: 'Back to the overview',
+  runbookPages: {
+    title: 'Runbooks',
+    intro: 'What each alert means, where to look and what to do. They are those of this release, in English.',
+    alert: 'Alert',
+    link: 'Runbook',
+  },
 };
 
 export type Words = typeof en;

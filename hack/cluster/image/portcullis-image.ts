@@ -19,6 +19,8 @@ const user = 65_532;
 const sourceFolders = ['cli', 'crds', 'libraries', 'dataplane', 'operator', 'runtime'].concat(
   // Examples that processes load.
   ['agents', 'guarded-chat', 'handbook', 'recipes'].map((name) => `examples/${name}`),
+  // Pages that the console shows.
+  'docs/runbooks',
 );
 const isProof = (path: string): boolean => /\.test\.ts$|(^|\/)(testing|testdata)(\/|$)/.test(path);
 /** File names that only compilers, debuggers, people or runtimes other than Node read. */

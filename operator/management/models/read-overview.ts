@@ -4,6 +4,7 @@ import { appliedBy, appliedByText } from '#diagnosis/applied-by';
 import type { BindingDependencies } from '#diagnosis/binding-dependencies';
 import { explainBinding } from '#diagnosis/explain-binding';
 import { routeStateOf } from '#diagnosis/route-state';
+import { runbookOf } from '#diagnosis/runbook-of';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel } from '#resources/kinds';
@@ -50,6 +51,7 @@ function overviewModel(facts: BindingDependencies, program: string): OverviewMod
   const { metadata, spec } = binding;
   const { guardrail } = spec;
   const { state, summary, serves, whatToDo, cause } = explainBinding(facts, program);
+  const runbook = runbookOf(cause === undefined ? { state } : { state, cause });
   const note = appliedBy(binding);
   return {
     name: metadata.name,
@@ -66,6 +68,7 @@ function overviewModel(facts: BindingDependencies, program: string): OverviewMod
     summary,
     isWell: cause === undefined,
     whatToDo: whatToDo ?? null,
+    runbook: runbook ?? null,
     appliedBy: note === undefined ? null : appliedByText(note),
   };
 }
