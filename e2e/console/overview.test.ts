@@ -8,6 +8,7 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { chatCall } from '../support/chat-call.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { changeRole } from './role-matrix.ts';
 import { consoleOf, signIn, signInCodeOf } from './sign-in.ts';
 
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
@@ -121,6 +122,52 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     expect(missing?.status()).toBe(404);
     await revise(1);
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
+  });
+
+  test('the audit log is filtered, read page by page, and its chains are proved', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    const right = { person: 'eve', role: 'viewer' };
+    for (let turn = 0; turn < 30; turn += 1) {
+      await changeRole(platform, { verb: 'grant', ...right });
+      await changeRole(platform, { verb: 'revoke', ...right });
+    }
+    await signIn(platform, page, { path: '/audit' });
+    await page
+      .getByRole('row', { name: /administrator\.revoke/ })
+      .first()
+      .waitFor();
+    await page.getByRole('link', { name: 'Older entries' }).click();
+    await page.getByRole('link', { name: 'Newest entries' }).waitFor();
+    await page.getByLabel('Action').selectOption('administrator.grant');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL(/action=administrator\.grant/);
+    await page.reload();
+    const rows = page.locator('tbody tr');
+    expect(await rows.count()).toBeGreaterThanOrEqual(30);
+    expect(await rows.filter({ hasText: 'administrator.grant' }).count()).toBe(await rows.count());
+    expect(await page.getByLabel('Action').inputValue()).toBe('administrator.grant');
+    await page.getByLabel('Author').fill('stranger');
+    await page.getByLabel('From (UTC)').fill('yesterday');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByLabel('From (UTC)').inputValue()).toBe('yesterday');
+    await page.getByLabel('From (UTC)').fill('2026-01-01 09:30');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByText('There is no such entry').waitFor();
+    await page.getByRole('link', { name: 'All entries' }).click();
+    await page.getByRole('button', { name: 'Prove the chains' }).click();
+    await page.getByText(/\d+ entries are as they were written/).waitFor();
+    await page
+      .locator('#proof code')
+      .filter({ hasText: /^management:\d+:[0-9a-f]{64}$/ })
+      .waitFor();
+    expect(complaints.filter((text) => !text.includes('400'))).toEqual([]);
+    const other = await openWatchedPage(browser);
+    await signIn(platform, other.page, { person: 'bob', path: '/audit' });
+    await other.page.getByRole('alert').getByText('permission_denied').waitFor();
+    const csrf = (await other.page.locator('meta[name="csrf"]').getAttribute('content')) ?? '';
+    const sent = { headers: { origin: consoleOf(platform) }, form: { csrf } };
+    expect((await other.context.request.post(`${consoleOf(platform)}/audit/verify`, sent)).status()).toBe(403);
   });
 
   test('a person without the right to administer policies is told so, and gets no page of them in the navigation', async () => {

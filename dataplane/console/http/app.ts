@@ -11,6 +11,7 @@ import { addActivityRoutes } from './activity-routes.ts';
 import { addAgentRoutes } from './agent-routes.ts';
 import { answerNotice } from './answer-page.ts';
 import { openAssets } from './assets.ts';
+import { addAuditRoutes } from './audit-routes.ts';
 import { addCheckRoutes } from './check-routes.ts';
 import { addConversationRoutes } from './conversation-routes.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
@@ -67,6 +68,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   addPlaygroundStream(app, options.stopping);
   addPolicyRoutes(app);
   addActivityRoutes(app);
+  addAuditRoutes(app, options.stopping);
   addRunbookRoutes(app);
   addTenantPages(app, config);
   addAgentPages(app, config, options.stopping);

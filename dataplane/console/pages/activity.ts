@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import type { CollectedActivity, ReplicaDecision } from '#contracts/activity';
-import type { AuditAuthor, AuditEntry, AuditOutcome } from '#contracts/audit';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, PageContext } from './page.ts';
@@ -31,42 +30,4 @@ ${
     : html`<table><thead><tr><th scope="col">${act.time}</th><th scope="col">${words.model}</th><th scope="col">${act.outcome}</th><th scope="col">${words.policyPages.rule}</th><th scope="col">${words.policy}</th><th scope="col">${act.client}</th><th scope="col">${act.replica}</th><th scope="col">${act.request}</th></tr></thead><tbody>${items.map(row)}</tbody></table>`
 }`,
   };
-}
-
-const auditTones = {
-  accepted: 'wait',
-  refused: 'bad',
-  succeeded: 'good',
-  failed: 'bad',
-  observed: 'off',
-} as const satisfies Readonly<Record<AuditOutcome, Tone>>;
-
-/** Who changed what, and who was refused. */
-export function auditPage(
-  { words, language }: PageContext,
-  { items, nextCursor }: { readonly items: readonly AuditEntry[]; readonly nextCursor: string | null },
-): ConsolePage {
-  const { audit } = words;
-  const row = ({ content }: AuditEntry) =>
-    html`<tr><td>${timeOf(language, content.time)}</td><td>${authorOf(content.author) ?? audit.noAuthor}</td><td><code>${content.action}</code></td><td class="mono">${content.target === null ? '' : `${content.target.type} ${content.target.id}`}</td><td>${badge(auditTones[content.outcome], audit.outcomes[content.outcome])} ${content.code === null ? '' : html`<code>${content.code}</code>`}</td></tr>`;
-  return {
-    title: audit.title,
-    main: html`<p class="hint">${audit.intro}</p>${
-      items.length === 0
-        ? notice({ kind: 'empty', title: audit.none, text: audit.noneText })
-        : html`<table><thead><tr><th scope="col">${words.act.time}</th><th scope="col">${audit.author}</th><th scope="col">${audit.action}</th><th scope="col">${audit.target}</th><th scope="col">${words.act.outcome}</th></tr></thead><tbody>${items.map(row)}</tbody></table>`
-    }${nextCursor === null ? '' : html`<p><a href="/audit?cursor=${encodeURIComponent(nextCursor)}">${audit.next}</a></p>`}`,
-  };
-}
-
-function authorOf(author: AuditAuthor): string | undefined {
-  switch (author.kind) {
-    case 'token':
-      return author.subject;
-    case 'claimed':
-    case 'service':
-      return author.name;
-    case 'unknown':
-      return undefined;
-  }
 }

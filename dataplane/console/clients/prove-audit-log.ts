@@ -1,0 +1,52 @@
+import { type AuditChain, auditChainsSchema, auditPageSchema } from '#contracts/audit';
+import { createAuditVerifier } from '#contracts/verify-audit';
+import type { ApiAnswer } from './call-api.ts';
+import type { ManagementApi } from './management-api.ts';
+
+/** What a proof of the audit log says; the last one is not `progress`. */
+export type ProofEvent =
+  | { readonly kind: 'progress'; readonly entries: number; readonly of: number }
+  | { readonly kind: 'proved'; readonly entries: number; readonly chains: readonly AuditChain[] }
+  | { readonly kind: 'broken'; readonly chain: string; readonly number: number; readonly problem: string }
+  | { readonly kind: 'refused'; readonly answer: Exclude<ApiAnswer<unknown>, { kind: 'value' }> };
+
+/** Entries of one request: the most that the API gives. */
+const pageSize = 500;
+const mostAttempts = 3;
+
+/**
+ * Reads every entry, the oldest first, and proves all chains as `portcullis audit verify` does. The chains are read before the
+ * entries: those that are added meanwhile are proved too and may be missing.
+ */
+export async function* proveAuditLog(
+  api: Pick<ManagementApi, 'call'>,
+  signal: AbortSignal,
+): AsyncGenerator<ProofEvent> {
+  for (let attempt = 1; ; attempt += 1) {
+    const listed = await api.call('/api/v1/audit/chains', auditChainsSchema);
+    if (listed.kind !== 'value') return yield { kind: 'refused', answer: listed };
+    const chains = listed.value.items;
+    const of = chains.reduce((sum, { removed, newest }) => sum + newest.number - removed.number, 0);
+    const verifier = createAuditVerifier(chains);
+    let entries = 0;
+    let cursor: string | null | undefined;
+    while (cursor !== null) {
+      const query = new URLSearchParams({ order: 'oldest', limit: String(pageSize), ...(cursor && { cursor }) });
+      const page = await api.call(`/api/v1/audit?${query}`, auditPageSchema, { signal });
+      if (page.kind !== 'value') return yield { kind: 'refused', answer: page };
+      for (const entry of page.value.items) verifier.add(entry);
+      entries += page.value.items.length;
+      cursor = page.value.nextCursor;
+      yield { kind: 'progress', entries, of: Math.max(of, entries) };
+    }
+    const after = await api.call('/api/v1/audit/chains', auditChainsSchema);
+    if (after.kind !== 'value') return yield { kind: 'refused', answer: after };
+    // Retention removed entries during the walk: it is proved again.
+    const isRemoved = after.value.items.some(
+      ({ chain, removed }) => removed.number !== chains.find((one) => one.chain === chain)?.removed.number,
+    );
+    if (isRemoved && attempt < mostAttempts) continue;
+    const [first] = verifier.end();
+    return yield first === undefined ? { kind: 'proved', entries, chains } : { kind: 'broken', ...first };
+  }
+}
