@@ -83,7 +83,11 @@ const messageSchema = z
   .strictObject({
     role: z.enum(['user', 'assistant', 'system', 'tool']),
     content: storable.max(limits.messageLength),
-    created_at: instant.optional().describe('When the message was sent; words such as "yesterday" refer to it.'),
+    created_at: instant
+      .optional()
+      .describe(
+        'When the message was sent; words such as "yesterday" refer to it, and it replaces no fact that was stated later.',
+      ),
   })
   .describe('A message of a dialogue.');
 export type MemoryMessage = z.output<typeof messageSchema>;

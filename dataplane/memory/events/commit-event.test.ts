@@ -25,7 +25,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commit of an even
         { sql, person, changeNo, eventId: null, newId: uuid },
         {
           ...{ ...text, memoryId, text: 'I live in Lisbon', agentId: 'tutor', runId: null, role: 'user', source: null },
-          ...{ categories: [], metadata: {}, expiresAt: new Date(0) },
+          ...{ categories: [], metadata: {}, expiresAt: new Date(0), statedAt: new Date(0) },
         },
       );
     });

@@ -1,17 +1,18 @@
 import type { Database, TransactionSql } from '#sql/connect';
 import { endedWith } from '../extraction/ended-with.ts';
 import type { FactSource, UserFact } from '../extraction/extract-facts.ts';
-import { type FactDecision, type KnownMemory, settleFacts } from '../extraction/settle-facts.ts';
-import { isLive } from '../facts/memory-row.ts';
+import { type FactDecision, type KnownMemory, type PastMemory, settleFacts } from '../extraction/settle-facts.ts';
+import { isLive, lastStated } from '../facts/memory-row.ts';
 import { withoutText } from '../facts/without-text.ts';
 import type { MemoryText } from '../facts/write-memory.ts';
-import { insertMemory, type PersonChange, removeMemory, replaceMemory } from '../facts/write-memory.ts';
+import { insertMemory, type PersonChange, removeMemory, replaceMemory, restateMemory } from '../facts/write-memory.ts';
 import { type IndexRoom, withinIndexRoom } from '../people/index-room.ts';
 import type { MemoryQuota } from '../people/memory-quota.ts';
 import { beginChange } from '../people/person.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 import { TooManyMemoriesError } from './event-fault.ts';
 import type { StoredDecision } from './event-row.ts';
+import { notAfter } from './said-times.ts';
 
 /** A fact with everything that its memory stores. */
 export type PreparedFact = { readonly fact: UserFact; readonly stored: MemoryText };
@@ -29,7 +30,7 @@ type CommitOptions = {
   /** Memories that the decision refers to by their ids. */
   readonly referred?: readonly string[];
   /** Decides about the facts against the memories of the scope; `settleFacts` by default. */
-  readonly decide?: (facts: readonly UserFact[], known: readonly KnownMemory[]) => readonly FactDecision[];
+  readonly decide?: typeof settleFacts;
 };
 
 /**
@@ -51,10 +52,11 @@ export async function commitEvent(
       select 1 from memory.events
       where event_id = ${event.eventId} and attempt = ${event.attempt} and status = 'RUNNING' for update`;
     if (held === undefined) return 'claim_over';
-    const known = await knownMemories(sql, event, prepared, referred);
+    const { known, past } = await readScope(sql, event, prepared, referred);
     const decisions = decide(
       prepared.map(({ fact }) => fact),
       known,
+      past,
     );
     const more = countOf(decisions, 'ADD') - countOf(decisions, 'DELETE');
     if (more > 0 && (await countMemories(sql, event.person)) + more > quota.userMemories)
@@ -73,26 +75,32 @@ export async function commitEvent(
   });
 }
 
-/** The live memories of the scope that state the same as a fact, have its topic or an ended value, or are referred to. */
-async function knownMemories(
+/**
+ * The live memories of the scope that state the same as a fact, have its topic or an ended value, or are referred to, and
+ * the ended ones that state the same or have its topic.
+ */
+async function readScope(
   sql: TransactionSql,
   { person, agentId, runId }: ClaimedEvent,
   prepared: readonly PreparedFact[],
   referred: readonly string[],
-): Promise<readonly KnownMemory[]> {
-  if (prepared.length === 0) return [];
+): Promise<{ readonly known: readonly KnownMemory[]; readonly past: readonly PastMemory[] }> {
+  if (prepared.length === 0) return { known: [], past: [] };
   const saysChange = prepared.some(({ fact }) => (fact.changes?.topics.length ?? 0) > 0);
   const ended = prepared.flatMap(({ fact }) => fact.changes?.ended.flatMap(({ terms }) => terms) ?? []);
   const topics = prepared.flatMap(({ stored }) => (stored.topic === null ? [] : [stored.topic]));
-  return sql<KnownMemory[]>`
-    select memory_id as "memoryId", text, sameness, topic, version from memory.memories
-    where person = ${person} and deleted_at is null and (expires_at is null or expires_at > clock_timestamp())
-      and agent_id is not distinct from ${agentId} and run_id is not distinct from ${runId}
+  const rows = await sql<(KnownMemory & { readonly isLive: boolean })[]>`
+    select memory_id as "memoryId", text, sameness, topic, version, ${lastStated(sql)} as "statedAt", ${isLive(sql)} as "isLive"
+    from memory.memories m
+    where person = ${person} and agent_id is not distinct from ${agentId} and run_id is not distinct from ${runId}
       and (sameness = any(${sql.array(prepared.map(({ fact }) => fact.sameness))}::text[])
-        or topic = any(${sql.array(topics)}::text[]) or (${saysChange} and topic is not null)
-        or (topic is not null and string_to_array(terms, ' ') && ${sql.array([...new Set(ended)])}::text[])
-        or memory_id = any(${sql.array([...referred])}::uuid[]))
+        or topic = any(${sql.array(topics)}::text[])
+        or (${isLive(sql)} and (
+          (${saysChange} and topic is not null)
+          or (topic is not null and string_to_array(terms, ' ') && ${sql.array([...new Set(ended)])}::text[])
+          or memory_id = any(${sql.array([...referred])}::uuid[]))))
     order by memory_id desc`;
+  return { known: rows.filter((row) => row.isLive), past: rows.filter((row) => !row.isLive) };
 }
 
 function countOf(decisions: readonly FactDecision[], wanted: FactDecision['kind']): number {
@@ -124,6 +132,7 @@ async function applyAll(
     // A change of something unknown leads to no decision.
     if (decision.reason === 'changes nothing known') continue;
     const shown = await apply(change, event, decision, prepared[at] as PreparedFact);
+    if (decision.kind === 'NONE') await restate(change, event, decision, known);
     stored.push(shown);
     for (const memoryId of endedWith(decision, decisions, known)) {
       if (!(await removeMemory(change, memoryId))) continue;
@@ -133,23 +142,41 @@ async function applyAll(
   return stored;
 }
 
+/** A repetition is what the person said last about its topic: an older statement does not replace it any more. */
+async function restate(
+  change: PersonChange,
+  event: ClaimedEvent,
+  { reason, memoryId, fact }: Extract<FactDecision, { kind: 'NONE' }>,
+  known: readonly KnownMemory[],
+): Promise<void> {
+  const memory = reason === 'known' ? known.find((one) => one.memoryId === memoryId) : undefined;
+  const statedAt = statedAtOf(event, fact);
+  if (memory !== undefined && memory.statedAt < statedAt) await restateMemory(change, memory.memoryId, statedAt);
+}
+
+/** The time that orders a statement among those of other adds. */
+function statedAtOf({ createdAt }: ClaimedEvent, { source }: UserFact): Date {
+  return notAfter(createdAt, source.saidAt);
+}
+
 async function apply(
   change: PersonChange,
   event: ClaimedEvent,
   decision: FactDecision,
   { fact, stored }: PreparedFact,
 ): Promise<StoredDecision> {
+  const statedAt = statedAtOf(event, fact);
   const shown = { decision: decision.kind, reason: decision.reason, message: fact.source.message };
   switch (decision.kind) {
     case 'NONE':
       return { ...shown, memory_id: decision.memoryId };
     case 'DELETE':
-      await removeMemory(change, decision.memoryId);
+      await removeMemory(change, decision.memoryId, statedAt);
       return { ...shown, memory_id: decision.memoryId };
     case 'UPDATE': {
       const source = sourceOf(event, fact.source);
       const { topic } = decision;
-      const replacement = { ...stored, topic, source, ...replacedByAdd(event) };
+      const replacement = { ...stored, topic, source, statedAt, ...replacedByAdd(event) };
       const replaced = await replaceMemory(change, decision.memoryId, replacement);
       // The memory expired after the decision: the statement must not be lost with it.
       if (replaced === undefined) return { ...shown, decision: 'ADD', reason: 'new', memory_id: await add() };
@@ -164,7 +191,8 @@ async function apply(
     const { agentId, runId, categories, metadata, expiresAt } = event;
     const scope = { agentId, runId, categories, metadata, expiresAt };
     const source = sourceOf(event, fact.source);
-    await insertMemory(change, { ...stored, ...scope, memoryId, role: fact.role, source });
+    const { role } = fact;
+    await insertMemory(change, { ...stored, ...scope, memoryId, role, source, statedAt });
     return memoryId;
   }
 }

@@ -3,7 +3,13 @@ import type { SaidMessage, UserFact } from '../extraction/extract-facts.ts';
 import { readQuotedFact } from '../extraction/quoted-fact.ts';
 import { readStatement } from '../extraction/read-statement.ts';
 import { samenessOf } from '../extraction/sameness.ts';
-import { type FactDecision, type KnownMemory, settleFacts } from '../extraction/settle-facts.ts';
+import {
+  type FactDecision,
+  isStatedAfter,
+  type KnownMemory,
+  type PastMemory,
+  settleFacts,
+} from '../extraction/settle-facts.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
 import type { IndexRoom } from '../people/index-room.ts';
 import type { MemoryQuota } from '../people/memory-quota.ts';
@@ -70,11 +76,11 @@ export async function extractByModel(
       call,
     );
     ports.onStep('extracted');
-    const decide = (stored: readonly UserFact[], present: readonly KnownMemory[]) =>
+    const decide = (stored: readonly UserFact[], present: readonly KnownMemory[], past: readonly PastMemory[] = []) =>
       decisionsOf(
         read.map((one, at) => ({ ...one, fact: stored[at] ?? one.fact })),
         known,
-        present,
+        { present, past },
       );
     try {
       const referred = known.map(({ memoryId }) => memoryId);
@@ -141,7 +147,7 @@ function readFact(answer: ModelFact, messages: readonly SaidMessage[]): ReadFact
 function decisionsOf(
   read: readonly ReadFact[],
   seen: readonly Known[],
-  present: readonly KnownMemory[],
+  { present, past }: { readonly present: readonly KnownMemory[]; readonly past: readonly PastMemory[] },
 ): readonly FactDecision[] {
   const used = new Set<string>();
   const added = new Set<string>();
@@ -152,7 +158,7 @@ function decisionsOf(
     /** The rules of the reader without a model decide: a fact about a known topic replaces what is known. */
     const settled = (): FactDecision => {
       const left = present.filter(({ memoryId }) => !deleted.has(memoryId));
-      const [decision = none('known')] = settleFacts([fact], left);
+      const [decision = none('known')] = settleFacts([fact], left, past);
       const key = decision.kind === 'UPDATE' ? decision.memoryId : fact.sameness;
       if (decision.kind === 'NONE') return decision;
       // A model may state a fact twice in one answer.
@@ -174,7 +180,8 @@ function decisionsOf(
     if (answer.decision === 'ADD') return settled();
     if (referred === undefined) return answer.decision === 'DELETE' ? none('nothing to forget') : settled();
     if (used.has(referred.memoryId)) return none('repeated in this add', referred.memoryId);
-    if (hasChanged) throw new ChangedMemoryError();
+    if (hasChanged || current === undefined) throw new ChangedMemoryError();
+    if (isStatedAfter(fact, current)) return none('older than what is known', current.memoryId);
     used.add(referred.memoryId);
     if (answer.decision === 'DELETE') {
       deleted.add(referred.memoryId);

@@ -13,6 +13,7 @@ import { EventFault } from './event-fault.ts';
 import { type ExtractionModel, extractByModel } from './extract-by-model.ts';
 import { guardEvent } from './guard-event.ts';
 import { prepareFacts } from './prepare-facts.ts';
+import { saidTimes } from './said-times.ts';
 import { isStorable } from './storable-message.ts';
 
 /** Stages of an attempt, each reported when it is completed. Crash tests kill a worker at them. */
@@ -36,12 +37,9 @@ export type EventPorts = TextPorts & {
 export async function processEvent(ports: EventPorts, added: ClaimedEvent, signal: AbortSignal): Promise<boolean> {
   const event = await guardEvent(ports.guard, added, signal);
   const call = { signal, traceparent: continueTrace(event.traceId) };
+  const times = saidTimes(event.messages, event.createdAt);
   const messages = event.messages.map(
-    ({ role, content, created_at }): SaidMessage => ({
-      role,
-      content,
-      saidAt: created_at === undefined ? event.createdAt : new Date(created_at),
-    }),
+    ({ role, content }, at): SaidMessage => ({ role, content, saidAt: times[at] ?? event.createdAt }),
   );
   const { extraction } = ports;
   if (event.infer && extraction !== undefined) return extractByModel(ports, extraction, event, messages, call);
@@ -57,7 +55,7 @@ export async function processEvent(ports: EventPorts, added: ClaimedEvent, signa
 }
 
 /**
- * The facts of all messages. The process handles other requests between two messages, because a long message takes a
+ * The facts of all messages, in the order in which they were said. The process handles other requests between two messages, because a long message takes a
  * while.
  */
 async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly UserFact[]> {
@@ -69,7 +67,7 @@ async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly U
     }
     await othersFirst();
   }
-  return facts;
+  return facts.toSorted((one, other) => one.source.saidAt.getTime() - other.source.saidAt.getTime());
 }
 
 /**

@@ -12,7 +12,7 @@ const factsOf = (content: string) => extractFacts({ role: 'user', content, saidA
 function after(texts: readonly string[], said: string): readonly string[] {
   const known = texts.map(
     (text, at): KnownMemory => ({
-      ...{ memoryId: `memory-${at}`, text, sameness: samenessOf(text), version: 1 },
+      ...{ memoryId: `memory-${at}`, text, sameness: samenessOf(text), version: 1, statedAt: saidAt },
       topic: factsOf(text)[0]?.statement?.topic ?? null,
     }),
   );

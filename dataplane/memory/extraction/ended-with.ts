@@ -1,9 +1,9 @@
 import { readStatement } from './read-statement.ts';
-import type { FactDecision, KnownMemory } from './settle-facts.ts';
+import { type FactDecision, isStatedAfter, type KnownMemory } from './settle-facts.ts';
 
 /**
  * The memories that end together with the one that a decision names, because they have its topic. A change by hand can give
- * two memories one topic; a later statement must leave only one of them.
+ * two memories one topic; a later statement must leave only one of them. A memory that was stated later stays.
  * @param decisions all decisions of the add: a memory that one of them names is left to that one
  */
 export function endedWith(
@@ -14,7 +14,9 @@ export function endedWith(
   const topic = wholeTopicOf(decision);
   if (topic === undefined) return [];
   const named = new Set(decisions.flatMap((one) => ('memoryId' in one ? [one.memoryId] : [])));
-  const others = known.filter((memory) => memory.topic === topic && !named.has(memory.memoryId));
+  const isOther = (memory: KnownMemory): boolean =>
+    memory.topic === topic && !named.has(memory.memoryId) && !isStatedAfter(decision.fact, memory);
+  const others = known.filter(isOther);
   return others.filter((memory) => isForgotten(decision, memory, known)).map(({ memoryId }) => memoryId);
 }
 

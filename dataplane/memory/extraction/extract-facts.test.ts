@@ -174,7 +174,8 @@ describe('dates in words', () => {
 describe('decisions about facts', () => {
   const known = (text: string, id = 'm1') => {
     const [fact] = extractFacts(user(text), 0);
-    return { memoryId: id, text, sameness: samenessOf(text), topic: fact?.statement?.topic ?? null, version: 1 };
+    const topic = fact?.statement?.topic ?? null;
+    return { memoryId: id, text, sameness: samenessOf(text), topic, version: 1, statedAt: new Date(0) };
   };
   const decide = (text: string, ...memories: readonly string[]) =>
     settleFacts(

@@ -13,7 +13,7 @@ function known(texts: readonly string[]): readonly KnownMemory[] {
   return texts.map((text, at) => {
     const topic = factsOf(text)[0]?.statement?.topic;
     if (topic === undefined) throw new Error(`no statement: ${text}`);
-    return { memoryId: `memory-${at}`, text, sameness: samenessOf(text), topic, version: 1 };
+    return { memoryId: `memory-${at}`, text, sameness: samenessOf(text), topic, version: 1, statedAt: saidAt };
   });
 }
 
@@ -315,7 +315,14 @@ describe('settleFacts', () => {
 
   it('a correction that is sent again, whole or in part, adds no memory', () => {
     const said = 'I changed my mind about the colour, I like green best now.';
-    const colour = { memoryId: 'm1', text: said, sameness: samenessOf(said), topic: 'favourite: colour', version: 2 };
+    const colour = {
+      memoryId: 'm1',
+      text: said,
+      sameness: samenessOf(said),
+      topic: 'favourite: colour',
+      version: 2,
+      statedAt: saidAt,
+    };
     expect(settleFacts(factsOf(said), [colour]).map(({ kind }) => kind)).not.toContain('ADD');
   });
 

@@ -11,7 +11,12 @@ export type KnownMemory = {
   readonly topic: string | null;
   /** Incremented by each change of the text. */
   readonly version: number;
+  /** When the person stated it last. */
+  readonly statedAt: Date;
 };
+
+/** A memory of the scope that was deleted or has expired. */
+export type PastMemory = Pick<KnownMemory, 'sameness' | 'topic' | 'statedAt'>;
 
 /** The decision about a fact, and its reason. */
 export type FactDecision =
@@ -37,6 +42,8 @@ export type FactDecision =
         | 'nothing to forget'
         | 'no longer so, and not known'
         | 'changes nothing known'
+        | 'older than what is known'
+        | 'older than what was deleted'
         | 'not important'
         | QuoteFault;
     };
@@ -44,14 +51,19 @@ export type FactDecision =
 /**
  * Decides about the facts of one add in their order, against the memories of its scope. A repetition adds nothing, a
  * contradiction replaces what it contradicts, and a request to forget deletes it. At most one decision changes a memory:
- * of several facts about one topic in one add the last one counts.
+ * of several facts about one topic in one add the last one counts. Nothing that was said earlier changes a memory that
+ * was stated later (docs/decisions/0080).
  */
-export function settleFacts(facts: readonly UserFact[], known: readonly KnownMemory[]): readonly FactDecision[] {
+export function settleFacts(
+  facts: readonly UserFact[],
+  known: readonly KnownMemory[],
+  past: readonly PastMemory[] = [],
+): readonly FactDecision[] {
   const last = new Map(facts.map((fact, at) => [subjectOf(fact), at]));
   const decisions = facts.map((fact, at): FactDecision => {
     if (fact.changes !== undefined) return none(fact, 'changes nothing known');
     if (last.get(subjectOf(fact)) !== at) return none(fact, 'repeated in this add');
-    return settleFact(fact, known);
+    return settleFact(fact, known, past);
   });
   for (const [at, { changes }] of facts.entries()) {
     if (changes !== undefined) settleChange(decisions, at, changes, known);
@@ -62,6 +74,19 @@ export function settleFacts(facts: readonly UserFact[], known: readonly KnownMem
 /** Facts of one add with the same subject exclude each other; the last one counts. */
 function subjectOf({ statement, sameness, text, isGiven }: UserFact): string {
   return isGiven === true ? text : (statement?.topic ?? sameness);
+}
+
+/** Whether a memory was stated after a fact was said. */
+export function isStatedAfter({ source }: UserFact, { statedAt }: Pick<KnownMemory, 'statedAt'>): boolean {
+  return statedAt > source.saidAt;
+}
+
+/** Whether a fact was known by a memory that ended, or what a later message said about its topic ended. */
+function hasPassed(fact: UserFact, past: readonly PastMemory[]): boolean {
+  return past.some(({ sameness, topic, statedAt }) => {
+    if (sameness === fact.sameness) return statedAt >= fact.source.saidAt;
+    return topic !== null && topic === fact.statement?.topic && statedAt > fact.source.saidAt;
+  });
 }
 
 function none(fact: UserFact, reason: Extract<FactDecision, { kind: 'NONE' }>['reason']): FactDecision {
@@ -95,7 +120,9 @@ function settleChange(
   // A statement of the same sentence has already settled the change.
   if (siblings.length > 0 && siblings.some(([, { kind }]) => kind !== 'ADD')) return;
   const touched = new Set(decisions.flatMap((one) => ('memoryId' in one ? [one.memoryId] : [])));
-  const targets = known.filter(({ memoryId, topic }) => topic !== null && isChanged(topic) && !touched.has(memoryId));
+  const isTarget = (memory: KnownMemory): boolean =>
+    memory.topic !== null && isChanged(memory.topic) && !touched.has(memory.memoryId) && !isStatedAfter(fact, memory);
+  const targets = known.filter(isTarget);
   if (isAmbiguous(targets)) return;
   const target = targets[0];
   const place = siblings.find(([, { kind }]) => kind === 'ADD')?.[0] ?? at;
@@ -128,7 +155,9 @@ function settleEnded(
   const isKept = (one: FactDecision): boolean =>
     one.kind === 'NONE' ? one.reason === 'known' && isWithin(one.fact, sentence) : one.kind !== 'ADD';
   const kept = new Set(decisions.flatMap((one) => ('memoryId' in one && isKept(one) ? [one.memoryId] : [])));
-  const target = known.find((memory) => memory.topic !== null && !kept.has(memory.memoryId) && hasEnded(ended, memory));
+  const isTarget = (memory: KnownMemory): boolean =>
+    memory.topic !== null && !kept.has(memory.memoryId) && !isStatedAfter(sentence, memory) && hasEnded(ended, memory);
+  const target = known.find(isTarget);
   if (target === undefined) return false;
   const own = [...decisions.entries()].filter(([, one]) => one.kind === 'ADD' && isWithin(one.fact, sentence));
   const place = (own.find(([, { fact }]) => fact.statement?.holds === true) ?? own[0])?.[0] ?? at;
@@ -149,6 +178,7 @@ function isAmbiguous(targets: readonly KnownMemory[]): boolean {
 }
 
 function isBefore({ source: one }: UserFact, { source: other }: UserFact): boolean {
+  if (one.saidAt.getTime() !== other.saidAt.getTime()) return one.saidAt < other.saidAt;
   return one.message < other.message || (one.message === other.message && one.end <= other.start);
 }
 
@@ -156,15 +186,18 @@ function isWithin({ source }: UserFact, { source: sentence }: UserFact): boolean
   return source.message === sentence.message && source.start >= sentence.start && source.start < sentence.end;
 }
 
-function settleFact(fact: UserFact, known: readonly KnownMemory[]): FactDecision {
+function settleFact(fact: UserFact, known: readonly KnownMemory[], past: readonly PastMemory[]): FactDecision {
   const { statement } = fact;
   // Changes by hand can give several memories one topic.
-  const about = statement === undefined ? [] : known.filter(({ topic }) => topic === statement.topic);
+  const ofTopic = statement === undefined ? [] : known.filter(({ topic }) => topic === statement.topic);
+  const later = ofTopic.find((memory) => isStatedAfter(fact, memory));
+  const about = fact.isForgotten === true ? ofTopic.filter((memory) => !isStatedAfter(fact, memory)) : ofTopic;
   const stated = about.map((memory) => ({ memory, before: readStatement(memory.text) }));
   const equal = stated.find(({ before }) => before?.value === statement?.value && before !== undefined);
   const [first] = about;
   if (fact.isForgotten === true) {
     const memoryId = equal?.memory.memoryId ?? first?.memoryId;
+    if (memoryId === undefined && later !== undefined) return older(fact, later);
     if (memoryId === undefined) return { kind: 'NONE', fact, memoryId: null, reason: 'nothing to forget' };
     return { kind: 'DELETE', fact, memoryId, reason: 'asked to forget' };
   }
@@ -172,10 +205,12 @@ function settleFact(fact: UserFact, known: readonly KnownMemory[]): FactDecision
     ({ sameness, text }) => sameness === fact.sameness && (fact.isGiven !== true || text === fact.text),
   );
   if (same !== undefined) return { kind: 'NONE', fact, memoryId: same.memoryId, reason: 'known' };
-  if (first === undefined || statement === undefined) return { kind: 'ADD', fact, reason: 'new' };
-  if (equal?.before?.holds === statement.holds) {
+  if (statement !== undefined && equal?.before?.holds === statement.holds) {
     return { kind: 'NONE', fact, memoryId: equal.memory.memoryId, reason: 'known' };
   }
+  if (later !== undefined) return older(fact, later);
+  if (fact.isGiven !== true && hasPassed(fact, past)) return none(fact, 'older than what was deleted');
+  if (first === undefined || statement === undefined) return { kind: 'ADD', fact, reason: 'new' };
   const { topic } = first;
   const isWholeTopic = statement.holds;
   const update = ({ memoryId }: KnownMemory) =>
@@ -186,6 +221,10 @@ function settleFact(fact: UserFact, known: readonly KnownMemory[]): FactDecision
     stated.find(({ before }) => before?.holds !== true);
   if (ended !== undefined) return update(ended.memory);
   return { kind: 'NONE', fact, memoryId: first.memoryId, reason: 'no longer so, and not known' };
+}
+
+function older(fact: UserFact, { memoryId }: KnownMemory): FactDecision {
+  return { kind: 'NONE', fact, memoryId, reason: 'older than what is known' };
 }
 
 /** Whether every term of a value is in another: "I no longer live in Berlin" is about "I live in Berlin with my wife". */

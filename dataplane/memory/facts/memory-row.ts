@@ -39,6 +39,11 @@ export function isLive(sql: Sql | TransactionSql) {
   return sql`m.deleted_at is null and (m.expires_at is null or m.expires_at > clock_timestamp())`;
 }
 
+/** When the person stated a memory last; rows that are older than the column have it in their source. */
+export function lastStated(sql: Sql | TransactionSql) {
+  return sql`coalesce(m.stated_at, least((m.source->>'said_at')::timestamptz, m.updated_at))`;
+}
+
 /** A memory as clients see it (memory:record:fields). */
 export function memoryRecordOf(row: MemoryRow, userId: string): MemoryRecord {
   return {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TransactionSql } from '#sql/connect';
 import { hashOf, samenessOf } from '../extraction/sameness.ts';
-import { type MemoryRow, memoryColumns } from './memory-row.ts';
+import { lastStated, type MemoryRow, memoryColumns } from './memory-row.ts';
 
 /** The text of a memory and the data derived from it. */
 export type MemoryText = {
@@ -23,6 +23,8 @@ type NewMemory = MemoryText & {
   readonly categories: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly source: object | null;
+  /** When the person stated the text, not later than the request that stores it. */
+  readonly statedAt: Date;
   readonly expiresAt: Date | null;
 };
 
@@ -46,12 +48,12 @@ export async function insertMemory(
   const { memoryId, text } = memory;
   await sql`
     insert into memory.memories (memory_id, person, agent_id, run_id, text, hash, sameness, topic, role, categories, metadata,
-      source, tokens, terms, vector, profile_id, change_no, expires_at)
+      source, stated_at, tokens, terms, vector, profile_id, change_no, expires_at)
     values (${memoryId}, ${person}, ${memory.agentId}, ${memory.runId}, ${text}, ${hashOf(text)}, ${samenessOf(text)},
       ${memory.topic}, ${memory.role}, ${sql.array([...memory.categories])}::text[],
       ${JSON.stringify(memory.metadata)}::text::jsonb,
-      ${memory.source === null ? null : JSON.stringify(memory.source)}::text::jsonb, ${memory.tokens},
-      ${memory.terms.join(' ')}, decode(${base64Of(memory.vector)}, 'base64'), ${memory.profileId ?? null}, ${changeNo},
+      ${memory.source === null ? null : JSON.stringify(memory.source)}::text::jsonb, ${memory.statedAt},
+      ${memory.tokens}, ${memory.terms.join(' ')}, decode(${base64Of(memory.vector)}, 'base64'), ${memory.profileId ?? null}, ${changeNo},
       ${memory.expiresAt})`;
   await sql`
     insert into memory.history (entry_id, memory_id, person, event, new_text, event_id)
@@ -60,6 +62,8 @@ export async function insertMemory(
 
 type Replacement = MemoryText & {
   readonly source: object | null;
+  /** Null: now. */
+  readonly statedAt: Date | null;
   /** Undefined leaves the value unchanged. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly categories: readonly string[] | undefined;
@@ -91,6 +95,7 @@ export async function replaceMemory(
       profile_id = ${memory.profileId ?? null}, version = version + 1, change_no = ${changeNo}, embed_failures = 0,
       embed_after = '-infinity',
       source = ${source === null ? null : JSON.stringify(source)}::text::jsonb,
+      stated_at = coalesce(${memory.statedAt}::timestamptz, date_trunc('milliseconds', clock_timestamp())),
       metadata = coalesce(${metadata === undefined ? null : JSON.stringify(metadata)}::text::jsonb, metadata),
       categories = coalesce(${categories === undefined ? null : sql.array([...categories])}::text[], categories),
       expires_at = case when ${expiresAt === undefined} then expires_at else ${expiresAt ?? null}::timestamptz end,
@@ -111,13 +116,24 @@ function hasAlready(before: MemoryRow, { metadata, categories }: Replacement): b
   );
 }
 
-/** Soft-deletes a memory: its row and its history stay. Returns false if no live memory has this id. */
+/** Notes that the person stated the text of a memory again; nothing else of the memory changes. */
+export async function restateMemory({ sql, person }: PersonChange, memoryId: string, statedAt: Date): Promise<void> {
+  await sql`
+    update memory.memories set stated_at = ${statedAt} where person = ${person} and memory_id = ${memoryId}`;
+}
+
+/**
+ * Soft-deletes a memory: its row and its history stay. Returns false if no live memory has this id.
+ * @param askedAt when the person asked for it in a message; undefined for other deletions
+ */
 export async function removeMemory(
   { sql, person, changeNo, eventId, newId }: PersonChange,
   memoryId: string,
+  askedAt?: Date,
 ): Promise<boolean> {
   const [row] = await sql<{ text: string }[]>`
-    update memory.memories set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), change_no = ${changeNo}
+    update memory.memories m set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), change_no = ${changeNo},
+      stated_at = coalesce(${askedAt ?? null}::timestamptz, ${lastStated(sql)})
     where person = ${person} and memory_id = ${memoryId} and deleted_at is null returning text`;
   if (row === undefined) return false;
   await sql`

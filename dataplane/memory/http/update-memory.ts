@@ -35,7 +35,7 @@ export async function updateMemory(request: MemoryRequest): Promise<MemoryRespon
     const changeNo = await beginChange(sql, person);
     if (changeNo === undefined) return undefined;
     const change = { sql, person, changeNo, eventId: null, newId: service.newId };
-    const replacement = { ...memory, source: null, metadata, categories, expiresAt: undefined };
+    const replacement = { ...memory, source: null, statedAt: null, metadata, categories, expiresAt: undefined };
     return withinIndexRoom(sql, person, service.room(), () => replaceMemory(change, found.row.memory_id, replacement));
   });
   return changed === undefined ? failure('not_found') : success(memoryRecordOf(changed, userIdOf(request.caller)));

@@ -51,12 +51,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
         if (ids.length > 5 && random() < 0.2) await removeMemory(own, ids.splice(at, 1)[0] as string);
         else if (ids.length > 0 && random() < 0.3) {
           const rest = { metadata: undefined, categories: ['changed'], expiresAt: undefined };
-          const memory = { ...text, source: null, ...rest };
+          const memory = { ...text, source: null, statedAt: null, ...rest };
           await replaceMemory(own, ids[at] as string, memory);
         } else {
           const memoryId = uuid();
           const scope = { agentId: `agent-${Math.floor(random() * 3)}`, runId: null, role: 'user', source: null };
-          const rest = { categories: [], metadata: { size: Math.floor(random() * 4) }, expiresAt: null };
+          const rest = {
+            categories: [],
+            metadata: { size: Math.floor(random() * 4) },
+            expiresAt: null,
+            statedAt: new Date(),
+          };
           await insertMemory(own, { ...text, ...scope, ...rest, memoryId });
           ids.push(memoryId);
         }

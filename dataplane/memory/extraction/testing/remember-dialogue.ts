@@ -17,15 +17,16 @@ export function rememberDialogue(messages: readonly SpokenMessage[]): readonly (
 function apply(memories: Map<string, KnownMemory>, decision: FactDecision): void {
   const { fact } = decision;
   const { text, sameness } = fact;
+  const statedAt = fact.source.saidAt;
   switch (decision.kind) {
     case 'ADD': {
       const memoryId = `memory-${memories.size + 1}-${sameness.slice(0, 8)}`;
-      memories.set(memoryId, { memoryId, text, sameness, topic: fact.statement?.topic ?? null, version: 1 });
+      memories.set(memoryId, { memoryId, text, sameness, topic: fact.statement?.topic ?? null, version: 1, statedAt });
       return;
     }
     case 'UPDATE': {
       const { memoryId, topic } = decision;
-      memories.set(memoryId, { memoryId, text, sameness, topic, version: 2 });
+      memories.set(memoryId, { memoryId, text, sameness, topic, version: 2, statedAt });
       return;
     }
     case 'DELETE':
