@@ -168,6 +168,39 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     expect(await found({ metadata: { [at64]: { ne: value[at64] } } })).toBe(1);
   });
 
+  test('search filters address members of metadata exactly, whatever characters their names have', async () => {
+    const user = { user: 'names' };
+    const names = ['a.b', 'a', 'q"', "it's", '[0]', 'x[0].y', 'a\\', '', ' ', '$.a', 'lower:a', 'AND'];
+    const metadata = Object.fromEntries(names.map((name, at) => [name, name === 'a' ? { b: 'inner' } : `own ${at}`]));
+    await given(user, { metadata });
+    const found = async (filters: object) => (await memory.find(user, 'kept', { filters })).length;
+    for (const [name, value] of Object.entries(metadata)) {
+      const text = name.replaceAll(/[\\.]/g, '\\$&');
+      expect([name, await found({ metadata: { [name]: value } })]).toEqual([name, 1]);
+      if (name !== 'a') expect([name, await found({ [`metadata.${text}`]: value })]).toEqual([name, 1]);
+      for (const other of names) {
+        if (other === name || name === 'a') continue;
+        expect([name, other, await found({ metadata: { [other]: value } })]).toEqual([name, other, 0]);
+      }
+    }
+    expect(await found({ 'metadata.a.b': 'inner' })).toBe(1);
+    expect(await found({ 'metadata.a.b': 'own 0' })).toBe(0);
+    expect(await found({ 'metadata.a\\.b': 'inner' })).toBe(0);
+    expect(await found({ metadata: { 'a.b': { icontains: 'OWN' } } })).toBe(1);
+    expect(await found({ metadata: { 'a.b': '*', 'a.c': { ne: '*' } } })).toBe(1);
+  });
+
+  test('a change by PUT replaces metadata as a whole, and names with dots stay names', async () => {
+    const user = { user: 'renamed' };
+    const { id } = await given(user, { metadata: { a: { b: 1 } } });
+    const metadata = { 'a.b': 2, 'c"[0]': 3 };
+    const { json } = await memory.call(user, 'PUT', `/v1/memories/${id}`, { text: 'kept', metadata });
+    expect(json['metadata']).toEqual(metadata);
+    const found = async (filters: object) => (await memory.find(user, 'kept', { filters })).length;
+    expect(await found({ metadata: { 'a.b': 2, 'c"[0]': 3 } })).toBe(1);
+    expect(await found({ 'metadata.a.b': '*' })).toBe(0);
+  });
+
   test('the value "*" of a search filter matches what a memory has, also objects and lists of metadata', async () => {
     const user = { user: 'present' };
     await given(user, { metadata: { object: { inner: 1 }, list: [], nothing: null, far: 'x'.repeat(1_025) } });

@@ -1,6 +1,7 @@
 import type { AttributeValue, IndexEntry } from '#search/ports';
 import { vectorOfBase64 } from '#search/vector-text';
 import type { Sql, TransactionSql } from '#sql/connect';
+import { innerPath, metadataRoot } from './metadata-path.ts';
 
 /** A memory as the statements that build the index select it. */
 export type EntryRow = {
@@ -74,7 +75,7 @@ function attributesOf(row: EntryRow): IndexEntry['attributes'] {
     present: new Set(Object.keys(attributes).filter(isNamed)),
     left: attributeLimits.members,
   };
-  addMembers(members, 'metadata', row.metadata, 1);
+  addMembers(members, metadataRoot, row.metadata, 1);
   for (const path of Object.keys(attributes)) {
     const lower = lowerOf(attributes[path]);
     if (lower !== undefined) attributes[`${lowerPrefix}${path}`] = lower;
@@ -102,7 +103,7 @@ type Members = {
 function addMembers(into: Members, path: string, object: Readonly<Record<string, unknown>>, depth: number): void {
   for (const [key, value] of Object.entries(object)) {
     if (into.left === 0) return;
-    const place = `${path}.${key}`;
+    const place = innerPath(path, key);
     if (value === null || (typeof value === 'string' && !isComparable(value))) continue;
     into.left -= 1;
     into.present.add(place);

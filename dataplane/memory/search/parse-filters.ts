@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AttributeCondition } from '#search/condition';
 import type { AttributeValue } from '#search/ports';
 import { lowerPrefix } from './memory-entry.ts';
+import { innerPath, metadataRoot, readMetadataPath } from './metadata-path.ts';
 
 /** Limits of filters that a client sends. */
 const filterLimits = { depth: 8, parts: 128, values: 1_000, valueLength: 1_024, pathLength: 256 } as const;
@@ -68,7 +69,7 @@ class FilterReader {
     if (key === 'OR') return { or: this.#list(value, at, depth) };
     if (key === 'NOT')
       return { not: { or: Array.isArray(value) ? this.#list(value, at, depth) : [this.read(value, at, depth + 1)] } };
-    if (key === 'metadata') return this.#metadata('metadata', value, at, depth);
+    if (key === metadataRoot) return this.#metadata(metadataRoot, value, at, depth);
     return this.#field(key, value, at);
   }
 
@@ -94,16 +95,16 @@ class FilterReader {
       this.#count(at);
       const place = [...at, key];
       const isNested = typeof value === 'object' && value !== null && !Array.isArray(value) && !hasOperators(value);
-      if (isNested) return this.#metadata(`${path}.${key}`, value, place, depth + 1);
-      return this.#comparisons(`${path}.${key}`, value, place);
+      if (isNested) return this.#metadata(innerPath(path, key), value, place, depth + 1);
+      return this.#comparisons(innerPath(path, key), value, place);
     });
     return { and: parts };
   }
 
   #field(name: string, value: unknown, at: Place): AttributeCondition {
     if (name === 'user_id') return this.#user(value, at);
-    const isField = fields.has(name) || name.startsWith('metadata.');
-    if (!isField) throw new Refusal(at.slice(0, -1), 'has an unknown field');
+    if (name.startsWith(`${metadataRoot}.`)) return this.#comparisons(readMetadataPath(name), value, at);
+    if (!fields.has(name)) throw new Refusal(at.slice(0, -1), 'has an unknown field');
     return this.#comparisons(name, value, at);
   }
 

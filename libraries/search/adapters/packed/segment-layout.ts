@@ -3,7 +3,7 @@ export const rowsOfSegment = 2_048;
 export const mostOccurrencesPacked = 31;
 
 /** The first bytes of a segment; another value is another layout, or other attributes of the same entries. */
-export const segmentMark = 0x32_53_4b_50;
+export const segmentMark = 0x33_53_4b_50;
 
 /** The path under which the labels of entries are stored among their attributes; no attribute begins with U+0000. */
 export const labelPath = '\u0000label';
