@@ -42,7 +42,8 @@ const tools: readonly McpTool<MemoryRequest>[] = [
     name: 'remember',
     title: 'Remember a fact',
     description:
-      'Keeps a fact about the user as it is given. Use it for what the user said, not for what a search returned.',
+      'Accepts a fact about the user, to be kept as it is given. Use it for what the user said, not for what a search ' +
+      'returned. The status PENDING means that the fact is not stored yet: searches find it after a worker has stored it.',
     inputSchema: z.toJSONSchema(rememberSchema, { io: 'input' }) as Readonly<Record<string, unknown>>,
     isReadOnly: false,
     async run(request, args) {
