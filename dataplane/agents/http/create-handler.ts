@@ -95,7 +95,7 @@ async function answer(
   if (runRoute !== undefined) {
     const { operation } = runRoute;
     if (method !== 'GET') return refused(operation, new AgentError('method_not_allowed'), 'GET, HEAD');
-    return { operation, code: await answerRunRoute(server, exchange, runRoute) };
+    return { operation, refusal: await answerRunRoute(server, exchange, runRoute) };
   }
   if (isMcp) {
     if (!server.profiles.mcp) return refused('mcp', new AgentError('not_found'));

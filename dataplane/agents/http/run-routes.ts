@@ -16,13 +16,13 @@ export function runRouteOf(pathname: string): RunRoute | undefined {
 
 /**
  * GET /runs/own, /runs/all and one run of each. The operation is in the token of the gateway, which has asked for the
- * right; no header chooses it. @returns the code of the error, or `none`
+ * right; no header chooses it. @returns the error of a refused read
  */
 export async function answerRunRoute(
   { verifier, runs }: AgentServer,
   exchange: Exchange,
   { operation, runId }: RunRoute,
-): Promise<string> {
+): Promise<AgentError | undefined> {
   try {
     const { rawHeaders } = exchange.incoming;
     const identity = await atStep('identity', () => verifier.verify(rawHeaders, operation));
@@ -31,15 +31,15 @@ export async function answerRunRoute(
     if (runId === undefined) {
       const listed = runs.list(caller).map(({ nodes: _, omittedNodes: __, ...run }) => run);
       answerA2a(exchange, 200, { all, runs: listed });
-      return 'none';
+      return undefined;
     }
     const run = runs.get(runId, caller);
     if (run === undefined) throw new AgentError('run_not_found');
     answerA2a(exchange, 200, run);
-    return 'none';
+    return undefined;
   } catch (thrown) {
     const error = asAgentError(thrown);
     refuseA2a(exchange, error);
-    return error.code;
+    return error;
   }
 }

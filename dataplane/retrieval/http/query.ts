@@ -2,7 +2,7 @@ import { success } from '#api/operation';
 import { queryRequestSchema } from '#contracts/retrieval';
 import { readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
-import { citationsOf, runSearch } from './run-search.ts';
+import { runSearch, toCitations } from './run-search.ts';
 
 /** Searches one collection. */
 export async function query(request: RetrievalRequest): Promise<RetrievalResponse> {
@@ -10,6 +10,6 @@ export async function query(request: RetrievalRequest): Promise<RetrievalRespons
   if (read.kind === 'error') return read;
   const found = await runSearch(request, read.value);
   if (found.kind === 'error') return found;
-  const items = await citationsOf(found.ranked, found.highlighted, request.service.turns);
+  const items = await toCitations(found.ranked, found.highlighted, request.service.turns);
   return success({ items, meta: found.meta });
 }

@@ -5,7 +5,7 @@ import type { RankedChunk } from '../query/search-collection.ts';
 import { type VisibleText, visibleTexts } from '../query/visible-chunks.ts';
 import { readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
-import { citationsOf, runSearch } from './run-search.ts';
+import { runSearch, toCitations } from './run-search.ts';
 
 /** Most UTF-16 units that one token of the encoding represents. */
 const mostUnitsOfToken = 128;
@@ -36,7 +36,7 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
     { context, tokens }: Packed,
     items: readonly RankedChunk[],
   ): Promise<RetrievalResponse> {
-    const citations = await citationsOf(items, highlighted, service.turns);
+    const citations = await toCitations(items, highlighted, service.turns);
     return success({ packed_context: context, token_count: tokens, mode, items: citations, meta });
   }
 }

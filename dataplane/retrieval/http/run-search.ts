@@ -70,7 +70,7 @@ function rescored(ranked: readonly RankedChunk[]): readonly RankedChunk[] {
 }
 
 /** Citations in the order of the chunks. A long text is highlighted in turns, so that other requests are answered meanwhile. */
-export async function citationsOf(
+export async function toCitations(
   ranked: readonly RankedChunk[],
   highlighted: ReadonlySet<string> | undefined,
   turns: Turns,

@@ -68,7 +68,8 @@ export async function admitAgentCall(
   return pinned(plane, spec, versionOf(spec, { versionId, operation }, subject), caller);
 }
 
-function pinned<Caller extends AgentCaller | undefined>(
+/** A call that may be forwarded: its version is in use from now on. */
+export function pinned<Caller extends AgentCaller | undefined>(
   { pins }: AdmissionParts,
   spec: AgentRouteSpec,
   version: RoutedVersion,

@@ -1,7 +1,7 @@
 import { confirmerName } from '#identity/mcp-confirmers';
 import { RelationsUnavailableError } from '#relations/ports';
 import { chooseVersion } from '../routes/choose-version.ts';
-import type { AdmissionParts, AdmittedCall } from './admit-agent-call.ts';
+import { type AdmissionParts, type AdmittedCall, pinned } from './admit-agent-call.ts';
 import { AgentRefusal } from './agent-refusal.ts';
 import type { AgentCaller, CallOrigin } from './identify-caller.ts';
 import { judgeOwner, judgeRights } from './judge-rights.ts';
@@ -44,7 +44,7 @@ export async function admitRunsRead(
     operation: { ...runsOperation, name: `runs:${scope}` },
     path: path.replace(/^\/runs/, `/runs/${scope}`),
   };
-  return { admitted: { spec, version, caller }, call };
+  return { admitted: pinned(plane, spec, version, caller), call };
 }
 
 async function rightsOf({ relations }: AdmissionParts, caller: AgentCaller, agentId: string) {

@@ -111,6 +111,7 @@ function refusalOf({ logger }: AgentPlane, thrown: unknown, { signal }: RequestL
 async function answerRuns(plane: AgentPlane, asked: RoutedCall, { exchange, life, facts }: Answering): Promise<void> {
   const { incoming } = exchange;
   const { admitted, call } = await admitRunsRead(plane, asked, incoming.method ?? 'GET', originOf(incoming));
+  using _pin = admitted.pin;
   facts.agent = admitted.spec.agent.name;
   facts.versionId = admitted.version.versionId;
   facts.forwarded = await forwardCall(plane, { call, admitted, exchange, life });
