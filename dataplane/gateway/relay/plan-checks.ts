@@ -13,14 +13,22 @@ type Plan = {
   readonly split: boolean;
 };
 
-/** Distributes texts over as few checks as the limits allow (docs/design/judged-texts.md, "Checks"). */
+/**
+ * Distributes texts over as few checks as the limits allow (docs/design/judged-texts.md, "Checks"). Messages without text,
+ * such as those that only call tools, are left out of a conversation that has more messages than a check.
+ */
 export function planChecks(stage: Stage, { texts, further, limits, split }: Plan): readonly (readonly CheckUnit[])[] {
-  if (further.length === 0 && !split) return texts.length === 0 ? [] : [texts];
-  const withText = texts.filter(({ content }) => content !== '');
-  const counted = split && withText.length > 0 ? withText : texts;
+  const counted = split || texts.length > limits.maxMessages ? withText(texts) : texts;
+  if (further.length === 0 && !split) return counted.length === 0 ? [] : [counted];
   const all = [...counted, ...further];
   const { messages, bytes } = checksSize(all, stage);
   if (messages <= limits.maxMessages && bytes <= limits.maxBodyBytes) return [all];
   if (split) return batchMessages(all, limits, stage);
   return [...(counted.length === 0 ? [] : [counted]), ...batchMessages(further, limits, stage)];
+}
+
+/** The texts that are not empty; all of them if every one is, because the request is checked in any case. */
+function withText(texts: readonly CheckUnit[]): readonly CheckUnit[] {
+  const found = texts.filter(({ content }) => content !== '');
+  return found.length === 0 ? texts : found;
 }
