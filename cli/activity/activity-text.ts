@@ -1,4 +1,5 @@
 import type { ReplicaDecision } from '#contracts/activity';
+import { describeProviderProblem } from '#contracts/provider-causes';
 import { tableOf } from '../output/write.ts';
 
 /** Decisions as a table; `nameOf` gives the name of a policy by its id. */
@@ -13,7 +14,7 @@ export function activityTable(
     one.model,
     one.client ?? '-',
     one.stage === 'none' ? '-' : one.stage,
-    one.code === undefined ? one.outcome : `${one.outcome} (${one.code})`,
+    outcomeText(one),
     one.rule ?? '-',
     nameOf(one.policyId),
     one.revision,
@@ -21,6 +22,12 @@ export function activityTable(
     ...(isWide ? [one.replica] : []),
   ]);
   return tableOf([isWide ? [...header, 'REPLICA'] : header, ...rows]);
+}
+
+/** The outcome with the code of a failed check, and the provider that did not judge with its cause. */
+function outcomeText({ outcome, code, provider }: ReplicaDecision): string {
+  if (code === undefined) return outcome;
+  return `${outcome} (${provider === undefined ? code : `${code}, ${provider.name}: ${provider.cause}`})`;
 }
 
 /** One sentence that says which rule decided a request. */
@@ -35,8 +42,12 @@ export function decisionSentence(one: ReplicaDecision, policy: string): string {
     case 'denied':
       return `denied at the stage ${one.stage}: ${rule} (${place}).`;
     case 'check_failed':
-      return `the check failed at the stage ${one.stage} with ${one.code ?? 'an unknown code'}: ${rule} (${place}).`;
+      return `the check failed at the stage ${one.stage} with ${one.code ?? 'an unknown code'}: ${rule} (${place}).${providerText(one)}`;
   }
+}
+
+function providerText({ provider, rule }: ReplicaDecision): string {
+  return provider === undefined ? '' : ` ${describeProviderProblem(provider.name, provider.cause, rule)}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { providerCauses } from './provider-causes.ts';
 
 /** How the checks of one request ended. */
 const activityOutcomes = ['passed', 'masked', 'denied', 'check_failed'] as const;
@@ -23,6 +24,8 @@ const decisionRecordSchema = z.strictObject({
   code: z.string().max(64).optional(),
   /** The id of the rule that decided; absent where no rule did. */
   rule: z.string().max(128).optional(),
+  /** The detector or classifier of the rule that did not judge, and why; absent where a check failed otherwise. */
+  provider: z.strictObject({ name: z.string().max(128), cause: z.enum(providerCauses) }).optional(),
   /** The id and revision number of the policy. */
   policyId: z.string().max(128),
   revision: z.string().max(64),

@@ -17,7 +17,7 @@ export function activityPage(
 ): ConsolePage {
   const { act } = words;
   const row = (one: ReplicaDecision) =>
-    html`<tr><td>${timeOf(language, one.time)}</td><td>${one.model}</td><td>${badge(tones[one.outcome], act.outcomes[one.outcome])}</td><td><code>${one.rule ?? one.code ?? ''}</code></td><td><a href="/policies/${one.policyId}">${words.revision} ${one.revision}</a></td><td>${one.client ?? ''}</td><td>${one.replica}</td><td class="mono">${one.requestId}</td></tr>`;
+    html`<tr><td>${timeOf(language, one.time)}</td><td>${one.model}</td><td>${badge(tones[one.outcome], act.outcomes[one.outcome])}</td><td><code>${one.rule ?? one.code ?? ''}</code>${one.provider === undefined ? '' : html` ${one.provider.name}: <code>${one.provider.cause}</code>`}</td><td><a href="/policies/${one.policyId}">${words.revision} ${one.revision}</a></td><td>${one.client ?? ''}</td><td>${one.replica}</td><td class="mono">${one.requestId}</td></tr>`;
   const { items, missing } = activity;
   return {
     title: words.activity,

@@ -1,3 +1,4 @@
+import type { FailedProvider } from '#checks/check-outcome';
 import type { CheckClient } from '#checks/client';
 import type { DecisionRecord } from '#contracts/activity';
 import type { Stage } from '#contracts/policy';
@@ -5,7 +6,12 @@ import type { OutcomeName } from '../metrics/outcomes.ts';
 import type { RoutePin } from '../routes/pin-routes.ts';
 
 /** The check of a request that decided: the last one that did not pass. */
-type DecidingCheck = { readonly stage: Stage; readonly rule: string | undefined };
+type DecidingCheck = {
+  readonly stage: Stage;
+  readonly rule: string | undefined;
+  /** The detector or classifier that did not judge. */
+  readonly provider: FailedProvider | undefined;
+};
 
 /** The check client of one request, which remembers the check that decided. No text is remembered. */
 export type NotedChecks = Pick<CheckClient, 'check'> & { readonly deciding: () => DecidingCheck | undefined };
@@ -15,7 +21,10 @@ export function noteChecks(checks: Pick<CheckClient, 'check'>): NotedChecks {
   return {
     async check(target, stage, messages, options) {
       const outcome = await checks.check(target, stage, messages, options);
-      if (outcome.kind !== 'pass') deciding = { stage, rule: outcome.rule };
+      if (outcome.kind !== 'pass') {
+        const provider = outcome.kind === 'failed' ? outcome.provider : undefined;
+        deciding = { stage, rule: outcome.rule, provider };
+      }
       return outcome;
     },
     deciding: () => deciding,
@@ -52,6 +61,7 @@ export function decisionRecordOf(ended: EndedRequest): DecisionRecord | undefine
     stage: deciding?.stage ?? 'none',
     ...(outcome === 'check_failed' && code !== undefined ? { code } : {}),
     ...(deciding?.rule === undefined ? {} : { rule: deciding.rule }),
+    ...(outcome === 'check_failed' && deciding?.provider !== undefined ? { provider: deciding.provider } : {}),
     policyId: guardrail.policyId,
     revision: guardrail.policyRevision,
   };

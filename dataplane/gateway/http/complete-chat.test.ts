@@ -207,7 +207,9 @@ describe('input', () => {
     expect((await world.chat({ messages: many.messages.slice(1) })).status).toBe(200);
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
     const called = { role: 'assistant', content: null, tool_calls: [call] };
-    const turns = Array(32).fill([called, { role: 'tool', tool_call_id: 'call_1', content: 'x' }]).flat();
+    const turns = Array(32)
+      .fill([called, { role: 'tool', tool_call_id: 'call_1', content: 'x' }])
+      .flat();
     expect((await world.chat({ messages: turns })).status).toBe(200);
     expect((await world.chat({ messages: [...turns, { role: 'user', content: 'x' }] })).status).toBe(413);
     const wrapping = Buffer.byteLength('{"body":{"messages":[{"role":"user","content":""}]}}');

@@ -144,6 +144,8 @@ function report(
     stage,
     code: error?.code,
     rule: record?.rule,
+    provider: record?.provider?.name,
+    cause: record?.provider?.cause,
     policyId: record?.policyId,
     revision: record?.revision,
     route: pin?.route.name,
