@@ -36,8 +36,16 @@ export async function receiveJson(
   return json === undefined ? { json, digest: `bytes ${sha256Hex(body.bytes)}` } : bodyOf(json);
 }
 
+/** The digest is computed when it is first read: for a large body of many values it takes longer than the parsing. */
 function bodyOf(json: JsonValue): JsonBody {
-  return { json, digest: sha256Hex(canonicalBytes(json)) };
+  let digest: string | undefined;
+  return {
+    json,
+    get digest() {
+      digest ??= sha256Hex(canonicalBytes(json));
+      return digest;
+    },
+  };
 }
 
 /** A request without Content-Length and Transfer-Encoding has no body (RFC 9112, 6.3). */
