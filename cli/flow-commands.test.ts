@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
@@ -253,6 +253,23 @@ describe('portcullis flow version', () => {
     expect(end.code).toBe(2);
     expect(end.stderr).toMatch(message);
     expect(end.stdout).not.toContain('AgentVersion');
+  });
+
+  test('portcullis flow version adds the subflows that the flow runs, and no other file of the folder', async () => {
+    using folder = folderWithFiles();
+    const { sha256 } = JSON.parse((await runInProcess(['flow', 'check', flow, '--json'])).stdout);
+    const sub = `id: answer\n    kind: subflow\n    inputs: { question: "\${input.question}" }\n    config: { flowId: 01890a5d-ac96-774b-bcce-b302099a8057, sha256: ${sha256}, entrypoint: main }\n`;
+    const made = join(folder.path, 'outer');
+    await runInProcess(['flow', 'init', made]);
+    const file = join(made, 'flow.yaml');
+    writeFileSync(file, textOf(file).replace(/id: answer\n(.|\n)*?(?= {2}- id: reply)/, sub));
+    writeFileSync(
+      join(made, 'tests.yaml'),
+      'apiVersion: platform.low-code.flow-tests/v1\ntests: [{name: one, input: {question: x}, expect: {runs: [answer]}}]\n',
+    );
+    const end = await runInProcess(['flow', 'version', made, '--subflows', example]);
+    expect(end).toMatchObject({ stderr: '', code: 0 });
+    expect(parse(end.stdout).spec.lowCode.subflows).toEqual([textOf(flow)]);
   });
 
   test('portcullis flow version refuses a name that no agent may have, and a missing file', async () => {

@@ -10,7 +10,12 @@ import type { AgentVersion, AgentVersionSpec } from '#resources/agent-version';
 import { apiVersion, kinds } from '#resources/kinds';
 
 /** The texts of one folder. */
-type VersionTexts = { readonly flow: string; readonly manifest: string; readonly tests: string };
+type VersionTexts = {
+  readonly flow: string;
+  readonly manifest: string;
+  readonly tests: string;
+  readonly subflows: readonly string[];
+};
 
 /** An AgentVersion manifest, without the fields that the server sets. */
 export type VersionManifest = Pick<AgentVersion, 'apiVersion' | 'kind' | 'spec'> & {
@@ -36,7 +41,12 @@ export function makeVersion(flow: LoadedFlow, texts: VersionTexts, name: string 
     guardrails: { input: guardrailOf(guardrails.input), output: guardrailOf(guardrails.output) },
     requires: requires.map(({ kind, name: required }) => ({ kind: kindOf[kind], name: required })),
     limits,
-    lowCode: { flow: texts.flow, manifest: manifestText, tests: texts.tests },
+    lowCode: {
+      flow: texts.flow,
+      manifest: manifestText,
+      tests: texts.tests,
+      ...(texts.subflows.length === 0 ? {} : { subflows: [...texts.subflows] }),
+    },
   };
   const metadata = { name: name ?? `${agent.name}-${flow.source.metadata.version}` };
   return { ok: true, version: { apiVersion, kind: kinds.agentVersion.kind, metadata, spec } };

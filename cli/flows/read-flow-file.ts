@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flowDigest, loadFlow } from '#flow/loader/load-flow';
+import { usedSubflows } from '#flow/loader/load-version-flow';
 import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import type { SourceProblem } from '#flow/source/problem';
 import { CliError } from '../errors/cli-error.ts';
@@ -26,6 +27,14 @@ export function readFlowFile(path: string, subflows: string | undefined): FlowFi
   const candidates = subflows === undefined ? new Map<string, string>() : sourcesOf(subflows);
   const load = loadFlow(readTextFile(path), { subflows: (sha256) => candidates.get(sha256) });
   return load.ok ? { ok: true, value: load.flow } : { ok: false, file: path, problems: load.problems };
+}
+
+/** The sources of all subflows of a flow, in the order of their digests. @throws CliError usage */
+export function readSubflows(flow: LoadedFlow, folder: string | undefined): readonly string[] {
+  const used = [...usedSubflows(flow)].sort();
+  if (used.length === 0 || folder === undefined) return [];
+  const sources = sourcesOf(folder);
+  return used.flatMap((digest) => sources.get(digest) ?? []);
 }
 
 function sourcesOf(folder: string): ReadonlyMap<string, string> {

@@ -4,19 +4,24 @@ import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import { agentVersionSchema } from '#resources/agent-version';
 import { CliError } from '../errors/cli-error.ts';
 import { makeVersion, type VersionManifest } from './make-version.ts';
-import { type FlowFile, readFlowFile, readTextFile } from './read-flow-file.ts';
+import { type FlowFile, readFlowFile, readSubflows, readTextFile } from './read-flow-file.ts';
 import { refuseFile, valueOrRefusal } from './refuse-file.ts';
 
 export type VersionOptions = { readonly subflows?: string; readonly name?: string };
 
-/** flow.yaml, manifest.yaml and tests.yaml of a folder as one AgentVersion. @throws CliError usage, not_found */
+/** flow.yaml, manifest.yaml and tests.yaml of a folder, with the subflows of the flow, as one AgentVersion. @throws CliError usage, not_found */
 export function versionOfFolder(folder: string, options: VersionOptions): VersionManifest {
   const path = join(folder, 'flow.yaml');
   const manifestPath = join(folder, 'manifest.yaml');
   const testsPath = join(folder, 'tests.yaml');
   const flow = valueOrRefusal(readFlowFile(path, options.subflows), {});
   valueOrRefusal(testsOf(testsPath, flow), {});
-  const texts = { flow: readTextFile(path), manifest: readTextFile(manifestPath), tests: readTextFile(testsPath) };
+  const texts = {
+    flow: readTextFile(path),
+    manifest: readTextFile(manifestPath),
+    tests: readTextFile(testsPath),
+    subflows: readSubflows(flow, options.subflows),
+  };
   const made = makeVersion(flow, texts, options.name);
   if (!made.ok) return refuseFile(manifestPath, made.problems, {});
   const read = agentVersionSchema.safeParse(made.version);

@@ -265,7 +265,7 @@ const agentVersion: AgentVersion = {
   metadata: { name: 'sample' },
   spec: {
     agent: 'handbook',
-    lowCode: { flow: 'a flow', manifest: 'a manifest', tests: 'tests' },
+    lowCode: { flow: 'a flow', manifest: 'a manifest', tests: 'tests', subflows: ['another flow'] },
     guardrails: {
       input: { mode: 'Policy', policyRef: { name: 'sample', revision: 1 } },
       output: { mode: 'Policy', policyRef: { name: 'sample', revision: 1 } },

@@ -17,8 +17,8 @@ const guardrail = z.union([z.literal('None'), z.strictObject({ name, revision: z
 export const requiredKinds = ['model', 'collection', 'connection', 'mcp', 'agent', 'memory', 'policy'] as const;
 
 /**
- * One immutable version of an agent, as the file that its process reads (docs/design/agents.md). `flow`, `manifest` and
- * `tests` are the texts of the author; everything else is issued by the platform.
+ * One immutable version of an agent, as the file that its process reads (docs/design/agents.md). `flow`, `manifest`,
+ * `tests` and `subflows` are the texts of the author; everything else is issued by the platform.
  */
 export const agentBundleSchema = z.strictObject({
   formatVersion: z.literal(1),
@@ -28,6 +28,8 @@ export const agentBundleSchema = z.strictObject({
   flow: source,
   manifest: source,
   tests: source.optional(),
+  /** The sources of all flows that the flow runs as subflows. */
+  subflows: z.array(source).min(1).max(flowLimits.subflows).optional(),
   requires: z.array(z.strictObject({ kind: z.enum(requiredKinds), name })).max(flowLimits.nodes),
   limits: z.strictObject({
     requestBytes: within(flowLimits.manifest.requestBytes),

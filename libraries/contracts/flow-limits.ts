@@ -11,6 +11,9 @@ export const flowLimits = {
   /** Nesting depth of regions: the flow itself, branches of a parallel node, the body of a loop, subflows. */
   nesting: 8,
   entrypoints: 16,
+  /** Subflows that a version contains, and bytes of each. */
+  subflows: 8,
+  subflowBytes: 65_536,
   edges: 800,
   /** Turns of one loop. */
   iterations: { min: 1, max: 10_000 },

@@ -43,8 +43,12 @@ export const managedAgentSchema = z.object({
   versions: z.array(managedVersionSchema).describe('Those that are declared, served or run on; the served one first.'),
 });
 
-/** GET /api/v1/agents/{agentId}/versions/{versionId}/flow: the source of a flow, as it was applied. */
-export const managedFlowSchema = z.object({ name: z.string(), flow: z.string() });
+/** GET /api/v1/agents/{agentId}/versions/{versionId}/flow: the sources of a flow and of its subflows, as they were applied. */
+export const managedFlowSchema = z.object({
+  name: z.string(),
+  flow: z.string(),
+  subflows: z.array(z.string()).optional(),
+});
 
 export type ManagedAgentList = z.infer<typeof managedAgentListSchema>;
 export type ManagedAgent = z.infer<typeof managedAgentSchema>;

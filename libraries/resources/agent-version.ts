@@ -43,6 +43,11 @@ const agentVersionSpecSchema = z.strictObject({
       flow: source().describe('flow is the text of the flow, platform.low-code.flow/v2.'),
       manifest: source().describe('manifest is the text of its publish manifest.'),
       tests: source().describe('tests is the text of its tests, which decide whether the version may run.'),
+      subflows: z
+        .array(codePoints(1, flowLimits.subflowBytes))
+        .max(flowLimits.subflows)
+        .optional()
+        .describe('subflows are the texts of all flows that the flow runs as subflows.'),
     })
     .describe('lowCode is an agent that a flow describes.'),
   guardrails: z

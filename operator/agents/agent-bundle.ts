@@ -25,6 +25,7 @@ export function makeAgentBundle(
   const agentId = agentIdOf(at.namespace, spec.agent);
   const versionId = metadata.uid;
   const { input, output } = published.guardrails;
+  const { subflows = [] } = spec.lowCode;
   const content: Omit<AgentBundle, 'digest'> = {
     formatVersion: 1,
     agentId,
@@ -32,6 +33,7 @@ export function makeAgentBundle(
     flow: spec.lowCode.flow,
     manifest: spec.lowCode.manifest,
     tests: spec.lowCode.tests,
+    ...(subflows.length === 0 ? {} : { subflows: [...subflows] }),
     requires: published.requires.map(({ kind, name }) => ({ kind, name })),
     limits: {
       requestBytes: spec.limits?.requestBytes ?? published.limits.requestBytes,

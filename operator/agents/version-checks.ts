@@ -31,11 +31,11 @@ export function createVersionChecks({
   const file = join(import.meta.dirname, 'checking', 'main.ts');
   const slots = createSemaphore(atOnce);
   return {
-    async check({ flow, manifest, tests }, signal) {
+    async check({ flow, manifest, tests, subflows }, signal) {
       const release = await slots.acquire(signal);
       try {
         const ended = await runChild(file, {
-          input: JSON.stringify({ flow, manifest, tests }),
+          input: JSON.stringify({ flow, manifest, tests, subflows }),
           timeoutMs,
           signal,
           maxOutputBytes: maxVersionVerdictBytes,

@@ -1,8 +1,8 @@
 import { type AgentBundle, agentBundleDigest, agentBundleSchema } from '#contracts/agent-bundle';
 import type { AgentProblem } from '#contracts/agent-state';
 import type { PublishManifest } from '#flow/definition/manifest-schema';
-import { loadFlow } from '#flow/loader/load-flow';
 import { loadManifest } from '#flow/loader/load-manifest';
+import { loadVersionFlow } from '#flow/loader/load-version-flow';
 import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import { streamedPrompts } from '#flow/loader/streamed-text';
 import { textMemberOf } from '#flow/loader/text-member';
@@ -38,7 +38,7 @@ export function loadAgent(bytes: Uint8Array): AgentLoad {
   if (agentBundleDigest(bundle) !== bundle.digest) {
     return refused('bundle_invalid', 'the digest of the bundle is not that of its content');
   }
-  const flow = loadFlow(bundle.flow);
+  const flow = loadVersionFlow(bundle.flow, bundle.subflows);
   if (!flow.ok) return { ok: false, problems: placed('source_invalid', 'flow.yaml', flow.problems) };
   const manifest = loadManifest(bundle.manifest, flow.flow);
   if (!manifest.ok) {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { type AgentRecord, agentPageSchema, agentRecordSchema, foundAgentsSchema } from '#contracts/catalogue';
 import { managedAgentListSchema, managedAgentSchema, managedFlowSchema } from '#contracts/managed-agents';
 import { drawFlow } from '#flow/drawing/draw-flow';
-import { loadFlow } from '#flow/loader/load-flow';
+import { loadVersionFlow } from '#flow/loader/load-version-flow';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { agentPage } from '../pages/agent.ts';
@@ -71,16 +71,19 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
     const page = context.get('page');
     const answer = await flowOf(context);
     if (answer.kind !== 'value') return answerRefusal(context, page.words.agentPages.flow, answer);
-    const { name, flow: text } = answer.value;
+    const { name, flow: text, subflows } = answer.value;
     const [agentId, versionId] = [context.req.param('id'), context.req.param('version')];
-    return answerPage(context, agentFlowPage(page, { agentId, versionId, name, text, load: loadFlow(text) }));
+    return answerPage(
+      context,
+      agentFlowPage(page, { agentId, versionId, name, text, load: loadVersionFlow(text, subflows) }),
+    );
   });
 
   app.get(`/agents/${agentIdForm}/versions/${versionForm}/flow.svg`, async (context) => {
     const { words } = context.get('page');
     const answer = await flowOf(context);
     if (answer.kind !== 'value') return answerRefusal(context, words.agentPages.flow, answer);
-    const load = loadFlow(answer.value.flow);
+    const load = loadVersionFlow(answer.value.flow, answer.value.subflows);
     if (!load.ok) return context.text(`${words.agentPages.flowInvalid}\n`, 422);
     return context.body(await drawFlow(load.flow), 200, { 'content-type': 'image/svg+xml; charset=utf-8' });
   });

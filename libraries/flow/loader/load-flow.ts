@@ -11,7 +11,7 @@ import { readGraph } from './graph.ts';
 import type { LoadedFlow, LoadedNode } from './loaded-flow.ts';
 import { findRegions } from './regions.ts';
 
-type FlowLoad =
+export type FlowLoad =
   | { readonly ok: true; readonly flow: LoadedFlow }
   | { readonly ok: false; readonly problems: readonly SourceProblem[] };
 
@@ -22,18 +22,23 @@ type LoadOptions = {
 
 /** Reads, checks and compiles a flow. Every problem has its line, its path and, inside of a node, the id of the node. */
 export function loadFlow(text: string, options: LoadOptions = {}): FlowLoad {
-  return load(text, options, flowLimits.nesting);
+  return load(text, { ...options, loaded: new Map() }, flowLimits.nesting);
 }
 
-function load(text: string, options: LoadOptions, levels: number): FlowLoad {
+/** Subflows that were loaded before, by digest and levels: many nodes may name one, and it may name many others. */
+type Loading = LoadOptions & { readonly loaded: Map<string, FlowLoad> };
+
+/** @param levels how deep the regions of the flow and of its subflows may be nested */
+function load(text: string, options: Loading, levels: number): FlowLoad {
   const read = readStrictYaml(text, flowSchema);
   if (!read.ok) return read;
   const { value: source, written, locate } = read.source;
   const notes = createNotes();
   const topChecks = topLevel(source, notes);
   const { graph, problems: edges } = readGraph(source);
-  const { regions, regionOf, problems: shape } = findRegions(source, graph);
-  const subflows = loadSubflows(source, options, levels);
+  const { regions, regionOf, problems: shape } = findRegions(source, graph, levels);
+  const depthOf = (id: string): number => regionOf.get(id)?.depth ?? 1;
+  const subflows = loadSubflows(source, options, (id) => levels - depthOf(id));
   const compiled = compileNodes(source);
   // An edge that was left out would make its nodes look unreachable.
   const found = [...notes.problems, ...(edges.length > 0 ? edges : shape), ...subflows.problems, ...compiled.problems];
@@ -89,8 +94,11 @@ function topLevel(source: FlowSource, notes: ReturnType<typeof createNotes>) {
   return { checkInput, checkResult, checkState };
 }
 
-/** The pinned flows of all subflow nodes, by the ids of the nodes. */
-function loadSubflows(source: FlowSource, options: LoadOptions, levels: number) {
+/**
+ * The pinned flows of all subflow nodes, by the ids of the nodes.
+ * @param levelsAt how deep the regions of the subflow of a node may be nested
+ */
+function loadSubflows(source: FlowSource, options: Loading, levelsAt: (id: string) => number) {
   const problems: PlacedProblem[] = [];
   const flows = new Map<string, LoadedFlow>();
   for (const [index, node] of source.nodes.entries()) {
@@ -104,12 +112,15 @@ function loadSubflows(source: FlowSource, options: LoadOptions, levels: number) 
       report('sha256', 'names no flow that was given with this one');
       continue;
     }
-    if (levels <= 1) {
+    const levels = levelsAt(node.id);
+    if (levels < 1) {
       problems.push({ code: 'nesting', at, message: `is nested deeper than ${flowLimits.nesting} levels` });
       continue;
     }
-    const inner = load(text, options, levels - 1);
-    if (!inner.ok) report('sha256', 'names a flow that has problems of its own');
+    const key = `${sha256} ${levels}`;
+    const inner = options.loaded.get(key) ?? load(text, options, levels);
+    options.loaded.set(key, inner);
+    if (!inner.ok) report('sha256', `names a flow that has problems of its own${firstOf(inner.problems)}`);
     else if (inner.flow.sha256 !== sha256) report('sha256', 'is not the digest of that flow');
     else if (inner.flow.source.metadata.flowId !== flowId)
       report('flowId', 'is not the id of the flow with this digest');
@@ -118,6 +129,12 @@ function loadSubflows(source: FlowSource, options: LoadOptions, levels: number) 
     else flows.set(node.id, inner.flow);
   }
   return { problems, flows };
+}
+
+function firstOf([first]: readonly SourceProblem[]): string {
+  if (first === undefined) return '';
+  const { line, path, message } = first;
+  return `: line ${line}, ${path === '' ? 'the file' : path} ${message}`;
 }
 
 /** The digest of a source that has the shape of a flow; undefined for any other text. */

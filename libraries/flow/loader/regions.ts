@@ -18,8 +18,11 @@ export type Region = {
 
 type Opening = Omit<Region, 'order'> & { readonly at: SourcePath };
 
-/** The regions of a flow, and problems of cycles, of shared nodes, of nesting and of nodes that nothing reaches. */
-export function findRegions(flow: FlowSource, graph: Graph) {
+/**
+ * The regions of a flow, and problems of cycles, of shared nodes, of nesting and of nodes that nothing reaches.
+ * @param levels how deep regions may be nested; less than the limit inside of a subflow
+ */
+export function findRegions(flow: FlowSource, graph: Graph, levels: number) {
   const problems: PlacedProblem[] = [];
   const report = (code: PlacedProblem['code'], at: SourcePath, message: string) =>
     void problems.push({ code, at, message });
@@ -45,8 +48,8 @@ export function findRegions(flow: FlowSource, graph: Graph) {
   ];
   for (const opening of openings) {
     const { at, ...rest } = opening;
-    if (opening.depth > flowLimits.nesting) {
-      report('nesting', at, `is nested deeper than ${flowLimits.nesting} levels: use a subflow`);
+    if (opening.depth > levels) {
+      report('nesting', at, `is nested deeper than ${flowLimits.nesting} levels, with the flows around it`);
       continue;
     }
     const order = walk(opening.starts, at);

@@ -1,7 +1,7 @@
 import { loadTests } from '#flow/cases/load-tests';
 import { runTest } from '#flow/cases/run-test';
-import { loadFlow } from '#flow/loader/load-flow';
 import { loadManifest } from '#flow/loader/load-manifest';
+import { loadVersionFlow } from '#flow/loader/load-version-flow';
 import { problemLine, type SourceProblem } from '#flow/source/problem';
 import type { VersionJob, VersionVerdict } from './version-check.ts';
 
@@ -9,7 +9,7 @@ const modeNames = { a2a_agent: 'A2A', mcp_tool: 'MCP' } as const;
 
 /** Parses flow, manifest and tests, each of which depends on the previous one, and runs the tests one by one. */
 export async function checkVersion(job: VersionJob): Promise<VersionVerdict> {
-  const flow = loadFlow(job.flow);
+  const flow = loadVersionFlow(job.flow, job.subflows);
   if (!flow.ok) return refused('flow', flow.problems);
   const manifest = loadManifest(job.manifest, flow.flow);
   if (!manifest.ok) return refused('manifest', manifest.problems);

@@ -4,8 +4,13 @@ import { requiredKinds } from '#contracts/agent-bundle';
 /** Largest verdict in bytes. A verdict contains names and positions, never source text. */
 export const maxVersionVerdictBytes = 1_048_576;
 
-/** Job of the child process that checks a version: its three texts (docs/design/agent-versions.md). */
-export const versionJobSchema = z.strictObject({ flow: z.string(), manifest: z.string(), tests: z.string() });
+/** Job of the child process that checks a version: its texts (docs/design/agent-versions.md). */
+export const versionJobSchema = z.strictObject({
+  flow: z.string(),
+  manifest: z.string(),
+  tests: z.string(),
+  subflows: z.array(z.string()).optional(),
+});
 export type VersionJob = z.infer<typeof versionJobSchema>;
 
 const guardrail = z.union([z.literal('None'), z.strictObject({ policy: z.string(), revision: z.int() })]);

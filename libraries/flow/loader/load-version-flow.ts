@@ -1,0 +1,40 @@
+import type { SourceProblem } from '../source/problem.ts';
+import { type FlowLoad, flowDigest, loadFlow } from './load-flow.ts';
+import type { LoadedFlow } from './loaded-flow.ts';
+
+/**
+ * Loads the flow of a version with the subflows that the version contains. Each of these must be the source of a flow that
+ * the flow, or another one of them, pins by its digest: a version contains nothing that does not run.
+ */
+export function loadVersionFlow(flow: string, subflows: readonly string[] = []): FlowLoad {
+  const problems: SourceProblem[] = [];
+  const report = (index: number, message: string): void =>
+    void problems.push({ code: 'subflow', line: 1, column: 1, path: `subflows[${index}]`, message });
+  const places = new Map<string, number>();
+  for (const [index, text] of subflows.entries()) {
+    const digest = flowDigest(text);
+    if (digest === undefined) report(index, 'is not a flow');
+    else if (places.has(digest)) report(index, 'is an earlier one again');
+    else places.set(digest, index);
+  }
+  const textOf = (digest: string): string | undefined => subflows[places.get(digest) ?? -1];
+  const load = loadFlow(flow, { subflows: textOf });
+  if (!load.ok) return { ok: false, problems: [...load.problems, ...problems] };
+  const used = usedSubflows(load.flow);
+  for (const [digest, index] of places) if (!used.has(digest)) report(index, 'is not used by the flow');
+  return problems.length === 0 ? load : { ok: false, problems };
+}
+
+/** The digests of all flows that a flow and its subflows run. */
+export function usedSubflows(flow: LoadedFlow): ReadonlySet<string> {
+  const used = new Set<string>();
+  function visit({ nodes }: LoadedFlow): void {
+    for (const { subflow } of nodes.values()) {
+      if (subflow === undefined || used.has(subflow.sha256)) continue;
+      used.add(subflow.sha256);
+      visit(subflow);
+    }
+  }
+  visit(flow);
+  return used;
+}
