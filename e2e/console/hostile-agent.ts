@@ -38,7 +38,7 @@ export async function addHostileAgent(
   if (!load.ok) throw new Error(`the flow is invalid: ${JSON.stringify(load.problems)}`);
   const made = makeVersion(
     load.flow,
-    { flow, manifest: stringify(manifest), tests: example('tests.yaml') },
+    { flow, manifest: stringify(manifest), tests: example('tests.yaml'), subflows: [] },
     'hostile-1',
   );
   if (!made.ok) throw new Error(`the version is invalid: ${JSON.stringify(made.problems)}`);
