@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { judgedTextKinds } from '#contracts/judged-texts';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
 import { root } from '../../hack/check/run-tool.ts';
 import { playAgent, turns } from '../scenarios/openai-clients/ten-turns/scripted-agent.ts';
 import type { Figure } from '../support/figure.ts';
@@ -36,12 +38,18 @@ const clients = [
   { name: 'LlamaIndex (PyPI)', file: 'llamaindex_client.py' },
 ] as const;
 
+/** The routes that every client is asked through: the texts of the contract, and every text, with a refusal of any other. */
+const routes = [
+  { name: 'contract', more: {} },
+  { name: 'judge all', more: { judge: [...judgedTextKinds], unjudged: 'Refuse' } },
+] as const satisfies readonly { readonly name: string; readonly more: Partial<GatewayRouteSpec> }[];
+
 /** LlamaIndex needs another version of the package openai than the other clients. */
 const requirements = { others: 'requirements.txt', llamaIndex: 'llamaindex-requirements.txt' } as const;
 
 export const figure: Figure = {
   name: 'clients',
-  title: `clients and SDKs through a guarded alias: ${turns} calls of a tool, streams, structured output, embeddings, responses, a refusal`,
+  title: `clients and SDKs through a guarded alias, also with every text judged: ${turns} calls of a tool, streams, structured output, embeddings, responses, a refusal`,
   coveredBy: 'e2e/scenarios/openai-clients/official-clients.test.ts',
   run: async (_, say) => {
     const packages = await prepareNodePackages(join(scripts, 'packages.json'));
@@ -50,31 +58,34 @@ export const figure: Figure = {
     if (!python.ok) return { skipped: python.reason };
     const llamaIndex = await preparePython(join(scripts, requirements.llamaIndex));
     if (!llamaIndex.ok) return { skipped: llamaIndex.reason };
-    await using world = await startGuardedGateway();
-    world.upstream.play(playAgent);
     const faults: string[] = [];
     let operations = 0;
-    for (const { name, file } of clients) {
-      const isNode = file.endsWith('.mjs');
-      if (isNode) copyFileSync(join(scripts, file), join(packages.folder, file));
-      const pythonPath = file.startsWith('llamaindex') ? llamaIndex.path : python.path;
-      const program = isNode ? process.execPath : pythonPath;
-      const script = join(isNode ? packages.folder : scripts, file);
-      try {
-        const { stdout } = await run(program, [script, `${world.url}/v1`, world.key, alias, `about ${deniedTerm}`], {
-          env: { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' },
-        });
-        const told = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Readonly<Record<string, unknown>>;
-        const wrong = Object.keys(told).filter((key) => JSON.stringify(told[key]) !== JSON.stringify(expected[key]));
-        operations += Object.keys(told).length;
-        faults.push(...wrong.map((key) => `${name}, ${key}: ${JSON.stringify(told[key])}`));
-        say(`${name}: ${Object.keys(told).join(', ')}`);
-      } catch (error) {
-        faults.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    for (const route of routes) {
+      await using world = await startGuardedGateway({ change: (spec) => ({ ...spec, ...route.more }) });
+      world.upstream.play(playAgent);
+      for (const { name, file } of clients) {
+        const isNode = file.endsWith('.mjs');
+        if (isNode) copyFileSync(join(scripts, file), join(packages.folder, file));
+        const pythonPath = file.startsWith('llamaindex') ? llamaIndex.path : python.path;
+        const program = isNode ? process.execPath : pythonPath;
+        const script = join(isNode ? packages.folder : scripts, file);
+        const client = `${name}, ${route.name}`;
+        try {
+          const { stdout } = await run(program, [script, `${world.url}/v1`, world.key, alias, `about ${deniedTerm}`], {
+            env: { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' },
+          });
+          const told = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Readonly<Record<string, unknown>>;
+          const wrong = Object.keys(told).filter((key) => JSON.stringify(told[key]) !== JSON.stringify(expected[key]));
+          operations += Object.keys(told).length;
+          faults.push(...wrong.map((key) => `${client}, ${key}: ${JSON.stringify(told[key])}`));
+          say(`${client}: ${Object.keys(told).join(', ')}`);
+        } catch (error) {
+          faults.push(`${client}: ${error instanceof Error ? error.message : String(error)}`);
+        }
       }
     }
     for (const fault of faults) say(fault);
-    const line = `${operations} operations of ${clients.length} clients through a guarded alias: ${faults.length} faults`;
+    const line = `${operations} operations of ${clients.length} clients through ${routes.length} guarded routes: ${faults.length} faults`;
     return { holds: faults.length === 0, line };
   },
 };

@@ -10,6 +10,7 @@ import { type RenameAnswer, renamedPieces, renamerTo } from '../chat/rename-answ
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
 import type { Covered } from '../judged/covered-texts.ts';
 import { coverageOf, readFurtherTexts } from '../judged/route-coverage.ts';
+import { sentTexts } from '../judged/sent-texts.ts';
 import { plainError } from '../relay/client-error.ts';
 import type { guardAnswer } from '../relay/guard-answer.ts';
 import { guardInput } from '../relay/guard-input.ts';
@@ -69,13 +70,19 @@ export async function completeText(context: RequestContext, api: TextApi): Promi
   const masked = input.kind === 'mask';
   const call = callOf(api, admitted, masked ? input.edits : []);
   const target = checkTarget(spec, guardrail, 'response');
+  const answered = { ...coverage, isSent: sentTexts(call.body) };
   if (request.value.stream) {
-    const machine = api.guardStream({ ...coverage, limits: target }, streamRenamer(context, api, admitted.route));
+    const machine = api.guardStream({ ...answered, limits: target }, streamRenamer(context, api, admitted.route));
     return streamText(context, admitted.route, { ...call, masked, target, machine });
   }
   const answer = await askProvider(context, admitted.route, call);
   if (answer.kind === 'error') return answer;
-  const whole = { bytes: answer.bytes, structured: request.value.structured, coverage, inWindows: judgesWindows(spec) };
+  const whole = {
+    bytes: answer.bytes,
+    structured: request.value.structured,
+    coverage: answered,
+    inWindows: judgesWindows(spec),
+  };
   const output = await api.guardWhole(checks, target, whole, signal);
   if (output.kind === 'stop') return errorResponse(output.error, output.stage);
   return { kind: 'json', bytes: renamed(output.bytes, admitted.route), masked: masked || output.kind === 'mask' };

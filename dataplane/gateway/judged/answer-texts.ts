@@ -1,26 +1,26 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
+import type { JsonNode } from '#kit/json/parse-tree';
 import type { ChatAnswer } from '../chat/read-chat-answer.ts';
 import { type Covered, collectorFor } from './covered-texts.ts';
 import { readToolCalls } from './request-texts.ts';
+import { isService } from './service-value.ts';
 
-/** Members that the API or its servers set, in the root, in a choice and in a message. */
-export const serviceMembers: ReadonlySet<string> = new Set([
-  'id',
-  'object',
-  'created',
-  'model',
-  'usage',
-  'system_fingerprint',
-  'service_tier',
-  'choices',
-  'index',
-  'finish_reason',
-  'message',
-  'delta',
-  'role',
-  'content',
-  'refusal',
-]);
+/** The places of an answer that have members of their own. `message` is the delta in a stream. */
+export type AnswerPlace = 'root' | 'choice' | 'message';
+
+/** Members that the API or its servers set, by their place; the others of the same name are text of an author. */
+const serviceMembers: Readonly<Record<AnswerPlace, ReadonlySet<string>>> = {
+  root: new Set(['id', 'object', 'created', 'model', 'usage', 'system_fingerprint', 'service_tier']),
+  choice: new Set(['index', 'finish_reason']),
+  message: new Set(['role']),
+};
+
+/** Members whose texts are read elsewhere: by the contract, or at the next place. */
+const readMembers: Readonly<Record<AnswerPlace, ReadonlySet<string>>> = {
+  root: new Set(['choices']),
+  choice: new Set(['message', 'delta']),
+  message: new Set(['content', 'refusal']),
+};
 
 /** Members in which providers return the reasoning of an answer. */
 export const reasoningMembers: ReadonlySet<string> = new Set([
@@ -30,6 +30,18 @@ export const reasoningMembers: ReadonlySet<string> = new Set([
   'thinking',
 ]);
 
+/**
+ * Whether a member of an answer holds no further text. The client receives the alias of the binding in the place of the
+ * model.
+ */
+export function isWithoutFurtherText(
+  member: { readonly key: string; readonly value: JsonNode },
+  place: AnswerPlace,
+): boolean {
+  const isRenamed = place === 'root' && member.key === 'model' && member.value.kind === 'string';
+  return isRenamed || readMembers[place].has(member.key) || isService(member, serviceMembers[place]);
+}
+
 const role = 'assistant';
 
 /**
@@ -38,9 +50,10 @@ const role = 'assistant';
  */
 export function readAnswerTexts(answer: ChatAnswer, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): Covered {
   const collector = collectorFor(bytes, judged);
-  for (const node of [answer.root, answer.choice, answer.message]) {
-    for (const { key, value } of node.members) {
-      if (serviceMembers.has(key)) continue;
+  for (const place of ['root', 'choice', 'message'] as const) {
+    for (const one of answer[place].members) {
+      const { key, value } = one;
+      if (isWithoutFurtherText(one, place)) continue;
       if (key === 'tool_calls' || key === 'function_call') readToolCalls(value, key, role, collector);
       else if (reasoningMembers.has(key)) collector.take('reasoning', value, key, role, true);
       else {

@@ -121,7 +121,8 @@ function visit(
   }
 }
 
-function writtenAt(bytes: Uint8Array, { start, end }: BodyRange): string {
+/** A number as it is written, with all of its digits. */
+export function writtenAt(bytes: Uint8Array, { start, end }: BodyRange): string {
   return Buffer.from(bytes.subarray(start, end)).toString('latin1');
 }
 

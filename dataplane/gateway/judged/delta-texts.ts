@@ -1,9 +1,10 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
-import type { JsonValue } from '#kit/json/parse-strict';
-import { reasoningMembers, serviceMembers } from './answer-texts.ts';
-import { isFixedKey } from './collect-texts.ts';
+import { type JsonNode, member } from '#kit/json/parse-tree';
+import { type AnswerPlace, isWithoutFurtherText, reasoningMembers } from './answer-texts.ts';
+import { isFixedKey, writtenAt } from './collect-texts.ts';
 import { isApiWord } from './covered-texts.ts';
 import type { Coverage } from './route-coverage.ts';
+import { isService } from './service-value.ts';
 
 /** A piece of a text that grows from frame to frame; `path` names the member, without positions in lists. */
 type Piece = { readonly path: string; readonly text: string };
@@ -21,20 +22,26 @@ export type DeltaTexts = {
   readonly unjudged: boolean;
 };
 
-type Members = { readonly [key: string]: JsonValue };
+type ObjectNode = JsonNode & { readonly kind: 'object' };
 
-/** Reads the parts of one frame: its root, the choice and the delta (docs/design/judged-texts.md, "Streams"). */
-export function readDeltaTexts(parts: readonly Members[], { judged }: Coverage): DeltaTexts {
+/**
+ * Reads one frame that `readChunk` accepted: its root, the choice and the delta (docs/design/judged-texts.md, "Streams").
+ * @param bytes from which the frame was parsed: numbers are judged as they are written
+ */
+export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Coverage): DeltaTexts {
   const pieces: Piece[] = [];
   const calls: CallPiece[] = [];
   let unjudged = false;
   let isCall = false;
   const judgesCalls = judged.has('toolCalls') || judged.has('names');
-  const takePieces = (kind: JudgedTextKind, path: string, value: JsonValue): void => {
-    const found: Piece[] = [];
-    collect(value, path, found);
+  const takePieces = (kind: JudgedTextKind, path: string, value: JsonNode): void => {
+    const found = piecesOf(value, path, bytes);
     if (judged.has(kind)) pieces.push(...found);
     else unjudged ||= found.some(({ text }) => !isApiWord(text));
+  };
+  const takeKey = (kind: JudgedTextKind, path: string, key: string): void => {
+    if (judged.has(kind)) pieces.push({ path, text: `${key} ` });
+    else unjudged ||= !isApiWord(key);
   };
   const takeCall = (call: CallPiece): void => {
     const name = judged.has('names') ? call.name : '';
@@ -42,15 +49,16 @@ export function readDeltaTexts(parts: readonly Members[], { judged }: Coverage):
     unjudged ||= (name !== call.name && !isApiWord(call.name)) || input !== call.input;
     if (name !== '' || input !== '') calls.push({ call: call.call, name, input });
   };
-  for (const members of parts) {
-    for (const [key, value] of Object.entries(members)) {
-      if (serviceMembers.has(key)) continue;
+  for (const { node, place } of placesOf(frame)) {
+    for (const one of node.members) {
+      const { key, value } = one;
+      if (isWithoutFurtherText(one, place)) continue;
       if (key === 'tool_calls' || key === 'function_call') {
-        isCall ||= judgesCalls && value !== null;
-        readCalls(key, value, takeCall, takePieces);
+        isCall ||= judgesCalls && value.kind !== 'null';
+        readCalls(key, value, { takeCall, takePieces, takeKey });
       } else if (reasoningMembers.has(key)) takePieces('reasoning', key, value);
       else {
-        takePieces('parameters', 'keys', key);
+        takeKey('parameters', 'keys', key);
         takePieces('parameters', key, value);
       }
     }
@@ -58,55 +66,69 @@ export function readDeltaTexts(parts: readonly Members[], { judged }: Coverage):
   return { pieces, calls, isCall, unjudged };
 }
 
-function readCalls(
-  key: string,
-  value: JsonValue,
-  takeCall: (call: CallPiece) => void,
-  takePieces: (kind: JudgedTextKind, path: string, value: JsonValue) => void,
-): void {
-  const calls = Array.isArray(value) ? value : [value];
+function placesOf(root: JsonNode): readonly { readonly node: ObjectNode; readonly place: AnswerPlace }[] {
+  const choices = member(root, 'choices');
+  const choice = choices?.kind === 'array' ? choices.items[0] : undefined;
+  const delta = choice === undefined ? undefined : member(choice, 'delta');
+  const places = [
+    { node: root, place: 'root' },
+    { node: choice, place: 'choice' },
+    { node: delta, place: 'message' },
+  ] as const;
+  return places.flatMap(({ node, place }) => (node?.kind === 'object' ? [{ node, place }] : []));
+}
+
+type Sink = {
+  readonly takeCall: (call: CallPiece) => void;
+  readonly takePieces: (kind: JudgedTextKind, path: string, value: JsonNode) => void;
+  readonly takeKey: (kind: JudgedTextKind, path: string, key: string) => void;
+};
+
+const callService: ReadonlySet<string> = new Set(['index', 'id', 'type']);
+
+function readCalls(key: string, value: JsonNode, sink: Sink): void {
+  const calls = value.kind === 'array' ? value.items : [value];
   for (const [position, call] of calls.entries()) {
-    if (!isMembers(call)) {
-      takePieces('toolCalls', key, call);
+    if (call.kind !== 'object') {
+      sink.takePieces('toolCalls', key, call);
       continue;
     }
-    const { index, id: _, type: __, function: ofFunction, custom, ...rest } = call;
-    const name = `${key} ${typeof index === 'number' ? index : position}`;
-    for (const members of [ofFunction, custom, rest]) {
-      if (!isMembers(members)) takePieces('toolCalls', key, members ?? null);
-      else readCall(name, members, takeCall, (path, one) => takePieces('toolCalls', `${key}.${path}`, one));
-    }
+    const index = member(call, 'index');
+    readCall(key, `${key} ${index?.kind === 'number' ? index.value : position}`, call, sink);
   }
 }
 
-function readCall(
-  call: string,
-  members: Members,
-  takeCall: (call: CallPiece) => void,
-  takePiece: (path: string, value: JsonValue) => void,
-): void {
-  for (const [key, value] of Object.entries(members)) {
-    if (typeof value !== 'string') takePiece(key, value);
-    else if (key === 'name') takeCall({ call, name: value, input: '' });
-    else if (key === 'arguments' || key === 'input') takeCall({ call: `${call} ${key}`, name: '', input: value });
-    else takePiece(key, value);
+function readCall(path: string, call: string, node: ObjectNode, sink: Sink): void {
+  for (const one of node.members) {
+    const { key, value } = one;
+    if (isService(one, callService)) continue;
+    if ((key === 'function' || key === 'custom') && value.kind === 'object') readCall(path, call, value, sink);
+    else if (key === 'name' && value.kind === 'string') sink.takeCall({ call, name: value.value, input: '' });
+    else if ((key === 'arguments' || key === 'input') && value.kind === 'string')
+      sink.takeCall({ call: `${call} ${key}`, name: '', input: value.value });
+    else {
+      if (!isFixedKey(key)) sink.takeKey('toolCalls', `${path} keys`, key);
+      sink.takePieces('toolCalls', `${path}.${key}`, value);
+    }
   }
 }
 
 /** Every string below a value, keys of an author, and numbers as they are written. */
-function collect(value: JsonValue, path: string, pieces: Piece[]): void {
-  if (typeof value === 'string') {
-    if (value !== '') pieces.push({ path, text: value });
-  } else if (typeof value === 'number') pieces.push({ path: `${path} numbers`, text: `${value} ` });
-  else if (Array.isArray(value)) for (const item of value) collect(item, path, pieces);
-  else if (isMembers(value)) {
-    for (const [key, one] of Object.entries(value)) {
-      if (!isFixedKey(key)) pieces.push({ path: `${path} keys`, text: `${key} ` });
-      collect(one, `${path}.${key}`, pieces);
-    }
+function piecesOf(node: JsonNode, path: string, bytes: Buffer): readonly Piece[] {
+  switch (node.kind) {
+    case 'string':
+      return node.value === '' ? [] : [{ path, text: node.value }];
+    case 'number':
+      return [{ path: `${path} numbers`, text: `${writtenAt(bytes, node)} ` }];
+    case 'array':
+      return node.items.flatMap((item) => piecesOf(item, path, bytes));
+    case 'object':
+      return node.members.flatMap(({ key, value }) => [
+        ...(isFixedKey(key) ? [] : [{ path: `${path} keys`, text: `${key} ` }]),
+        ...piecesOf(value, `${path}.${key}`, bytes),
+      ]);
+    case 'boolean':
+    case 'null':
+      return [];
   }
-}
-
-function isMembers(value: JsonValue | undefined): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,14 +1,22 @@
 import { isUtf8 } from 'node:buffer';
+import type { JudgedTextKind } from '#contracts/judged-texts';
 import type { JsonNode } from '#kit/json/parse-tree';
 import type { TextCollector } from './covered-texts.ts';
+import { isService } from './service-value.ts';
 
-/** Media that hold no text: a check has nothing to read in them. */
+/** Media whose data holds no text, unless it can be read as one. */
 const mediaWithoutText = /^(?:image|audio|video)\//i;
+/** Base64, whose lines have at least 60 characters, so that it is no text of words. */
+const base64 = /^(?:[A-Za-z0-9+/_-]{60,}\r?\n)*[A-Za-z0-9+/_-]*={0,2}\s*$/;
+/** The most characters of base64 that may be a word. */
+const longestWord = 4_096;
+/** The type and parameters of a `data:` URL, without the words of an author. */
+const dataHead = /^[\w.+/-]{0,128}(?:;\s*[\w-]+(?:=[\w.-]{1,64})?\s*){0,4}$/;
 const dataUrl = /^data:([^,]*),(.*)$/is;
 
 /**
- * The texts of the attachments in the parts of a message: addresses, names, and text in `data:` URLs. Images, audio and
- * video have no text. Another document in base64 cannot be read, so that it counts as text that is not judged.
+ * The texts of the attachments in the parts of a message: addresses, names, and text in `data:` URLs and in base64. Images, audio
+ * and video have no text. Another document in base64 cannot be read, so that it counts as text that is not judged.
  */
 export function readFileTexts(content: JsonNode, place: string, role: string, collector: TextCollector): void {
   if (content.kind !== 'array') return;
@@ -17,8 +25,9 @@ export function readFileTexts(content: JsonNode, place: string, role: string, co
   }
 }
 
-/** Members of a part whose texts the contract judges, or that hold none. */
-const ownMembers: ReadonlySet<string> = new Set(['type', 'text', 'refusal', 'input_audio']);
+/** Members of a part whose texts the contract judges. */
+const ownMembers: ReadonlySet<string> = new Set(['text', 'refusal']);
+const partService: ReadonlySet<string> = new Set(['type']);
 
 function readPart(
   part: JsonNode & { readonly kind: 'object' },
@@ -26,18 +35,53 @@ function readPart(
   role: string,
   collector: TextCollector,
 ): void {
-  for (const { key, value } of part.members) {
-    if (ownMembers.has(key)) continue;
-    if (key !== 'image_url' && key !== 'file') collector.take('parameters', value, place, role, true);
-    else if (value.kind !== 'object') collector.take('files', value, `${place}.${key}`, role, false);
+  for (const one of part.members) {
+    const { key, value } = one;
+    const at = `${place}.${key}`;
+    if (ownMembers.has(key) || isService(one, partService)) continue;
+    if (key === 'input_audio') readAudio(value, at, role, collector);
+    else if (key !== 'image_url' && key !== 'file') collector.take('parameters', value, place, role, true);
+    else if (value.kind !== 'object') collector.take('files', value, at, role, false);
     else {
       for (const member of value.members) {
-        const isAddress = member.key === 'url' || member.key === 'file_data';
-        if (isAddress) readAddress(member.value, `${place}.${key}`, role, collector);
-        else collector.take('files', member.value, `${place}.${key}`, role, false);
+        if (member.key === 'file_data') readFileData(member.value, at, role, collector);
+        else if (member.key === 'url') readAddress(member.value, at, role, collector);
+        else collector.take('files', member.value, at, role, false);
       }
     }
   }
+}
+
+const audioService: ReadonlySet<string> = new Set(['format']);
+
+/** The texts of a recording: every member beside the recording itself, for example a transcript. */
+export function readAudio(node: JsonNode, place: string, role: string, collector: TextCollector): void {
+  if (node.kind !== 'object') {
+    collector.take('files', node, place, role, false);
+    return;
+  }
+  for (const one of node.members) {
+    if (one.key === 'data') readMedia('files', one.value, place, role, collector);
+    else if (!isService(one, audioService)) collector.take('files', one.value, place, role, true);
+  }
+}
+
+/** Data in base64 that should hold no text, such as a picture: a text in it is judged, and so is anything that is not base64. */
+export function readMedia(
+  kind: JudgedTextKind,
+  node: JsonNode,
+  place: string,
+  role: string,
+  collector: TextCollector,
+): void {
+  const text = textInBase64(node);
+  if (text === 'not base64') collector.take(kind, node, place, role, true);
+  else if (text !== undefined) collector.takeDecoded(kind, text, place, role);
+}
+
+/** The text that a string in base64 holds; undefined where it holds other data. */
+export function textInBase64(node: JsonNode): string | 'not base64' | undefined {
+  return node.kind === 'string' && base64.test(node.value) ? decode(node.value, true) : 'not base64';
 }
 
 /** The text of an address of a file: that in a `data:` URL, or the address. */
@@ -47,16 +91,31 @@ export function readAddress(node: JsonNode, place: string, role: string, collect
     collector.take('files', node, place, role, false);
     return;
   }
-  const type = head.split(';')[0] ?? '';
-  if (mediaWithoutText.test(type) && !/svg/i.test(type)) return;
-  const text = decode(data, /;\s*base64\s*$/i.test(head));
+  // The label is chosen by the author of the request.
+  const isBase64 = /;\s*base64\s*$/i.test(head);
+  const text = decode(data, isBase64);
+  if (text !== undefined) collector.takeDecoded('files', text, place, role);
+  else if (!isBase64 || !base64.test(data)) collector.take('files', node, place, role, false);
+  else if (!mediaWithoutText.test(head) || /svg/i.test(head)) collector.unreadable(place);
+  if (!dataHead.test(head)) collector.takeDecoded('files', head, place, role);
+}
+
+/** The text of the data of a file: a `data:` URL, or base64 without a label. */
+export function readFileData(node: JsonNode, place: string, role: string, collector: TextCollector): void {
+  if (node.kind !== 'string' || dataUrl.test(node.value)) {
+    readAddress(node, place, role, collector);
+    return;
+  }
+  const text = textInBase64(node);
   if (text === undefined) collector.unreadable(place);
-  else collector.takeDecoded('files', text, place, role);
+  else if (text !== 'not base64') collector.takeDecoded('files', text, place, role);
+  // A short word is valid base64, too.
+  if (text === 'not base64' || node.value.length <= longestWord) collector.take('files', node, place, role, false);
 }
 
 /** @returns undefined when the data is not text in UTF-8 */
-function decode(data: string, base64: boolean): string | undefined {
-  const bytes = Buffer.from(base64 ? data : unescapePercent(data), base64 ? 'base64' : 'latin1');
+function decode(data: string, isBase64: boolean): string | undefined {
+  const bytes = Buffer.from(isBase64 ? data : unescapePercent(data), isBase64 ? 'base64' : 'latin1');
   if (!isUtf8(bytes) || bytes.includes(0)) return undefined;
   return bytes.toString('utf8');
 }

@@ -1,20 +1,17 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import { placeOf } from '../chat/parse-result.ts';
+import { isFixedKey } from './collect-texts.ts';
 import { type Covered, collectorFor, type TextCollector } from './covered-texts.ts';
 import { readFileTexts } from './file-texts.ts';
+import { isService } from './service-value.ts';
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
 
-/** Members of a request whose texts the contract judges, and those that hold no text of an author. */
-const ownMembers: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'stream',
-  'stream_options',
-  'tools',
-  'functions',
-]);
+/** Members of a request that are read elsewhere, and the name of the model, which is that of the binding. */
+const ownMembers: ReadonlySet<string> = new Set(['model', 'messages', 'tools', 'functions']);
+/** Members of a request that hold no text of an author. */
+const serviceMembers: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 const toolDefinitionMembers = ['tools', 'functions'] as const;
 /** Members in which clients send the reasoning of earlier answers back. */
 const replayedReasoning: ReadonlySet<string> = new Set([
@@ -23,7 +20,8 @@ const replayedReasoning: ReadonlySet<string> = new Set([
   'reasoning_details',
   'thinking',
 ]);
-const judgedMessageMembers: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'tool_call_id']);
+const messageService: ReadonlySet<string> = new Set(['role', 'tool_call_id']);
+const callService: ReadonlySet<string> = new Set(['id', 'type', 'index']);
 
 /**
  * The texts of a chat request beyond those of the contract (docs/design/judged-texts.md): units for the kinds that
@@ -34,8 +32,10 @@ export function readRequestTexts(root: JsonNode, bytes: Uint8Array, judged: Read
   const collector = collectorFor(bytes, judged);
   if (root.kind !== 'object') return collector.covered();
   for (const key of toolDefinitionMembers) collector.take('toolDefinitions', member(root, key), key, 'system', true);
-  for (const { key, value } of root.members) {
-    if (!ownMembers.has(key)) collector.take('parameters', value, placeOf('', key), 'user', false);
+  for (const one of root.members) {
+    const { key, value } = one;
+    if (ownMembers.has(key) || isService(one, serviceMembers)) continue;
+    collector.take('parameters', value, placeOf('', key), 'user', false);
   }
   const messages = member(root, 'messages');
   if (messages?.kind === 'array') {
@@ -63,11 +63,12 @@ export function readParameterTexts(
 function readMessageTexts(message: ObjectNode, place: string, collector: TextCollector): void {
   const roleNode = member(message, 'role');
   const role = roleNode?.kind === 'string' ? roleNode.value : 'user';
-  for (const { key, value } of message.members) {
+  for (const one of message.members) {
+    const { key, value } = one;
     const at = placeOf(place, key);
     // Providers return the images of an answer as parts with an address, beside the content.
     if (key === 'content' || key === 'images') readFileTexts(value, at, role, collector);
-    else if (judgedMessageMembers.has(key)) continue;
+    else if (key === 'refusal' || isService(one, messageService)) continue;
     else if (key === 'name') collector.take('names', value, at, role, false);
     else if (key === 'tool_calls' || key === 'function_call') readToolCalls(value, at, role, collector);
     else if (replayedReasoning.has(key)) collector.take('reasoning', value, at, role, true);
@@ -85,12 +86,16 @@ export function readToolCalls(node: JsonNode, place: string, role: string, colle
 }
 
 function readToolCall(call: ObjectNode, place: string, role: string, collector: TextCollector): void {
-  for (const { key, value } of call.members) {
-    if (key === 'id' || key === 'type' || key === 'index') continue;
+  for (const one of call.members) {
+    const { key, value } = one;
+    if (isService(one, callService)) continue;
     if (key === 'name') collector.take('names', value, `${place}.name`, role, false);
     else if ((key === 'arguments' || key === 'input') && value.kind === 'string') {
       collector.takeNested('toolCalls', value, `${place}.${key}`, role);
     } else if (key === 'function' || key === 'custom') readToolCalls(value, place, role, collector);
-    else collector.take('toolCalls', value, place, role, true);
+    else {
+      if (!isFixedKey(key)) collector.takeDecoded('toolCalls', key, place, role);
+      collector.take('toolCalls', value, place, role, true);
+    }
   }
 }

@@ -19,9 +19,9 @@ export async function guardResponse(
   signal: AbortSignal,
 ): Promise<AnswerVerdict> {
   const { inWindows } = answer;
-  const { judged, refuseUnjudged } = answer.coverage;
+  const { refuseUnjudged } = answer.coverage;
   const root = parseAnswer(answer.bytes);
-  const read = root === undefined ? undefined : readResponsesAnswer(root, answer.bytes, judged);
+  const read = root === undefined ? undefined : readResponsesAnswer(root, answer.bytes, answer.coverage);
   if (read === undefined) return { kind: 'stop', error: plainError('upstream_invalid'), stage: 'none' };
   if (read === 'failed') return { kind: 'stop', error: plainError('upstream_failed'), stage: 'none' };
   if (refuseUnjudged && read.further.unjudgedAt !== undefined) {

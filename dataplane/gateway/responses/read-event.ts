@@ -1,9 +1,10 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
-import { collectNested } from '../judged/collect-texts.ts';
+import { collectNested, isFixedKey, writtenAt } from '../judged/collect-texts.ts';
 import { isApiWord } from '../judged/covered-texts.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
+import { isService, isServiceText, isServiceValue } from '../judged/service-value.ts';
 import { declaredType, type ObjectNode } from './read-item.ts';
 import {
   AnswerReader,
@@ -68,13 +69,14 @@ const stateEvents: ReadonlySet<string> = new Set([
 const role = 'assistant';
 
 /** Reads the data of one event strictly (docs/design/responses.md, "Streams"). Half a surrogate pair may end a piece. */
-export function readEvent(data: Buffer, { judged }: Coverage): ResponseEvent {
+export function readEvent(data: Buffer, coverage: Coverage): ResponseEvent {
+  const { judged } = coverage;
   const root = parseAnswer(data, 'keep');
   if (root?.kind !== 'object' || hasDisguised(root, eventKeys)) return { kind: 'invalid' };
   const type = declaredType(root);
   if (type === 'error' || type === 'response.failed' || isPresent(member(root, 'error'))) return { kind: 'failed' };
   if (type === undefined || !eventType.test(type) || type.startsWith('response.audio')) return { kind: 'invalid' };
-  const found = readBody(root, type, data, judged);
+  const found = readBody(root, type, data, coverage);
   if (found === 'invalid' || found === 'failed') return { kind: found };
   const { read, ...event } = found;
   const extra = readExtra(root, data, judged, read);
@@ -99,26 +101,29 @@ function readExtra(
 ): Further {
   const reader = new AnswerReader(data, judged);
   const misplaced: CheckUnit[] = [];
-  for (const { key, value } of root.members) {
-    if (key === 'name' || eventServiceMembers.has(key)) continue;
-    if (!bodyMembers.has(key)) reader.readParameter(key, value);
-    else if (read?.includes(key) === false) misplaced.push(...stringsOf(value));
+  for (const one of root.members) {
+    const { key, value } = one;
+    if (key === 'name' || isService(one, eventServiceMembers)) continue;
+    if (key === 'partial_image_b64') reader.readImage(value);
+    else if (!bodyMembers.has(key)) reader.readParameter(key, value);
+    else if (read?.includes(key) === false) misplaced.push(...stringsOf(value, data));
   }
   const found = withoutTexts(reader.done());
   const others = [...misplaced, ...found.others];
   const name = member(root, 'name');
   if (name?.kind !== 'string' || (!judged.has('names') && isApiWord(name.value))) return { ...found, others };
-  return judged.has('names') ? { ...found, others: [...others, ...stringsOf(name)] } : { others, unjudged: true };
+  return judged.has('names') ? { ...found, others: [...others, ...stringsOf(name, data)] } : { others, unjudged: true };
 }
 
 function joined(found: { readonly [K in keyof Further]?: Further[K] | undefined }, extra: Further): Further {
   return { others: [...(found.others ?? []), ...extra.others], unjudged: found.unjudged === true || extra.unjudged };
 }
 
-function readBody(root: Members, type: string, data: Buffer, judged: ReadonlySet<JudgedTextKind>): Found {
+function readBody(root: Members, type: string, data: Buffer, coverage: Coverage): Found {
+  const { judged } = coverage;
   if (stateEvents.has(type)) {
     const response = member(root, 'response');
-    const read = response === undefined ? undefined : readResponsesAnswer(response, data, judged);
+    const read = response === undefined ? undefined : readResponsesAnswer(response, data, coverage);
     if (read === undefined || read === 'failed') return read ?? 'invalid';
     return { ...whole(read), ends: lastEvents.has(type), read: ['response'] };
   }
@@ -240,7 +245,7 @@ function readReasoning(
 
 const eventServiceMembers: ReadonlySet<string> = new Set([
   ...['type', 'sequence_number', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'item_id'],
-  ...['obfuscation', 'command_index', 'partial_image_index', 'partial_image_b64', 'background', 'output_format'],
+  ...['obfuscation', 'command_index', 'partial_image_index', 'background', 'output_format'],
   ...['quality', 'size', 'status', 'call_id'],
 ]);
 const hostedTools =
@@ -260,32 +265,53 @@ function readUnknown(
   judged: ReadonlySet<JudgedTextKind>,
 ): Found {
   const reader = new AnswerReader(data, judged);
-  const rest = root.members.filter(({ key }) => !eventServiceMembers.has(key));
+  // Members of the event itself are read with every event.
+  const rest = root.members.filter(({ key }) => !eventServiceMembers.has(key) && key !== 'partial_image_b64');
   if (type.startsWith('response.output_text.annotation')) {
     for (const { key, value } of rest) reader.readParameter(key, value);
     return withoutTexts(reader.done());
   }
   const command = member(root, 'command_index');
   const below = `${path.part} ${command?.kind === 'number' ? command.value : 0} ${type.replace(/\.[a-z_]+$/, '')} `;
-  const deltas = rest.flatMap(({ key, value }) => (key === 'delta' ? piecesOf(value, below) : []));
-  const others = rest.flatMap(({ key, value }) => (key === 'delta' ? [] : stringsOf(value)));
+  const deltas = rest.flatMap(({ key, value }) => (key === 'delta' ? piecesOf(value, below, data) : []));
+  const others = rest.flatMap(({ key, value }) => (key === 'delta' ? [] : stringsOf(value, data)));
   const endsBelow = endedTypes.test(type) ? below : undefined;
   if (!hostedTools.test(type) || judged.has('toolCalls')) return { deltas, others, endsBelow };
   return { unjudged: others.length > 0 || deltas.length > 0 };
 }
 
 /** The texts of a piece, which can have several: `{"stdout": "a", "stderr": "b"}`. */
-function piecesOf(node: JsonNode, path: string): readonly Piece[] {
+function piecesOf(node: JsonNode, path: string, data: Buffer): readonly Piece[] {
   if (node.kind === 'string') return node.value === '' ? [] : [{ path, text: node.value, isCall: false }];
-  if (node.kind === 'array') return node.items.flatMap((item) => piecesOf(item, path));
-  if (node.kind !== 'object') return [];
-  return node.members.flatMap(({ key, value }) => piecesOf(value, `${path}.${key}`));
+  if (node.kind === 'array') return node.items.flatMap((item) => piecesOf(item, path, data));
+  if (node.kind === 'object') {
+    return node.members.flatMap(({ key, value }) => [
+      ...(isServiceText(key) ? [] : [{ path: `${path} keys`, text: `${key} `, isCall: false }]),
+      ...piecesOf(value, `${path}.${key}`, data),
+    ]);
+  }
+  return isLong(node) ? [{ path: `${path} numbers`, text: `${writtenAt(data, node)} `, isCall: false }] : [];
 }
 
-function stringsOf(node: JsonNode): readonly CheckUnit[] {
-  if (node.kind === 'array') return node.items.flatMap(stringsOf);
-  if (node.kind === 'object') return node.members.flatMap(({ value }) => stringsOf(value));
-  return node.kind === 'string' ? collectNested(node, { role, numbers: true }) : [];
+function stringsOf(node: JsonNode, data: Buffer): readonly CheckUnit[] {
+  if (node.kind === 'array') return node.items.flatMap((item) => stringsOf(item, data));
+  if (node.kind === 'object') {
+    return node.members.flatMap(({ key, value }) => [
+      ...(isFixedKey(key) ? [] : [fixedUnit(key)]),
+      ...stringsOf(value, data),
+    ]);
+  }
+  if (node.kind === 'string') return collectNested(node, { role, numbers: true });
+  return isLong(node) ? [fixedUnit(writtenAt(data, node))] : [];
+}
+
+/** Whether a value is a number whose digits can be those of a card. */
+function isLong(node: JsonNode): boolean {
+  return node.kind === 'number' && !isServiceValue(node);
+}
+
+function fixedUnit(content: string): CheckUnit {
+  return { role, content, place: { kind: 'fixed' } };
 }
 
 function whole({ texts, further }: AnswerTexts): Partial<Extract<ResponseEvent, { kind: 'event' }>> {

@@ -5,7 +5,8 @@ import { placeOf } from '../chat/parse-result.ts';
 import { stringText } from '../chat/read-message.ts';
 import { isFixedKey } from '../judged/collect-texts.ts';
 import type { TextCollector } from '../judged/covered-texts.ts';
-import { readAddress } from '../judged/file-texts.ts';
+import { readAddress, readAudio, readFileData, readMedia, textInBase64 } from '../judged/file-texts.ts';
+import { isService, isServiceValue } from '../judged/service-value.ts';
 
 export type ObjectNode = JsonNode & { readonly kind: 'object' };
 
@@ -57,19 +58,26 @@ export function disguisedKey(item: ObjectNode): string | undefined {
 export function readItem(item: ObjectNode, place: string, role: string, sink: ItemSink): void {
   const type = declaredType(item);
   const { further } = sink;
-  for (const { key, value } of item.members) {
+  for (const one of item.members) {
+    const { key, value } = one;
     const at = placeOf(place, key);
-    if (serviceMembers.has(key)) continue;
-    if (key === 'result' && type === 'image_generation_call') continue;
-    if (key === 'encrypted_content') {
-      if (value.kind === 'string' && value.value !== '') further.unreadable(at);
-    } else if (resultMembers.has(key) || (key === 'content' && type !== 'reasoning'))
+    if (isService(one, serviceMembers)) continue;
+    if (serviceMembers.has(key)) further.take('parameters', value, at, role, true);
+    else if (key === 'result' && type === 'image_generation_call') readMedia('toolCalls', value, at, role, further);
+    else if (key === 'encrypted_content') readEncrypted(value, at, role, further);
+    else if (resultMembers.has(key) || (key === 'content' && type !== 'reasoning'))
       sink.result(readResult(value, at, role, further), at);
     else if (key === 'tools') further.take('toolDefinitions', value, at, role, true);
     else if (nameMembers.has(key)) further.take('names', value, at, role, false);
     else if (nestedMembers.has(key) && value.kind === 'string') further.takeNested('toolCalls', value, at, role);
     else further.take(type === 'reasoning' ? 'reasoning' : 'toolCalls', value, at, role, true);
   }
+}
+
+/** Encrypted reasoning is base64 that cannot be read. Anything else in its place is reasoning. */
+function readEncrypted(node: JsonNode, place: string, role: string, further: TextCollector): void {
+  readMedia('reasoning', node, place, role, further);
+  if (node.kind === 'string' && node.value !== '' && textInBase64(node) === undefined) further.unreadable(place);
 }
 
 export function declaredType(node: JsonNode): string | undefined {
@@ -87,7 +95,7 @@ const resultNames: ReadonlySet<string> = new Set([
   ...['annotations', 'created_by', 'prompt_cache_breakpoint'],
 ]);
 
-/** Every string and name in a result of a tool. Attachments in it come to the collector. */
+/** Every string and name in a result of a tool. Attachments and long numbers in it come to the collector. */
 function readResult(node: JsonNode, place: string, role: string, further: TextCollector): readonly CheckUnit[] {
   switch (node.kind) {
     case 'string':
@@ -100,32 +108,34 @@ function readResult(node: JsonNode, place: string, role: string, further: TextCo
         readAttachment(node, place, role, further);
         return texts.flatMap(({ value }) => readResult(value, place, role, further));
       }
-      const members = node.members.filter((one) => !isService(one));
+      const members = node.members.filter((one) => !isService(one, resultServiceMembers));
       return members.flatMap(({ key, value }) => [...nameOf(key, role), ...readResult(value, place, role, further)]);
     }
     case 'number':
+      // The contract has the text of a result judged. A long number can be that of a card.
+      if (!isServiceValue(node)) further.take('toolCalls', node, place, role, true);
+      return [];
     case 'boolean':
     case 'null':
       return [];
   }
 }
 
-/** A member that the API sets. One of the same name with a text of an author is part of the result. */
-function isService({ key, value }: { readonly key: string; readonly value: JsonNode }): boolean {
-  return resultServiceMembers.has(key) && (value.kind !== 'string' || /^[\w.:-]{0,128}$/.test(value.value));
-}
-
 function nameOf(key: string, role: string): readonly CheckUnit[] {
   return isFixedKey(key) || resultNames.has(key) ? [] : [{ role, content: key, place: { kind: 'fixed' } }];
 }
 
-const addressMembers: ReadonlySet<string> = new Set(['image_url', 'file_url', 'file_data', 'url']);
+const addressMembers: ReadonlySet<string> = new Set(['image_url', 'file_url', 'url']);
+const attachmentService: ReadonlySet<string> = new Set(['type', 'detail', 'file_id']);
 
 /** The texts of an attachment: addresses, names, and text in `data:` URLs. */
 export function readAttachment(part: ObjectNode, place: string, role: string, further: TextCollector): void {
-  for (const { key, value } of part.members) {
-    if (key === 'type' || key === 'detail' || key === 'file_id' || key === 'input_audio') continue;
-    if (addressMembers.has(key)) readAddress(value, place, role, further);
+  for (const one of part.members) {
+    const { key, value } = one;
+    if (isService(one, attachmentService)) continue;
+    if (key === 'input_audio') readAudio(value, place, role, further);
+    else if (key === 'file_data') readFileData(value, place, role, further);
+    else if (addressMembers.has(key)) readAddress(value, place, role, further);
     else further.take('files', value, place, role, false);
   }
 }

@@ -5,8 +5,11 @@ import { isDisguised } from '../chat/fold-key.ts';
 import { placeOf } from '../chat/parse-result.ts';
 import { maxJsonValues } from '../chat/read-envelope.ts';
 import { stringText } from '../chat/read-message.ts';
-import { withoutRepetitions } from '../judged/collect-texts.ts';
+import { isFixedKey, withoutRepetitions } from '../judged/collect-texts.ts';
 import { type Covered, collectorFor, isApiWord } from '../judged/covered-texts.ts';
+import { readMedia } from '../judged/file-texts.ts';
+import { type Coverage, isContractOnly } from '../judged/route-coverage.ts';
+import { isService, isServiceValue } from '../judged/service-value.ts';
 import { outputItemTypes, partTexts } from './known-items.ts';
 import { declaredType, type ObjectNode, readItem } from './read-item.ts';
 
@@ -26,25 +29,20 @@ const rootKeys: ReadonlySet<string> = new Set(['output', 'output_text', 'error']
 const itemKeys: ReadonlySet<string> = new Set(['type', 'content']);
 const partKeys: ReadonlySet<string> = new Set(['type', 'text', 'refusal']);
 
+/** Members of a response that are read elsewhere. The client receives the alias of the binding in the place of the model. */
+const readMembers: ReadonlySet<string> = new Set(['output', 'error']);
 /** Members of a response that the API sets, or in which it repeats the request, whose texts were judged on the way in. */
 const serviceMembers: ReadonlySet<string> = new Set([
-  ...['id', 'object', 'created_at', 'completed_at', 'status', 'model', 'usage', 'error', 'output', 'output_text'],
+  ...['id', 'object', 'created_at', 'completed_at', 'status', 'model', 'usage'],
   ...['incomplete_details', 'instructions', 'metadata', 'tools', 'tool_choice', 'text', 'reasoning', 'user'],
   ...['parallel_tool_calls', 'temperature', 'top_p', 'top_logprobs', 'max_output_tokens', 'max_tool_calls', 'store'],
   ...['background', 'truncation', 'service_tier', 'safety_identifier', 'previous_response_id', 'conversation'],
   ...['prompt', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'prompt_cache_diagnostics'],
-  ...[
-    'billing',
-    'moderation',
-    'image',
-    'access_programs',
-    'frequency_penalty',
-    'presence_penalty',
-    'context_management',
-  ],
+  ...['billing', 'moderation', 'image', 'access_programs', 'frequency_penalty', 'presence_penalty'],
+  'context_management',
 ]);
 /** Members of a message item without text. */
-const messageMembers: ReadonlySet<string> = new Set(['type', 'id', 'role', 'status', 'content', 'phase']);
+const messageMembers: ReadonlySet<string> = new Set(['type', 'id', 'role', 'status', 'phase']);
 
 /** Members of an item of an unknown type in which a single word is a value of the API. */
 const apiMembers: ReadonlySet<string> = new Set(['type', 'status', 'role', 'phase']);
@@ -56,19 +54,23 @@ const apiMembers: ReadonlySet<string> = new Set(['type', 'status', 'role', 'phas
 export function readResponsesAnswer(
   root: JsonNode,
   bytes: Uint8Array,
-  judged: ReadonlySet<JudgedTextKind>,
+  coverage: Coverage,
 ): AnswerTexts | 'failed' | undefined {
   if (root.kind !== 'object' || hasDisguised(root, rootKeys)) return undefined;
   const error = member(root, 'error');
   if (error !== undefined && error.kind !== 'null') return 'failed';
+  const { isSent = (_, value) => isServiceValue(value) } = coverage;
   const output = member(root, 'output');
   if (output?.kind !== 'array') return undefined;
-  const reader = new AnswerReader(bytes, judged);
+  const reader = new AnswerReader(bytes, coverage.judged);
+  const isContract = isContractOnly(coverage);
   for (const [index, item] of output.items.entries()) if (!reader.readItem(item, index)) return undefined;
   for (const { key, value } of root.members) {
     if (key === 'output_text') {
       if (!reader.readText(value, 'output_text')) return undefined;
-    } else if (!serviceMembers.has(key)) reader.readParameter(key, value);
+    } else if (readMembers.has(key) || (key === 'model' && value.kind === 'string')) continue;
+    else if (!serviceMembers.has(key)) reader.readParameter(key, value);
+    else if (!isContract && !isSent(key, value, bytes)) reader.readRepeated(key, value);
   }
   return reader.done();
 }
@@ -118,7 +120,9 @@ export class AnswerReader {
 
   #readMessage(item: ObjectNode, index: number): boolean {
     const content = member(item, 'content');
-    for (const { key, value } of item.members) if (!messageMembers.has(key)) this.readParameter(key, value);
+    for (const one of item.members) {
+      if (one.key !== 'content' && !isService(one, messageMembers)) this.readParameter(one.key, one.value);
+    }
     if (content?.kind === 'string') return this.readText(content, `${index}.0.text`);
     if (content === undefined || content.kind === 'null') return true;
     if (content.kind !== 'array') return false;
@@ -145,10 +149,21 @@ export class AnswerReader {
     return node.kind === 'string' || node.kind === 'null';
   }
 
+  /** Reads a member of the API with a text that the request does not have. A masked answer keeps it. */
+  readRepeated(key: string, value: JsonNode): void {
+    this.#collector.take('parameters', value, placeOf('', key), role, true);
+  }
+
+  /** Reads a member of a part of an answer that the API does not have, or that has another form. */
   readParameter(key: string, value: JsonNode): void {
     this.#collector.takeDecoded('parameters', key, '', role);
     this.#collector.take('parameters', value, placeOf('', key), role, true);
     if (!this.#judged.has('parameters')) this.#mayRepeat(value, value.kind === 'array' ? '[]' : 'null');
+  }
+
+  /** Reads a picture in base64. */
+  readImage(value: JsonNode): void {
+    readMedia('toolCalls', value, '', role, this.#collector);
   }
 
   done(): AnswerTexts {
@@ -167,8 +182,10 @@ export class AnswerReader {
   #readAll(node: JsonNode, path: string): void {
     if (node.kind === 'string') this.readText(node, `${path}.${this.#texts.length}`);
     else if (node.kind === 'array') for (const item of node.items) this.#readAll(item, path);
+    else if (node.kind === 'number') this.#collector.take('parameters', node, path, role, !isServiceValue(node));
     else if (node.kind === 'object') {
       for (const { key, value } of node.members) {
+        if (!isFixedKey(key)) this.#collector.takeDecoded('parameters', key, path, role);
         const isWord = apiMembers.has(key) && value.kind === 'string' && isApiWord(value.value);
         if (!isWord) this.#readAll(value, path);
       }

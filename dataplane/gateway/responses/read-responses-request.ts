@@ -8,6 +8,7 @@ import { type ChatRequest, type ChatRules, readStreamFlag } from '../chat/read-c
 import { given, readFlag } from '../chat/read-flag.ts';
 import { joinParts, type MessageText, noText, stringText, type TextPart } from '../chat/read-message.ts';
 import { type Covered, collectorFor, type TextCollector } from '../judged/covered-texts.ts';
+import { isService } from '../judged/service-value.ts';
 import {
   attachmentPartTypes,
   inputItemTypes,
@@ -142,15 +143,11 @@ function readInputPart(
   return accept({ string: { start: text.start, end: text.end }, text: text.value, index });
 }
 
-/** Members of a request whose texts are judged above, that have a kind of their own, or that hold no text. */
-const ownMembers: ReadonlySet<string> = new Set([
-  'model',
-  'input',
-  'instructions',
-  'stream',
-  'stream_options',
-  'tools',
-]);
+/** Members of a request whose texts are judged above, or that have a kind of their own; the model is that of the binding. */
+const ownMembers: ReadonlySet<string> = new Set(['model', 'input', 'instructions', 'tools']);
+const serviceMembers: ReadonlySet<string> = new Set(['stream', 'stream_options']);
+const messageOwnMembers: ReadonlySet<string> = new Set(['content', 'name']);
+const messageService: ReadonlySet<string> = new Set(['type', 'role', 'id', 'status', 'phase']);
 const partOwnMembers: ReadonlySet<string> = new Set(['type', 'text', 'refusal']);
 
 /**
@@ -161,8 +158,10 @@ export function readResponsesTexts(root: JsonNode, bytes: Uint8Array, judged: Re
   const further = collectorFor(bytes, judged);
   if (root.kind !== 'object') return further.covered();
   further.take('toolDefinitions', member(root, 'tools'), 'tools', 'system', true);
-  for (const { key, value } of root.members) {
-    if (!ownMembers.has(key)) further.take('parameters', value, placeOf('', key), 'user', false);
+  for (const one of root.members) {
+    const { key, value } = one;
+    if (ownMembers.has(key) || isService(one, serviceMembers)) continue;
+    further.take('parameters', value, placeOf('', key), 'user', false);
   }
   const input = member(root, 'input');
   const items = input?.kind === 'array' ? input.items : [];
@@ -179,6 +178,10 @@ export function readResponsesTexts(root: JsonNode, bytes: Uint8Array, judged: Re
 
 function readMessageTexts(item: ObjectNode, place: string, further: TextCollector): void {
   further.take('names', member(item, 'name'), `${place}.name`, 'user', false);
+  for (const one of item.members) {
+    if (messageOwnMembers.has(one.key) || isService(one, messageService)) continue;
+    further.take('parameters', one.value, placeOf(place, one.key), 'user', true);
+  }
   const content = member(item, 'content');
   for (const [position, part] of (content?.kind === 'array' ? content.items : []).entries()) {
     if (part.kind !== 'object') continue;

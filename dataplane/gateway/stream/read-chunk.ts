@@ -13,8 +13,6 @@ type StreamChunk =
       readonly content: string;
       readonly refusal: string;
       readonly overtakes: boolean;
-      /** The root of the frame, its choice and the delta, as far as it has them. */
-      readonly parts: readonly { readonly [key: string]: JsonValue }[];
     }
   | { readonly kind: 'invalid' };
 
@@ -23,6 +21,7 @@ const rootKeys: ReadonlySet<string> = new Set(['choices', 'error']);
 const choiceKeys: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'text']);
 const deltaKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio']);
 const invalid: StreamChunk = { kind: 'invalid' };
+const withoutText: StreamChunk = { kind: 'chunk', content: '', refusal: '', overtakes: false };
 
 /**
  * Reads one frame: `[DONE]`, or strict JSON with at most one choice, of index 0.
@@ -36,24 +35,20 @@ export function readChunk(data: Buffer): StreamChunk {
   if (!isObject(root) || hasDisguised(root, rootKeys) || isPresent(root['error'])) return invalid;
   const { choices } = root;
   if (!Array.isArray(choices) || choices.length > 1) return invalid;
-  return choices.length === 0 ? withoutText([root]) : readChoice(root, choices[0]);
+  return choices.length === 0 ? withoutText : readChoice(choices[0]);
 }
 
-function withoutText(parts: readonly { [key: string]: JsonValue }[]): StreamChunk {
-  return { kind: 'chunk', content: '', refusal: '', overtakes: false, parts };
-}
-
-function readChoice(root: { [key: string]: JsonValue }, choice: JsonValue | undefined): StreamChunk {
+function readChoice(choice: JsonValue | undefined): StreamChunk {
   if (!isObject(choice) || hasDisguised(choice, choiceKeys) || choice['index'] !== 0) return invalid;
   if (isPresent(choice['message']) || isPresent(choice['text'])) return invalid;
   const { delta } = choice;
-  if (delta === undefined) return withoutText([root, choice]);
+  if (delta === undefined) return withoutText;
   if (!isObject(delta) || hasDisguised(delta, deltaKeys) || isPresent(delta['audio'])) return invalid;
   const content = delta['content'] ?? '';
   const refusal = delta['refusal'] ?? '';
   if (typeof content !== 'string' || typeof refusal !== 'string') return invalid;
   const overtakes = content === '' && refusal === '' && !isPresent(choice['finish_reason']);
-  return { kind: 'chunk', content, refusal, overtakes, parts: [root, choice, delta] };
+  return { kind: 'chunk', content, refusal, overtakes };
 }
 
 function parseChunk(data: Buffer): JsonValue | undefined {

@@ -1,5 +1,6 @@
 import { TextChannel } from '#checks/text-channel';
 import type { SseDataEvent } from '#kit/http/sse-reader';
+import { parseTree } from '#kit/json/parse-tree';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { CallTexts, type CheckLimits } from '../judged/call-texts.ts';
 import { readDeltaTexts } from '../judged/delta-texts.ts';
@@ -117,7 +118,7 @@ export class StreamGuard extends SteppedGuard {
       this.stop({ kind: 'upstream', fault: 'invalid' });
       return;
     }
-    const further = this.#takeFurther(chunk.parts);
+    const further = this.#takeFurther(data);
     if (further === 'stopped') return;
     const hasText = chunk.content !== '' || chunk.refusal !== '' || further === 'text';
     const kind = further === 'call' ? 'call' : hasText ? 'text' : chunk.overtakes ? 'free' : 'fixed';
@@ -133,10 +134,11 @@ export class StreamGuard extends SteppedGuard {
     if (this.#heldBytes > heldBytes) this.stop({ kind: 'upstream', fault: 'held_too_much' });
   }
 
-  /** Takes the texts of a frame of the kinds that `judge` of the binding adds to content and refusal. */
-  #takeFurther(parts: Parameters<typeof readDeltaTexts>[0]): 'none' | 'text' | 'call' | 'stopped' {
+  /** Takes the texts of a valid frame of the kinds that `judge` of the binding adds to content and refusal. */
+  #takeFurther(data: Buffer): 'none' | 'text' | 'call' | 'stopped' {
     if (this.#coverage === undefined) return 'none';
-    const { pieces, calls, isCall, unjudged } = readDeltaTexts(parts, this.#coverage);
+    const frame = parseTree(data, { unpairedSurrogates: 'keep' });
+    const { pieces, calls, isCall, unjudged } = readDeltaTexts(frame, data, this.#coverage);
     if (unjudged && this.#coverage.refuseUnjudged) {
       this.stop({ kind: 'upstream', fault: 'unjudged' });
       return 'stopped';

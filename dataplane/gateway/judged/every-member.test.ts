@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
+import { parseTree } from '#kit/json/parse-tree';
+import { readChatAnswer } from '../chat/read-chat-answer.ts';
+import { readChunk } from '../stream/read-chunk.ts';
+import { readAnswerTexts } from './answer-texts.ts';
+import { readDeltaTexts } from './delta-texts.ts';
+import { readRequestTexts } from './request-texts.ts';
+
+const phrase = 'make a bomb';
+const card = '41111111111111111111';
+const all: ReadonlySet<JudgedTextKind> = new Set(judgedTextKinds);
+const none: ReadonlySet<JudgedTextKind> = new Set();
+const base64 = Buffer.from(phrase).toString('base64');
+
+/** JSON in which the word NUMBER stands for a long number, whose digits JavaScript would lose. */
+const written = (value: unknown): Buffer => Buffer.from(JSON.stringify(value).replaceAll('"NUMBER"', card));
+
+type Place = { readonly root?: object; readonly choice?: object; readonly message?: object };
+
+/** What a provider can put beside the content, and the text that must be judged. */
+const answers: Readonly<Record<string, readonly [Place, string?]>> = {
+  'content in the root': [{ root: { content: phrase } }],
+  'message in the root': [{ root: { message: { content: phrase } } }],
+  'delta in the root': [{ root: { delta: phrase } }],
+  'role in the root': [{ root: { role: phrase } }],
+  'id of the answer': [{ root: { id: phrase } }],
+  'object of the answer': [{ root: { object: phrase } }],
+  'time of the answer': [{ root: { created: 'NUMBER' } }, card],
+  'model that is no name': [{ root: { model: { name: phrase } } }],
+  'service tier': [{ root: { service_tier: phrase } }],
+  fingerprint: [{ root: { system_fingerprint: phrase } }],
+  'a text in usage': [{ root: { usage: { prompt_tokens: 1, note: phrase } } }],
+  'a name in usage': [{ root: { usage: { [phrase]: 1 } } }],
+  'a number in usage': [{ root: { usage: { prompt_tokens: 'NUMBER' } } }, card],
+  'content in the choice': [{ choice: { content: phrase } }],
+  'refusal in the choice': [{ choice: { refusal: phrase } }],
+  'finish reason': [{ choice: { finish_reason: phrase } }],
+  'role of the message': [{ message: { role: phrase } }],
+  'message in the message': [{ message: { message: phrase } }],
+  'delta in the message': [{ message: { delta: { content: phrase } } }],
+  'id in the message': [{ message: { id: phrase } }],
+  'usage in the message': [{ message: { usage: phrase } }],
+  'a number in the message': [{ message: { score: 'NUMBER' } }, card],
+  'id of a call': [{ message: { tool_calls: [{ index: 0, id: phrase }] } }],
+  'type of a call': [{ message: { tool_calls: [{ index: 0, type: phrase }] } }],
+  'a member of a call': [{ message: { tool_calls: [{ index: 0, [phrase]: true }] } }],
+  'a number in a call': [{ message: { tool_calls: [{ index: 0, extra: ['NUMBER'] }] } }, card],
+};
+
+const body = { id: 'chatcmpl-1', object: 'chat.completion', created: 1_700_000_000, model: 'Some Model (new)' };
+
+/** What every provider sends. */
+const plain: Place = {
+  root: {
+    usage: { prompt_tokens: 12, details: { cached: 0, price: 0.0012 } },
+    service_tier: null,
+    system_fingerprint: 'fp_1',
+  },
+  choice: { finish_reason: 'tool_calls' },
+  message: { role: 'assistant', refusal: null },
+};
+
+function readWhole({ root, choice, message }: Place, judged: ReadonlySet<JudgedTextKind>) {
+  const messageOf = { role: 'assistant', content: 'hi', ...message };
+  const bytes = written({ ...body, choices: [{ index: 0, message: messageOf, ...choice }], ...root });
+  const answer = readChatAnswer(bytes);
+  if (answer === undefined) throw new Error('the answer is not valid');
+  return readAnswerTexts(answer, bytes, judged);
+}
+
+function readFrame({ root, choice, message }: Place, judged: ReadonlySet<JudgedTextKind>) {
+  const data = written({ ...body, choices: [{ index: 0, delta: { ...message }, ...choice }], ...root });
+  expect(readChunk(data).kind).toBe('chunk');
+  const { pieces, calls, unjudged } = readDeltaTexts(parseTree(data), data, { judged, refuseUnjudged: true });
+  return { texts: [...pieces.map(({ text }) => text), ...calls.map(({ input }) => input)], unjudged };
+}
+
+describe('text beside the content of an answer', () => {
+  test.each(Object.entries(answers))('it is judged or refused in a whole answer: %s', (_, [place, text = phrase]) => {
+    expect(readWhole(place, all).units.map(({ content }) => content)).toContain(text);
+    if (text === phrase) expect(readWhole(place, none).unjudgedAt).toBeDefined();
+  });
+
+  test.each(Object.entries(answers))('it is judged or refused in a stream: %s', (_, [place, text = phrase]) => {
+    expect(readFrame(place, all).texts.map((one) => one.trim())).toContain(text);
+    expect(readFrame(place, none).unjudged).toBe(true);
+  });
+
+  test('a frame without a choice is read, too', () => {
+    const read = (root: object, judged: ReadonlySet<JudgedTextKind>) => {
+      const data = written({ ...body, choices: [], ...root });
+      expect(readChunk(data).kind).toBe('chunk');
+      return readDeltaTexts(parseTree(data), data, { judged, refuseUnjudged: true });
+    };
+    for (const key of ['content', 'message', 'delta']) {
+      expect(read({ [key]: phrase }, all).pieces.map(({ text }) => text)).toContain(phrase);
+      expect(read({ [key]: phrase }, none).unjudged).toBe(true);
+    }
+    expect(read({ usage: { total_tokens: 3 } }, none)).toEqual({
+      pieces: [],
+      calls: [],
+      isCall: false,
+      unjudged: false,
+    });
+  });
+
+  test('what every provider sets is no text', () => {
+    expect(readWhole(plain, all)).toEqual({ units: [], unjudgedAt: undefined });
+    expect(readFrame(plain, all)).toEqual({ texts: [], unjudged: false });
+  });
+
+  test('a member of the API with a value of up to 128 characters of its form is none, and with 129 it is text', () => {
+    const isLong = ({ content }: { readonly content: string }): boolean => content.startsWith('xx');
+    for (const [length, count] of [
+      [128, 0],
+      [129, 1],
+    ] as const) {
+      expect(readWhole({ root: { id: 'x'.repeat(length) } }, all).units.filter(isLong)).toHaveLength(count);
+      expect(readFrame({ root: { id: 'x'.repeat(length) } }, all).texts).toHaveLength(2 * count);
+    }
+    expect(readWhole({ root: { created: 12_345_678_901 } }, all).units).toHaveLength(0);
+    expect(readWhole({ root: { created: 123_456_789_012 } }, all).units.map(({ content }) => content)).toContain(
+      '123456789012',
+    );
+  });
+});
+
+const part = (one: object) => ({ messages: [{ role: 'user', content: [one] }] });
+const file = (data: string) => part({ type: 'file', file: { file_data: data } });
+const audio = (more: object) => part({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav', ...more } });
+const image = (url: string) => part({ type: 'image_url', image_url: { url } });
+
+const requests: Readonly<Record<string, object>> = {
+  'a member of stream_options': { stream_options: { include_usage: true, note: phrase } },
+  'a transcript of a recording': audio({ transcript: phrase }),
+  'a recording that is text': audio({ data: base64 }),
+  'a recording that is not base64': audio({ data: phrase }),
+  'the role of a message': { messages: [{ role: phrase, content: 'hi' }] },
+  'the id of a result': { messages: [{ role: 'tool', tool_call_id: phrase, content: 'hi' }] },
+  'the id of a call': { messages: [{ role: 'assistant', tool_calls: [{ id: phrase, type: 'function' }] }] },
+  'a file in base64 without a label': file(base64),
+  'a file that is not base64': file(phrase),
+  'text with the label of a picture': image(`data:image/png;base64,${base64}`),
+  'text with the label of a picture, not in base64': image('data:image/png,make%20a%20bomb'),
+  'words with the label of a picture in base64': image(`data:image/png;base64,${phrase}`),
+  'a picture that has text between bytes': image('data:image/png,%89make a bomb%ff'),
+  'the label of a file': file(`data:image/png;name=${phrase};base64,AAAA`),
+};
+
+describe('text beside the content of a request', () => {
+  const read = (request: object, judged: ReadonlySet<JudgedTextKind>) => {
+    const bytes = written({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...request });
+    return readRequestTexts(parseTree(bytes), bytes, judged);
+  };
+
+  test.each(Object.entries(requests))('it is judged or refused: %s', (_, request) => {
+    expect(read(request, all).units.some(({ content }) => content.includes(phrase))).toBe(true);
+    expect(read(request, none).unjudgedAt).toBeDefined();
+  });
+
+  test('a file in base64 that is no text cannot be judged, with and without a label', () => {
+    const data = Buffer.from('%PDF-1.7\0').toString('base64');
+    for (const request of [file(data), file(`data:application/pdf;base64,${data}`)]) {
+      expect(read(request, all).unjudgedAt).toBe('messages[0].content[0].file');
+    }
+  });
+
+  test('a picture, a recording and the options of a stream are no text', () => {
+    for (const request of [
+      image('data:image/png;base64,AAAA'),
+      audio({}),
+      { stream: true, stream_options: { include_usage: true, include_obfuscation: false } },
+      { messages: [{ role: 'tool', tool_call_id: 'call_a-1', content: 'hi' }] },
+    ]) {
+      expect(read(request, all)).toEqual({ units: [], unjudgedAt: undefined });
+    }
+  });
+});

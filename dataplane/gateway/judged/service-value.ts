@@ -1,0 +1,39 @@
+import type { JsonNode } from '#kit/json/parse-tree';
+
+const serviceText = /^[\w.:-]{0,128}$/;
+
+/** The most characters of a number that cannot hold the digits of a card, which has at least 12. */
+const maxNumberLength = 11;
+
+/** Whether a text has the strict form of an id, a state or a name of the API. */
+export function isServiceText(text: string): boolean {
+  return serviceText.test(text);
+}
+
+/**
+ * Whether a value has the strict form of what the API or its servers set: ids, states, times, counts, and lists or objects of
+ * them. Anything else at the place of such a member can be a text of an author.
+ */
+export function isServiceValue(node: JsonNode): boolean {
+  switch (node.kind) {
+    case 'string':
+      return isServiceText(node.value);
+    case 'number':
+      return node.end - node.start <= maxNumberLength;
+    case 'array':
+      return node.items.every(isServiceValue);
+    case 'object':
+      return node.members.every(({ key, value }) => isServiceText(key) && isServiceValue(value));
+    case 'boolean':
+    case 'null':
+      return true;
+  }
+}
+
+/** A member of one of these names whose value has the strict form. One of the same name with another value is a parameter. */
+export function isService(
+  { key, value }: { readonly key: string; readonly value: JsonNode },
+  names: ReadonlySet<string>,
+): boolean {
+  return names.has(key) && isServiceValue(value);
+}
