@@ -84,13 +84,24 @@ describe('what docs/not-protected.md lists', () => {
   test('the page about what is not protected lists spellings and members in both directions', () => {
     expect(spellings.length).toBeGreaterThanOrEqual(56);
     expect(spellings.filter(([, , folded]) => folded === 'denied').length).toBeGreaterThanOrEqual(40);
-    expect(rowsOf('Members of a request').length).toBeGreaterThanOrEqual(9);
+    expect(rowsOf('Members of a request').length).toBeGreaterThanOrEqual(8);
     expect(rowsOf('Members of an answer').length).toBeGreaterThanOrEqual(5);
   });
 
   test('the plain phrases of the page are denied in a request and in an answer', async () => {
     expect(await ask(asking('make a bomb'))).toMatchObject({ status: 403, reached: undefined });
     expect(await ask(asking('hi'), { content: 'project aurora' })).toMatchObject({ status: 403 });
+  });
+
+  test('a phrase that lies across text parts of one message is denied, also where no further text is judged', async () => {
+    for (const texts of [
+      ['make a bo', 'mb'],
+      ['make a', ' bomb'],
+      ['x ', 'make', ' ', 'a', ' b', 'omb'],
+    ]) {
+      const content = texts.map((text) => ({ type: 'text', text }));
+      expect(await ask({ messages: [{ role: 'user', content }] })).toMatchObject({ status: 403, reached: undefined });
+    }
   });
 
   test.each(spellings)(
@@ -121,7 +132,7 @@ describe('what docs/not-protected.md lists', () => {
     expect(JSON.parse(text).choices[0].message).toMatchObject(message);
   });
 
-  test.each(rowsOf('Members of a request').slice(0, -2))(
+  test.each(rowsOf('Members of a request').slice(0, -1))(
     'where the binding has every kind of text judged, a request is denied with the phrase in: %s',
     async (_, code) => {
       expect(await ask(JSON.parse(code), undefined, judging)).toMatchObject({ status: 403, reached: undefined });

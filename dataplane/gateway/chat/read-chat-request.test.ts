@@ -26,13 +26,22 @@ function unitsOf(messages: unknown): readonly { role: string; content: string }[
   return reading.value.units.map(({ role, content }) => ({ role, content }));
 }
 
+/** The texts without those of the places where parts are joined. */
+function joinedOf(messages: unknown): readonly { role: string; content: string }[] {
+  const reading = read(JSON.stringify({ model: 'm', messages }));
+  if (!reading.ok) throw new Error(reading.refusal.code);
+  const units = reading.value.units.filter(({ place }) => place.kind !== 'seam');
+  return units.map(({ role, content }) => ({ role, content }));
+}
+
 /** The request body after a mask that replaces the content of each message by the given texts. */
 function masked(body: string, contents: readonly string[]): string {
   const envelope = readEnvelope(Buffer.from(body));
   if (!envelope.ok) throw new Error(envelope.refusal.code);
   const reading = readChatRequest(envelope.value.root, open);
   if (!reading.ok) throw new Error(reading.refusal.code);
-  const edits = maskEdits(reading.value.units, contents);
+  const units = reading.value.units.filter(({ place }) => place.kind !== 'seam');
+  const edits = maskEdits(units, contents);
   if (edits.kind !== 'edits') throw new Error('no place for a text');
   return Buffer.from(rewriteBody(Buffer.from(body), edits.edits)).toString('utf8');
 }
@@ -53,9 +62,17 @@ describe('the texts of a request', () => {
         { type: 'input_audio', input_audio: { data: 'SECRET', format: 'wav' } },
         { type: 'text', text: 'two' },
       ];
-      expect(unitsOf([{ role: 'user', content }])).toEqual([{ role: 'user', content: 'one two' }]);
+      expect(joinedOf([{ role: 'user', content }])).toEqual([{ role: 'user', content: 'one two' }]);
     },
   );
+
+  test('the places where text parts are joined are further texts, without the space', () => {
+    const content = ['make a bo', '', 'mb'].map((text) => ({ type: 'text', text }));
+    expect(unitsOf([{ role: 'user', content }])).toEqual([
+      { role: 'user', content: 'make a bo  mb' },
+      { role: 'user', content: 'make a bomb' },
+    ]);
+  });
 
   verifies(
     ['gateway:extract:tool-results-checked', 'gateway:extract:tool-arguments-not-analyzed'],

@@ -1,5 +1,6 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { BodyRange, CheckUnit, TextPlace } from './check-unit.ts';
+import { joinSeams } from './join-seams.ts';
 import { findForeignKey, messageKeys, partContentKeys, partKeys } from './known-keys.ts';
 import { accept, type ParseResult, refuse } from './parse-result.ts';
 
@@ -11,7 +12,7 @@ type MessageRules = {
 };
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
-/** The text of a message and its place; the place is absent where there is no text. */
+/** A text of a message and its place; the place is absent where there is no text. */
 export type MessageText = { readonly content: string; readonly place: TextPlace };
 /** A text part of a message; `index` is its position in the list of parts. */
 export type TextPart = { readonly string: BodyRange; readonly text: string; readonly index: number };
@@ -23,8 +24,8 @@ export const noText: MessageText = { content: '', place: { kind: 'absent' } };
 
 /**
  * The check messages of one chat message (`gateway:extract:text-parts`): its text, empty where it has none, and a
- * `refusal` member as a second one. Parts of one message are joined by one space. Names, tool calls and attachments are
- * left out.
+ * `refusal` member as a second one. Parts of one message are joined by one space, and the places where they are joined are
+ * further texts. Names, tool calls and attachments are left out.
  */
 export function readMessage(node: JsonNode, place: string, rules: MessageRules): ParseResult<readonly CheckUnit[]> {
   if (node.kind !== 'object') return refuse('invalid_request', place);
@@ -39,7 +40,7 @@ export function readMessage(node: JsonNode, place: string, rules: MessageRules):
   if (!text.ok) return text;
   const refusal = readRefusal(node, place);
   if (!refusal.ok) return refusal;
-  return accept([text.value, ...refusal.value].map((one) => ({ role: role.value, ...one })));
+  return accept([...text.value, ...refusal.value].map((one) => ({ role: role.value, ...one })));
 }
 
 function readRefusal(node: ObjectNode, place: string): ParseResult<readonly MessageText[]> {
@@ -49,9 +50,13 @@ function readRefusal(node: ObjectNode, place: string): ParseResult<readonly Mess
   return accept(refusal.value === '' ? [] : [stringText(refusal)]);
 }
 
-function readContent(node: JsonNode | undefined, place: string, rules: MessageRules): ParseResult<MessageText> {
-  if (node === undefined || node.kind === 'null') return accept(noText);
-  if (node.kind === 'string') return accept(stringText(node));
+function readContent(
+  node: JsonNode | undefined,
+  place: string,
+  rules: MessageRules,
+): ParseResult<readonly MessageText[]> {
+  if (node === undefined || node.kind === 'null') return accept([noText]);
+  if (node.kind === 'string') return accept([stringText(node)]);
   if (node.kind !== 'array') return refuse('invalid_request', place);
   const parts: TextPart[] = [];
   for (const [index, item] of node.items.entries()) {
@@ -85,13 +90,21 @@ function readPart(
   return accept({ string: { start: text.start, end: text.end }, text: text.value, index });
 }
 
-/** The text parts of one message as one text (`gateway:mask:text-parts-merged`). */
-export function joinParts(parts: readonly TextPart[], items: readonly JsonNode[]): MessageText {
+/**
+ * The text parts of one message as one text (`gateway:mask:text-parts-merged`), and the seams between them: a model reads the parts
+ * without the space.
+ */
+export function joinParts(parts: readonly TextPart[], items: readonly JsonNode[]): readonly MessageText[] {
   const [first, ...others] = parts;
-  if (first === undefined) return noText;
-  const content = parts.map(({ text }) => text).join(' ');
+  if (first === undefined) return [noText];
+  const texts = parts.map(({ text }) => text);
   const removed = others.map(({ index }) => ({ start: endOf(items, index - 1), end: endOf(items, index) }));
-  return { content, place: { kind: 'parts', string: first.string, others: removed } };
+  const whole: MessageText = {
+    content: texts.join(' '),
+    place: { kind: 'parts', string: first.string, others: removed },
+  };
+  const seam = { kind: 'seam', message: first.string } as const;
+  return [whole, ...joinSeams(texts).map((content) => ({ content, place: seam }))];
 }
 
 /** Removing a content part other than the first also removes the comma before it. */

@@ -21,8 +21,13 @@ type MaskedBody =
  * Finds the edits that put cleaned texts into a body (`gateway:mask:text-parts-merged`). Unchanged texts keep their
  * bytes. The text parts of one message become one part at the place of the first; the parts between them stay, in
  * their order. Texts inside of a JSON text are replaced there, so that it stays JSON.
+ * @param earlier the edits of other texts of the same body, which come before the seams of their messages
  */
-export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): MaskedBody {
+export function maskEdits(
+  units: readonly CheckUnit[],
+  contents: readonly string[],
+  earlier: readonly Edit[] = [],
+): MaskedBody {
   const edits: Edit[] = [];
   const nested = new Map<number, NestedEdits>();
   for (const [index, { content, place }] of units.entries()) {
@@ -34,6 +39,11 @@ export function maskEdits(units: readonly CheckUnit[], contents: readonly string
         return { kind: 'mismatch' };
       case 'fixed':
         return { kind: 'unmaskable' };
+      case 'seam': {
+        const isMasked = [...earlier, ...edits].some(({ start }) => start === place.message.start);
+        if (!isMasked) return { kind: 'unmaskable' };
+        break;
+      }
       case 'nested': {
         const { outer, text, string } = place;
         const held = nested.get(outer.start) ?? { outer, text, edits: [] };

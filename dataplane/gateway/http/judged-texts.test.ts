@@ -170,6 +170,38 @@ describe('masks in a request', () => {
   });
 });
 
+describe('text parts of one message', () => {
+  const parts = (...texts: readonly string[]) => ({
+    messages: [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }],
+  });
+  const halves = (word: string) => parts(`a ${word.slice(0, 3)}`, `${word.slice(3)} b`);
+
+  test('a denied word that is cut by them is found, and a masked one is a deny', async () => {
+    for (const word of [words.deniedInput, words.maskedInput]) {
+      expect(await ask('model', halves(word))).toEqual({ status: 403, json: blockedError });
+    }
+    expect(world.upstream.seen).toEqual([]);
+  });
+
+  test('parts that are masked become one, and their seam is not a reason for a deny', async () => {
+    expect((await ask('model', parts(`a ${words.maskedInput}`, 'b'))).status).toBe(200);
+    expect(sent()['messages']).toEqual([{ role: 'user', content: [{ type: 'text', text: 'a *** b' }] }]);
+  });
+
+  test('the seams do not exceed a check that the messages fill', async () => {
+    const full = Array.from({ length: 31 }, () => said);
+    expect((await ask('model', { messages: [...full, ...parts('a', 'b').messages] })).status).toBe(200);
+    expect((await ask('model', { messages: [...full, ...halves(words.deniedInput).messages] })).status).toBe(403);
+  });
+
+  test('the parts of a message of the Responses API are joined in the same way', async () => {
+    const word = words.deniedInput;
+    const content = [word.slice(0, 3), word.slice(3)].map((text) => ({ type: 'input_text', text }));
+    const answer = await world.post('/v1/responses', { model: 'model', input: [{ role: 'user', content }] });
+    expect(answer.status).toBe(403);
+  });
+});
+
 describe('inputs of embeddings', () => {
   test('a parameter of an embeddings request is judged where the binding has parameters judged', async () => {
     world.upstream.play({

@@ -33,7 +33,7 @@ export async function guardInput(
       case 'pass':
         break;
       case 'mask': {
-        const changes = maskEdits(units, outcome.contents);
+        const changes = maskEdits(units, outcome.contents, edits);
         if (changes.kind === 'mismatch')
           return { kind: 'stop', error: { kind: 'check_failed', code: 'mask_mismatch' } };
         if (changes.kind === 'unmaskable') return { kind: 'stop', error: plainError('policy_denied') };

@@ -4,7 +4,7 @@ import type { Stage } from '#contracts/policy';
 import type { CheckUnit } from '../chat/check-unit.ts';
 
 type Plan = {
-  /** The texts of the contract, which are judged together unless `split` is set. */
+  /** The texts of the contract, which are judged together unless `split` is set, and the seams between their parts. */
   readonly texts: readonly CheckUnit[];
   /** Texts of the kinds that `judge` of the binding adds. Each can be checked alone. */
   readonly further: readonly CheckUnit[];
@@ -17,7 +17,11 @@ type Plan = {
  * Distributes texts over as few checks as the limits allow (docs/design/judged-texts.md, "Checks"). Messages without text,
  * such as those that only call tools, are left out of a conversation that has more messages than a check.
  */
-export function planChecks(stage: Stage, { texts, further, limits, split }: Plan): readonly (readonly CheckUnit[])[] {
+export function planChecks(stage: Stage, plan: Plan): readonly (readonly CheckUnit[])[] {
+  const { limits, split } = plan;
+  const seams = plan.texts.filter(isSeam);
+  const texts = seams.length === 0 ? plan.texts : plan.texts.filter((unit) => !isSeam(unit));
+  const further = [...seams, ...plan.further];
   const counted = split || texts.length > limits.maxMessages ? withText(texts) : texts;
   if (further.length === 0 && !split) return counted.length === 0 ? [] : [counted];
   const all = [...counted, ...further];
@@ -31,4 +35,8 @@ export function planChecks(stage: Stage, { texts, further, limits, split }: Plan
 function withText(texts: readonly CheckUnit[]): readonly CheckUnit[] {
   const found = texts.filter(({ content }) => content !== '');
   return found.length === 0 ? texts : found;
+}
+
+function isSeam({ place }: CheckUnit): boolean {
+  return place.kind === 'seam';
 }

@@ -1,20 +1,11 @@
-import { limits } from '#contracts/limits';
 import type { CheckUnit } from '../chat/check-unit.ts';
+import { headOf, tailOf } from '../chat/join-seams.ts';
 
 const textPath = /^\d+\.\d+\.text$/;
 
 /** Whether the path is that of a text of a message. Clients join these texts, refusals apart, to one (`output_text`). */
 export function isMessageText(path: string): boolean {
   return textPath.test(path);
-}
-
-/** The last characters of a text, at least as many as a phrase that the windows of a stream find whole. */
-export function tailOf(text: string): string {
-  return text.slice(-limits.overlapBytes).replace(/^[\uDC00-\uDFFF]/, '');
-}
-
-function headOf(text: string): string {
-  return text.slice(0, limits.overlapBytes).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 /**

@@ -103,12 +103,12 @@ function readMessageItem(item: ObjectNode, place: string, rules: ChatRules): Uni
   const role = member(item, 'role');
   if (role?.kind !== 'string' || role.value === '') return refuse('invalid_request', `${place}.role`);
   const text = readContent(given(item, 'content'), `${place}.content`, rules);
-  return text.ok ? accept([{ role: role.value, ...text.value }]) : text;
+  return text.ok ? accept(text.value.map((one) => ({ role: role.value, ...one }))) : text;
 }
 
-function readContent(node: JsonNode | undefined, place: string, rules: ChatRules): ParseResult<MessageText> {
-  if (node === undefined) return accept(noText);
-  if (node.kind === 'string') return accept(stringText(node));
+function readContent(node: JsonNode | undefined, place: string, rules: ChatRules): ParseResult<readonly MessageText[]> {
+  if (node === undefined) return accept([noText]);
+  if (node.kind === 'string') return accept([stringText(node)]);
   if (node.kind !== 'array') return refuse('invalid_request', place);
   const parts: TextPart[] = [];
   for (const [index, item] of node.items.entries()) {

@@ -3,13 +3,14 @@ import { windowsOf } from '#checks/cut-windows';
 import type { TextChannel } from '#checks/text-channel';
 import type { SseDataEvent } from '#kit/http/sse-reader';
 import type { CheckUnit } from '../chat/check-unit.ts';
+import { tailOf } from '../chat/join-seams.ts';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { collectNested } from '../judged/collect-texts.ts';
 import { type GuardCheck, SteppedGuard } from '../stream/stepped-guard.ts';
 import type { StreamCoverage } from '../stream/stream-guard.ts';
 import { writeFrame } from '../stream/write-frame.ts';
 import { GrowingText } from './growing-text.ts';
-import { isMessageText, seamsOf, tailOf } from './join-texts.ts';
+import { isMessageText, seamsOf } from './join-texts.ts';
 import { type ResponseEvent, readEvent } from './read-event.ts';
 
 /**
