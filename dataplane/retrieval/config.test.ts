@@ -50,6 +50,8 @@ verifies(
   () => {
     const secrets = Object.keys(settings).filter((name) => /TOKEN|KEY|PASSWORD|SECRET|CREDENTIAL/.test(name));
     expect(secrets.sort()).toEqual([
+      'PORTCULLIS_AUDIT_OTLP_TOKEN_FILE',
+      'PORTCULLIS_AUDIT_WEBHOOK_SECRET_FILE',
       'PORTCULLIS_DATABASE_PASSWORD_FILE',
       'PORTCULLIS_INTERNAL_TOKEN_FILE',
       'PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE',
