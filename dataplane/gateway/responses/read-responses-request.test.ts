@@ -20,5 +20,5 @@ test.each([
 
 test('under an older content profile instructions and messages of text are read', () => {
   const input = [{ role: 'user', content: 'a' }, messageItem(['b', 'c'])];
-  expect(read({ instructions: 'i', input })).toEqual(['i', 'a', 'b c']);
+  expect(read({ instructions: 'i', input })).toEqual(['i', 'a', 'b c', 'bc']);
 });
