@@ -221,6 +221,9 @@ test('apply-revision, rollback and unbind mean the same over resources and over 
   });
   expect(await run(['why', 'guarded-ecko', ...overApi])).toMatchObject({ code: 3, stdout: '' });
   expect((await json('status', ...overApi)).problems).toEqual([]);
+  expect((await run(['why', `policy/${name}`, ...overApi])).stdout).toContain(
+    `GuardrailPolicy ${name} is recorded and can be applied`,
+  );
   expect((await run(['status', ...overApi])).stdout).toMatch(
     /\nguarded-echo +guarded-echo +- +- +UNGUARDED +UNGUARDED +1\/1 +-/,
   );
@@ -427,7 +430,7 @@ test('missing, ambiguous and invalid arguments have their exit codes and a remed
   expect(far.code).toBe(2);
   for (const [words, sentence] of [
     [['get', 'gwr', ...overApi], 'and no GatewayRoute: repeat the command with --via resources'],
-    [['why', 'policy/guarded-chat', ...overApi], 'repeat the command with --via resources'],
+    [['why', 'agent/assistant', ...overApi], 'repeat the command with --via resources'],
     [['delete', 'gp', 'guarded-chat', '--yes', ...overApi], 'repeat the command with --via resources'],
     [['apply', '-f', 'examples/rule-pack/secrets.yaml', ...overApi], 'spec.tests cannot be changed'],
     [

@@ -34,7 +34,11 @@ type SendOptions = OutputOptions & {
 const answerSeconds = 930;
 
 export function addAgent(program: Command, source: ResourceSource): void {
-  const agent = program.command('agent').description('agents that the platform runs');
+  const agent = program
+    .command('agent')
+    .description(
+      'talk to an agent that the platform runs, and choose the version that it serves; "agents" finds agents',
+    );
   const send = agent
     .command('send')
     .description('send one message to an agent and print its answer')

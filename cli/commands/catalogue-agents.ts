@@ -32,7 +32,9 @@ type WatchOptions = FilterOptions & { readonly interval: number; readonly times?
 const mostWatched = 10_000;
 
 export function addCatalogueAgents(program: Command): void {
-  const agents = program.command('agents').description('agents of the catalogue that the caller may see');
+  const agents = program
+    .command('agents')
+    .description('agents of the catalogue that the caller may see; "get agents" shows the resources of the platform');
   const list = withFilters(agents.command('list').description('list agents')).option(
     '--limit <number>',
     'how many agents at most',

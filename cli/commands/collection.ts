@@ -28,7 +28,11 @@ type ReindexOptions = CollectionOptions & { readonly profile?: string };
 const { chunkSize, chunkOverlap } = retrievalLimits;
 
 export function addCollection(program: Command): void {
-  const collection = program.command('collection').description('collections of documents of the retrieval service');
+  const collection = program
+    .command('collection')
+    .description(
+      'collections of documents of the retrieval service, as a person; "get collections" shows the resources of the platform',
+    );
   const create = collection
     .command('create')
     .description('create a collection; the caller becomes its owner')

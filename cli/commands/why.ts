@@ -74,13 +74,14 @@ function resourceOf(word: string): DeclaredResource | string {
 }
 
 async function explainOne(
-  { client, surroundings }: OpenedResources,
+  { client, surroundings, overview }: OpenedResources,
   { kind, name }: DeclaredResource,
   program: string,
 ): Promise<DeclaredExplanation<string>> {
   if (kind === 'GuardrailPolicy') {
     const found = await readResource<GuardrailPolicy>(client, kinds.guardrailPolicy, name);
-    return explainPolicy(found, await surroundings(), program);
+    // The management API does not show the processes of the installation.
+    return explainPolicy(found, overview === undefined ? await surroundings() : undefined, program);
   }
   if (kind === 'Agent') {
     const found = await readResource<Agent>(client, kinds.agent, name);

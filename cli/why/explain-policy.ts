@@ -10,16 +10,19 @@ import { deletionOf } from '../resources/policy-references.ts';
 type PolicyState = 'recorded' | 'archived' | 'refused' | 'waiting' | 'deleting';
 type PolicyExplanation = DeclaredExplanation<PolicyState> & { readonly policy: string };
 
-/** Explains whether a policy can be applied and, if not, why; what holds its deletion and how it is taken back. Pure. */
+/**
+ * Explains whether a policy can be applied and, if not, why; what holds its deletion and how it is taken back. Pure.
+ * @param surroundings undefined where the processes are not known, as over the management API
+ */
 export function explainPolicy(
   resource: Stored<GuardrailPolicy>,
-  surroundings: Surroundings,
+  surroundings: Surroundings | undefined,
   program: string,
 ): PolicyExplanation {
   const { name } = resource.metadata;
   const deletion = deletionLink(resource);
   const chain = [
-    operatorLink({ surroundings }),
+    ...(surroundings === undefined ? [] : [operatorLink({ surroundings })]),
     ...deletion,
     declaredLink(resource, 'Accepted', 'Accepted'),
     declaredLink(resource, 'Rules', 'Valid'),
