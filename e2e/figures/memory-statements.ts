@@ -23,7 +23,7 @@ type Counts = {
 export const figure: Figure = {
   name: 'memory-statements',
   title:
-    'statements in Russian and English that were written without a look at the extractor, read without a model: how ' +
+    'statements in Russian and English in words that the rules were not written for, read without a model: how ' +
     'many are remembered, how many corrected ones are still returned, and at most 2 % of small talk kept',
   run: async (size, say) => {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };

@@ -16,7 +16,10 @@ type IndependentStatements = {
   readonly smallTalk: readonly string[];
 };
 
-/** Statements of people about themselves, and small talk, that were written without a look at the extractor. */
+/**
+ * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no
+ * rule was written for one of them; but whoever wrote them knew what the extractor is for.
+ */
 export function readIndependentStatements(language: 'english' | 'russian'): IndependentStatements {
   const file = new URL(`./independent-statements/${language}.json`, import.meta.url);
   const { facts, corrections, smallTalk } = fileSchema.parse(JSON.parse(readFileSync(file, 'utf8')));

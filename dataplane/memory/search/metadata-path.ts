@@ -10,7 +10,7 @@ export function innerPath(path: string, name: string): string {
 }
 
 /**
- * The path that a filter names in one text, such as `metadata.a.b` or `metadata.a\\.b`. A backslash before another
+ * The path that a filter names in one text, such as `metadata.a.b` or `metadata.a\.b`. A backslash before another
  * character than a dot and a backslash stands for itself.
  */
 export function readMetadataPath(text: string): string {
