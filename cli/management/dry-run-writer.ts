@@ -33,6 +33,10 @@ export function createDryRunWriter(options: CommandWriterOptions, warn: (warning
       if (!(end instanceof DryRunEnd)) throw end;
       const what = `${kind} ${metadata.name}`;
       for (const warning of end.result?.warnings ?? []) warn(`${what}: ${warning}`);
+      for (const { code, message, details } of end.result?.refusals ?? []) {
+        const reasons = details.map((detail) => detail.message).join('; ');
+        warn(`${what}: the command would be refused (${code}): ${reasons}. ${message}`);
+      }
       const error = end.result?.error ?? null;
       if (error === null) {
         for (const { check, state, message } of end.result?.checks ?? []) {

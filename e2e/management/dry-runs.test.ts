@@ -148,6 +148,75 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('dry runs of the manag
     expect(await allowed({ role: 'applier', modelId: model })).toEqual([403, 403, 200]);
   });
 
+  test('a dry run names the freeze window and the missing approval in the words of the command, and asks for none', async () => {
+    const { id } = await world.createPolicy('dry-refused');
+    const model = await world.createModel('dry-refused');
+    const token = await world.api.mint({ subject: 'dry-asker' });
+    const approver = await world.api.mint({ subject: 'dry-approver' });
+    for (const subject of ['dry-asker', 'dry-approver']) {
+      for (const role of ['author', 'applier']) {
+        await world.api.call('/api/v1/rights/grant', { method: 'POST', body: { role, holder: { issuer, subject } } });
+      }
+    }
+    const apply = { policyId: id, policyRevision: 1, contentProfile: currentProfile };
+    const { policy, etag } = await world.readPolicy(id);
+    const { name, description, definition } = policy;
+    const archive = { name, description, definition, status: 'archived' };
+    const dryApply = (headers: Record<string, string> = {}, by: { readonly token?: string } = { token }) =>
+      world.api.call(`${dry}/models/${model}/guardrail-binding`, {
+        method: 'POST',
+        body: apply,
+        headers,
+        ...by,
+      });
+    const dryArchive = () => post(`/guardrail-policies/${id}`, archive, token);
+    expect([(await dryApply()).json.refusals, (await dryApply()).json.wouldApply]).toEqual([[], true]);
+
+    await world.api.call('/api/v1/approval-rules/require', { method: 'POST', body: { policyId: id } });
+    const unasked = (await dryApply()).json;
+    expect(unasked).toMatchObject({ wouldApply: false, error: null });
+    expect(unasked.refusals).toMatchObject([{ code: 'approval_required', details: [{ path: '/approvals' }] }]);
+    expect((await world.api.call('/api/v1/approvals')).json.items).toEqual([]);
+
+    const command = async (headers: Record<string, string> = {}) =>
+      world.api.command('PUT', `/api/v1/models/${model}/guardrail-binding`, apply, {
+        etag: String((await world.readBinding(model)).headers['etag']),
+        token,
+        headers,
+      });
+    const wordsOf = ({ json }: { json: { error: { code: string; message: string; details: unknown } } }) => {
+      const { code, message, details } = json.error;
+      return { code, message, details };
+    };
+    const refused = wordsOf(await command());
+    expect((await dryApply()).json.refusals).toEqual([refused]);
+    const archived = wordsOf(
+      await world.api.command('PUT', `/api/v1/guardrail-policies/${id}`, archive, { etag, token }),
+    );
+    expect((await dryArchive()).json.refusals).toEqual([archived]);
+    const save = await post(`/guardrail-policies/${id}`, { name, description, definition, status: 'draft' }, token);
+    expect(save.json.refusals).toEqual([]);
+
+    const endsAt = new Date(Date.now() + 3_600_000).toISOString();
+    await world.api.call('/api/v1/freezes', { method: 'POST', body: { modelId: model, endsAt } });
+    const frozen = wordsOf(await command());
+    expect(frozen.code).toBe('change_frozen');
+    expect((await dryApply()).json.refusals).toEqual([frozen, refused]);
+    const override = { 'x-portcullis-override-freeze': 'true' };
+    expect((await dryApply(override)).status).toBe(403);
+    expect((await dryApply(override, {})).json.refusals.map(({ code }: { code: string }) => code)).toEqual([
+      'approval_required',
+    ]);
+
+    const [{ path }] = refused.details as [{ path: string }];
+    await world.api.call(`/api/v1${path}/approve`, { method: 'POST', token: approver });
+    expect((await dryApply()).json.refusals).toEqual([frozen]);
+    expect((await dryApply()).json.refusals).toEqual([frozen]);
+    const held = { role: 'applier', holder: { issuer, subject: 'dry-approver' } };
+    await world.api.call('/api/v1/rights/revoke', { method: 'POST', body: held });
+    expect((await dryApply()).json.refusals).toMatchObject([frozen, { code: 'approval_required' }]);
+  });
+
   test('two versions of a policy are compared; without numbers the newest with the one before', async () => {
     const { id } = await world.createPolicy('compared');
     await world.savePolicy(id, { description: 'second' });

@@ -5,6 +5,8 @@ import { operationFailures } from './management-errors.ts';
 export const dryRunChecks = ['references', 'compile', 'cost', 'providers', 'tests'] as const;
 export type DryRunCheck = (typeof dryRunChecks)[number];
 
+/** Errors with which a command is refused that could be applied, in the order in which it is asked. */
+const commandRefusals = ['change_frozen', 'approval_required'] as const;
 const failureCodes = Object.keys(operationFailures) as [keyof typeof operationFailures];
 
 /** Response of a dry run: what an application would answer, as far as it can be known before a runtime is started. */
@@ -14,7 +16,7 @@ export const dryRunResultSchema = z
       .boolean()
       .nullable()
       .describe(
-        'false when a check failed; null when none failed and one that is needed could not be made. Gateway replicas are not asked: only an application can do that.',
+        'false when a check failed or the command would be refused; null when neither is so and a check that is needed could not be made. Gateway replicas are not asked: only an application can do that.',
       ),
     error: z
       .strictObject({
@@ -35,8 +37,20 @@ export const dryRunResultSchema = z
         }),
       )
       .describe('The checks in their order.'),
+    refusals: z
+      .array(
+        z.strictObject({
+          code: z.enum(commandRefusals),
+          message: z.string().describe('The meaning of the code.'),
+          details: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+        }),
+      )
+      .describe(
+        'The errors with which the command would be refused now: a freeze window, an approval that is missing.',
+      ),
     warnings: z.array(z.string()).describe('Warnings about rules that can be applied.'),
   })
   .describe('The outcome of a dry run. Nothing was written.');
 
+export type DryRunRefusal = DryRunResult['refusals'][number];
 export type DryRunResult = z.output<typeof dryRunResultSchema>;

@@ -28,6 +28,7 @@ const run = (definition: ReturnType<typeof definitionOf>, tests: readonly Policy
     },
     contentProfile: currentProfile,
     policy: { kind: 'found', id: policyId, archived: false, deleting: false, idConflict: false },
+    refusals: [],
     upstream: { kind: 'approved', provider: 'echo', endpoint: '', credential: undefined, enabled: true },
   });
 

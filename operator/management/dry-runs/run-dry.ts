@@ -1,5 +1,5 @@
 import type { BundleLimits } from '#contracts/bundle';
-import { type DryRunResult, dryRunChecks } from '#contracts/dry-run';
+import { type DryRunRefusal, type DryRunResult, dryRunChecks } from '#contracts/dry-run';
 import { operationFailures } from '#contracts/management-errors';
 import type { ApprovedProvider } from '#contracts/providers';
 import { sentence } from '#diagnosis/sentence';
@@ -22,6 +22,8 @@ type DryApplication = {
   readonly contentProfile: string;
   readonly policy: PolicyView;
   readonly upstream: UpstreamView;
+  /** Why the command that asks for it would be refused now. */
+  readonly refusals: readonly DryRunRefusal[];
 };
 
 /** Checks an application as the operator would, up to the start of its workload. Writes nothing. */
@@ -78,7 +80,10 @@ export function createDryRunner(options: {
     const { policy, upstream } = application;
     const snapshot = { policy, upstream, route: undefined, limits: gathered.limits };
     const facts = { desired: gathered.facts, pinned: {} };
-    return resultOf(progressOf({ ...snapshot, facts }, 'desired', applicationOf(application)), gathered, asksProviders);
+    const progress = progressOf({ ...snapshot, facts }, 'desired', applicationOf(application));
+    const checked = resultOf(progress, gathered, asksProviders);
+    const refusals = [...application.refusals];
+    return { ...checked, wouldApply: refusals.length > 0 ? false : checked.wouldApply, refusals };
   };
 }
 
@@ -93,7 +98,11 @@ function applicationOf({ revision, contentProfile }: DryApplication): Applicatio
   return { token: '', content: { mode: 'Policy', policyId, policyRevision: String(number), contentProfile } };
 }
 
-function resultOf(progress: ApplicationProgress, { facts }: Gathered, asksProviders: boolean): DryRunResult {
+function resultOf(
+  progress: ApplicationProgress,
+  { facts }: Gathered,
+  asksProviders: boolean,
+): Omit<DryRunResult, 'refusals'> {
   const { judgement } = facts;
   const failure = failureOf(progress);
   const checks = dryRunChecks.map((check) => checkOf(check, { progress, facts, asksProviders }));

@@ -7,7 +7,7 @@ import { readShape } from '#contracts/read-shape';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { approvalEntry, approveCommand } from '../operations/approve-command.ts';
 import type { CommandTarget } from '../operations/command-record.ts';
-import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import type { Management, ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
 import { idParameter } from './path-ids.ts';
 
 export const approvalOperationNames = [
@@ -134,4 +134,10 @@ function callOf({ caller, incoming, traceId }: ManagementRequest) {
 
 function ruleOf({ type, id }: CommandTarget) {
   return type === 'policy' ? { policyId: id } : { modelId: id };
+}
+
+/** @param id that of the request; undefined while there is none */
+export function approvalRequired(id: string | undefined): ManagementError {
+  const path = id === undefined ? '/approvals' : `/approvals/${id}`;
+  return failure('approval_required', [{ path, message: 'waits for the approval of another person' }]);
 }

@@ -11,11 +11,14 @@ import { findUpstream } from '../../environment/approved-providers.ts';
 import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
 import { makeRevisionContent } from '../../revisions/resources/revision.ts';
 import type { ManagementCaller } from '../access/management-caller.ts';
+import { archiveDemand } from '../operations/approval-demand.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { newPolicySpec, nextPolicySpec, objectNamesFor } from '../policies/make-policy.ts';
 import { isOnlyArchiving } from '../policies/quotas.ts';
+import { foreseeRefusals } from './foresee-refusals.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { modelIdParameter, policyIdParameter } from './path-ids.ts';
+import { bindingWriteOf } from './replace-binding.ts';
 import { liveTestsOf } from './replace-policy.ts';
 
 export const dryRunOperationNames = ['dryRunCreatePolicy', 'dryRunReplacePolicy', 'dryRunReplaceBinding'] as const;
@@ -120,11 +123,13 @@ async function dryRunCreatePolicy({ service, body }: ManagementRequest): Promise
       contentProfile: currentProfile,
       policy: { ...draft, id },
       upstream: anyUpstream,
+      refusals: [],
     }),
   );
 }
 
-async function dryRunReplacePolicy({ service, body, path }: ManagementRequest): Promise<ManagementResponse> {
+async function dryRunReplacePolicy(request: ManagementRequest): Promise<ManagementResponse> {
+  const { service, body, path } = request;
   const id = path('policyId');
   const policy = await findPolicy(service.client, service.caches, id);
   if (policy === undefined) return failure('policy_not_found');
@@ -139,6 +144,13 @@ async function dryRunReplacePolicy({ service, body, path }: ManagementRequest): 
     : service.quotas.exceededBy({ isNewPolicy: false, definition: read.value.definition, tests });
   if (exceeded !== undefined) return failure(exceeded);
   const spec = nextPolicySpec(read.value, { tests, refusalText: policy.spec.refusalText }, id);
+  const isArchiving = spec.lifecycle === 'Archived' && policy.spec.lifecycle === 'Draft';
+  const foreseen = await foreseeRefusals(request, {
+    kind: 'policy.update',
+    target: { type: 'policy', id },
+    approval: isArchiving ? archiveDemand(id, { ...policy.metadata, spec }) : undefined,
+  });
+  if (foreseen.kind === 'error') return foreseen;
   const number = (service.caches.revisions(id)[0]?.number ?? 0) + 1;
   return success(
     await service.dryRun({
@@ -146,13 +158,16 @@ async function dryRunReplacePolicy({ service, body, path }: ManagementRequest): 
       contentProfile: currentProfile,
       policy: { ...draft, id, archived: spec.lifecycle === 'Archived' },
       upstream: anyUpstream,
+      refusals: foreseen.refusals,
     }),
   );
 }
 
-async function dryRunReplaceBinding({ service, body, path }: ManagementRequest): Promise<ManagementResponse> {
+async function dryRunReplaceBinding(request: ManagementRequest): Promise<ManagementResponse> {
+  const { service, body, path } = request;
   const { client, caches, models, recorder } = service;
-  const binding = await models.find(path('modelId'));
+  const modelId = path('modelId');
+  const binding = await models.find(modelId);
   if (binding === undefined) return failure('model_not_found');
   if (body.json === undefined) return failure('invalid_json');
   const read = readShape(bindingApplySchema, body.json);
@@ -169,6 +184,15 @@ async function dryRunReplaceBinding({ service, body, path }: ManagementRequest):
   if (isPurged(revision)) return failure('policy_revision_purged');
   const lifecycle = latest.kind === 'recorded' ? latest.revision.lifecycle : caches.revisions(id)[0]?.lifecycle;
   if (lifecycle === 'Archived' || policy.spec.lifecycle === 'Archived') return failure('policy_archived');
+  const guardrail = { mode: 'Policy', policyRef: { name: policy.metadata.name, revision: policyRevision } } as const;
+  const asked = { guardrail, policyId: id, policyRevision, contentProfile };
+  const { approval } = await bindingWriteOf(service, binding, modelId, asked);
+  const foreseen = await foreseeRefusals(request, {
+    kind: 'binding.apply',
+    target: { type: 'model', id: modelId },
+    approval,
+  });
+  if (foreseen.kind === 'error') return foreseen;
   const { provider } = binding.spec.model;
   const found = findUpstream(service.approved(), provider);
   const result = await service.dryRun({
@@ -176,6 +200,7 @@ async function dryRunReplaceBinding({ service, body, path }: ManagementRequest):
     contentProfile,
     policy: { ...draft, id },
     upstream: found === undefined ? { kind: 'unknown', provider } : { ...anyUpstream, provider },
+    refusals: foreseen.refusals,
   });
   return success(result);
 }

@@ -4,7 +4,8 @@ import { type BindingWrite, bindingApplySchema, bindingUnbindSchema, maxRevision
 import { readShape } from '#contracts/read-shape';
 import type { JsonValue } from '#kit/json/parse-strict';
 import { kinds } from '#resources/kinds';
-import type { ModelBindingSpec } from '#resources/model-binding';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { isMarked } from '#resources/purged-revision';
 import { bindingDemand } from '../operations/approval-demand.ts';
@@ -33,7 +34,7 @@ async function plan(
   if (typeof checkEtag !== 'function') return checkEtag;
   const binding = await service.models.find(modelId);
   if (binding === undefined) return failure('model_not_found');
-  const { name, uid, generation, deletionTimestamp } = binding.metadata;
+  const { uid, generation, deletionTimestamp } = binding.metadata;
   const mismatch = checkEtag({ type: 'model', id: modelId, uid, generation });
   if (mismatch !== undefined) return mismatch;
   if (json === undefined) return failure('invalid_json');
@@ -44,29 +45,37 @@ async function plan(
   if (desired.kind === 'error') return desired;
   const { guardrail, policyId } = desired;
   const { contentProfile, policyRevision } = body.value;
-  const before = await service.models.stateOf(binding);
-  const write = {
-    type: 'write_binding',
-    objectName: name,
-    uid,
-    generation,
-    guardrail,
-    contentProfile,
-    policyId,
-  } as const;
-  const known = service.caches.revisions(policyId ?? '').find(({ number }) => number === policyRevision);
-  const definitionDigest = known?.definitionDigest ?? null;
+  const asked = { guardrail, policyId, policyRevision, contentProfile };
+  const { write, before, approval } = await bindingWriteOf(service, binding, modelId, asked);
   return {
     kind: 'planned',
     command: {
       kind: policyId === null ? 'binding.unbind' : 'binding.apply',
       target: { type: 'model', id: modelId },
       write,
-      approval: bindingDemand(modelId, write, { definitionDigest, replaced: before?.policyId ?? null }),
+      approval,
       before,
       after: policyId === null ? null : { policyId, revision: body.value.policyRevision, digest: null },
     },
   };
+}
+
+/** What a command on a binding writes, the state before it, and the approval that it may need. */
+export async function bindingWriteOf(
+  { models, caches }: Pick<Management, 'models' | 'caches'>,
+  binding: Stored<ModelBinding>,
+  modelId: string,
+  asked: Pick<DesiredGuardrail, 'guardrail' | 'policyId'> & Pick<BindingWrite, 'contentProfile' | 'policyRevision'>,
+) {
+  const { name, uid, generation } = binding.metadata;
+  const { guardrail, policyId, policyRevision, contentProfile } = asked;
+  const before = await models.stateOf(binding);
+  const type = 'write_binding' as const;
+  const write = { type, objectName: name, uid, generation, guardrail, contentProfile, policyId };
+  const known = caches.revisions(policyId ?? '').find(({ number }) => number === policyRevision);
+  const definitionDigest = known?.definitionDigest ?? null;
+  const approval = bindingDemand(modelId, write, { definitionDigest, replaced: before?.policyId ?? null });
+  return { write, before, approval };
 }
 
 /** Two nulls unbind; one null is an application that lacks the other member. */

@@ -8,6 +8,7 @@ import type { CommandOrigin } from '../operations/command-origin.ts';
 import { acceptedResource, type CommandRecord } from '../operations/command-record.ts';
 import { executeCommand } from '../operations/execute-command.ts';
 import type { NewCommand } from '../operations/ports.ts';
+import { approvalRequired } from './approval-operations.ts';
 import { faults } from './faults.ts';
 import { changeFrozen } from './freeze-operations.ts';
 import type { ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
@@ -68,11 +69,8 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
         // Another client took the name of the new resource: the command wrote nothing and is planned again.
         if (spec.method === 'POST' && executed.why === 'changed' && !isRepeated) return attempt(true);
         return { kind: 'refused', error: failure(refusals[executed.why] ?? spec.gone) };
-      case 'unapproved': {
-        const path = `/approvals/${executed.approvalId}`;
-        const details = [{ path, message: 'waits for the approval of another person' }];
-        return { kind: 'refused', error: failure('approval_required', details) };
-      }
+      case 'unapproved':
+        return { kind: 'refused', error: approvalRequired(executed.approvalId) };
       case 'frozen':
         return { kind: 'refused', error: changeFrozen(executed.until) };
       case 'taken':

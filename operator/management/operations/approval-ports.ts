@@ -1,5 +1,6 @@
 import type { Approval, ApprovalKind } from '#contracts/approvals';
 import type { AuditAuthor, AuditContent, AuditState } from '#contracts/audit';
+import type { ApprovalDemand } from './approval-demand.ts';
 import type { CommandTarget } from './command-record.ts';
 
 /** A person of an approval, whose right is asked again. */
@@ -38,6 +39,14 @@ export type ApprovalStore = {
   ): Promise<'approved' | 'not_allowed' | 'gone'>;
   /** The person whose approval a command used, and whether the approval is still valid; undefined if it used none. */
   approverOf(operationId: string): Promise<(ApprovingPerson & { readonly isValid: boolean }) | undefined>;
+  /**
+   * The approval that a command of this person needs now, without using it: `open` is the id of its request, if there is
+   * one, and `approver` gave a valid approval. Undefined if no policy or model asks for one.
+   */
+  needed(
+    demand: ApprovalDemand,
+    requester: string,
+  ): Promise<{ readonly open: string | undefined; readonly approver: ApprovingPerson | undefined } | undefined>;
   rules(): Promise<readonly CommandTarget[]>;
   /** Changes a rule, with its audit entry. @returns whether it was changed */
   setRule(target: CommandTarget, isRequired: boolean, entry: AuditContent): Promise<boolean>;

@@ -9,6 +9,8 @@ export type FreezeStore = {
   add(freeze: Freeze, entry: AuditContent): Promise<boolean>;
   /** Removes a window that has not ended, with its audit entry; undefined if there is none with the id. */
   remove(id: string, entryOf: (freeze: Freeze) => AuditContent): Promise<Freeze | undefined>;
+  /** The end of the last window that is in force now for these objects, as type:id; undefined if there is none. */
+  inForce(objects: readonly string[]): Promise<Date | undefined>;
   /**
    * The end of the last window that is in force now for a stored command; undefined if there is none, or if the command
    * overrides it.

@@ -6,6 +6,7 @@ import type { Database } from '#sql/connect';
 import { lockRights } from '../../../access/lock-rights.ts';
 import type { ApprovalStore, ApprovingPerson } from '../../approval-ports.ts';
 import { translated } from '../../translated.ts';
+import { isApprovalAsked } from './use-approval.ts';
 
 type ApprovalRow = {
   readonly approval_id: string;
@@ -86,6 +87,19 @@ export function createApprovalStore({ sql }: Pick<Database, 'sql'>, audit: Pick<
           where used_by = ${operationId}`;
         if (row === undefined) return undefined;
         return { ...(JSON.parse(row.approver_origin) as ApprovingPerson), isValid: row.isValid };
+      }),
+    needed: (demand, requester) =>
+      translated(async () => {
+        if (!(await isApprovalAsked(sql, demand))) return undefined;
+        const [row] = await sql<{ approval_id: string; approver_origin: string | null }[]>`
+          select approval_id, approver_origin from management.approvals
+          where requester = ${requester} and digest = ${demand.digest} and ${open}
+          order by approved_at nulls last limit 1`;
+        const given = row?.approver_origin ?? null;
+        return {
+          open: row?.approval_id,
+          approver: given === null ? undefined : (JSON.parse(given) as ApprovingPerson),
+        };
       }),
     rules: () =>
       translated(async () => {

@@ -51,6 +51,7 @@ export function createFreezeStore({ sql }: Pick<Database, 'sql'>, audit: Pick<Au
           return freeze;
         }),
       ),
+    inForce: (objects) => translated(() => frozenUntil(sql, objects)),
     frozenUntil: (operationId) =>
       translated(async () => {
         const [row] = await sql<{ objects: readonly string[] | null }[]>`

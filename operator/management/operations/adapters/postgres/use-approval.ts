@@ -1,6 +1,13 @@
-import type { TransactionSql } from '#sql/connect';
-import { objectsOf } from '../../approval-demand.ts';
+import type { Sql, TransactionSql } from '#sql/connect';
+import { type ApprovalDemand, objectsOf } from '../../approval-demand.ts';
 import type { NewCommand } from '../../ports.ts';
+
+/** Whether a policy or model of a demand asks for an approval. */
+export async function isApprovalAsked(sql: Sql | TransactionSql, demand: ApprovalDemand): Promise<boolean> {
+  const rules = await sql`select from management.approval_rules
+    where target_type || ':' || target_id::text in ${sql([...objectsOf(demand)])} limit 1`;
+  return rules.length > 0;
+}
 
 /**
  * Uses the approval that a command needs, in the transaction that stores the command.
@@ -11,9 +18,7 @@ export async function useApproval(
   { operationId, subject, approval }: Pick<NewCommand, 'operationId' | 'subject' | 'approval'>,
 ): Promise<boolean> {
   if (approval === undefined) return true;
-  const rules = await sql`select from management.approval_rules
-    where target_type || ':' || target_id::text in ${sql([...objectsOf(approval)])} limit 1`;
-  if (rules.length === 0) return true;
+  if (!(await isApprovalAsked(sql, approval))) return true;
   const used = await sql`update management.approvals set used_by = ${operationId} where approval_id = (
     select approval_id from management.approvals
     where requester = ${subject} and digest = ${approval.digest} and approved_at is not null and used_by is null
