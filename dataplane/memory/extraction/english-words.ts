@@ -23,21 +23,17 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
   endings: englishEndings,
   fillers:
     /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|guess what|(?:you )?know what|surprise|turns out|it turns out(?: that)?|(?:big|great|good|bad|sad|breaking) news|news ?flash|long story short|my (?:mistake|bad)|oops|whoops|scratch that|(?:quick|small|little) (?:update|correction|note)|i mean|perfect|wow|makes sense|great answer|never mind|good one|interesting|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
-  plain: [
-    [
-      /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust \p{L}+ing\b|\bhonestly\b|\bthough\b|\bbtw\b|\bby the way\b|\p{Extended_Pictographic}\uFE0F?|[:;]-?[)D]+|\)\)+))+[\s.!…)]*$/iu,
-      '',
-    ],
+  tails: [
+    /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust \p{L}+ing\b|\bhonestly\b|\bthough\b|\bbtw\b|\bby the way\b|\p{Extended_Pictographic}\uFE0F?|[:;]-?[)D]+(?![)D])|\)\)+(?!\))))+[\s.!…)]*$/iu,
     // A remark on the statement, not its condition: "if that matters", and behind a comma "if you must know".
-    [
-      /(?: (?:if|in case) (?:that|this)|,\s*(?:if|in case) (?:it|that|this|you|anyone))(?:['’]?s)?(?: \p{L}+){1,3}[\s.!…]*$/iu,
-      '',
-    ],
+    /(?: (?:if|in case) (?:that|this)|,\s*(?:if|in case) (?:it|that|this|you|anyone))(?:['’]?s)?(?: \p{L}+){1,3}[\s.!…]*$/iu,
+  ],
+  plain: [
     [/\bi['’]?m\b/gi, "I'm"],
     [/\bi['’]?ve\b/gi, "I've"],
     [/\b(do|did|does|is|are|was|have|has|ca|wo)n['’]?t\b/gi, "$1n't"],
     [/^i\b/, 'I'],
-    [/\s+,/g, ','],
+    [/(?<!\s)\s+,/g, ','],
   ],
   asked:
     /(?<![\s,])(?<!\b(?:guess|know|for))[\s,]+(?=(?:(?:what|who|whom|how|why|where|when)(?:['’]?(?:s|re|d|ll))?|which|whose|in which|is|are|do|does|did|can|could|would|will|should|if|suppose|imagine|let['’]?s|explain|translate|write|tell|give|make|fix|recommend|rewrite|summari[sz]e|start|continue)\b|(?:the|an?|my|our|his|her|their|they|someone|s?he)\b[^"“«:]{0,40}(?:\b(?:says?|said|writes|wrote|texted|told \p{L}+)|:)\s*["“«])/giu,

@@ -59,10 +59,21 @@ const remark =
   /(?:,| -| –| —|\s(?:so|because|which|since|not|instead of|rather than|а не|вместо|так что|потому что|поэтому)\s).*$/iu;
 
 /** A clause with its short forms written out, without words at its end that carry no meaning. */
-function plainText({ plain }: StatementLanguage, text: string): string {
+function plainText({ plain, tails }: StatementLanguage, text: string): string {
   return plain
-    .reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text.replaceAll('’', "'"))
+    .reduce(
+      (result, [pattern, replacement]) => result.replace(pattern, replacement),
+      tails.reduce(withoutTail, text.replaceAll('’', "'")),
+    )
     .trim();
+}
+
+/** Only the last characters are searched for a tail: a search of the whole text takes time in the square of its length. */
+const longestTail = 200;
+
+function withoutTail(text: string, tail: RegExp): string {
+  const from = Math.max(0, text.length - longestTail);
+  return text.slice(0, from) + text.slice(from).replace(tail, '');
 }
 
 /** A change that a sentence states. */

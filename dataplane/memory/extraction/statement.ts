@@ -35,7 +35,9 @@ export type StatementLanguage = {
   /** Matches a phrase that asks to forget the statement after it. */
   readonly forget: RegExp;
   readonly forms: readonly StatementForm[];
-  /** Words without meaning at the end of a clause, and the full spelling of shortened words. */
+  /** Words without meaning at the end of a clause. */
+  readonly tails: readonly RegExp[];
+  /** The full spelling of shortened words. A pattern must take time in proportion to the text, whatever a user writes. */
   readonly plain: readonly (readonly [RegExp, string])[];
   /** Where a question or a request can begin in a sentence that has no mark before it. */
   readonly asked: RegExp;
