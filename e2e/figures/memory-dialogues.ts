@@ -149,17 +149,15 @@ async function judgeCorrection(
   if (before === undefined) return;
   counts.replacedKnown += 1;
   const returned = await memory.find(caller, replaced);
-  if (
-    known.some((one) => has(one, replaced) && !isDenied(one.memory)) ||
-    returned.some((one) => isStated(one, replaced))
-  ) {
+  // No other message of the dialogue has the word, the correction included: a text with it is the old fact.
+  if (known.some((one) => has(one, replaced)) || returned.some((memory) => has({ memory }, replaced))) {
     counts.replacedReturned += 1;
     return;
   }
   const { json } = await memory.call(caller, 'GET', `/v1/memories/${before.id}/history`);
   const entries = json as unknown as readonly HistoryEntry[];
   const isEnd = ({ old_memory: old, new_memory: text }: HistoryEntry): boolean =>
-    old !== null && has({ memory: old }, replaced) && (text === null || !isStated(text, replaced));
+    old !== null && has({ memory: old }, replaced) && (text === null || !has({ memory: text }, replaced));
   if (entries[0]?.event !== 'ADD' || !entries.some(isEnd)) {
     counts.historyMissing += 1;
   }
@@ -172,15 +170,4 @@ async function records(memory: OpenedMemory, caller: Caller): Promise<readonly L
 
 function has({ memory }: Pick<ListedFact, 'memory'>, words: string): boolean {
   return memory.toLowerCase().includes(words.toLowerCase());
-}
-
-function isStated(memory: string, words: string): boolean {
-  return has({ memory }, words) && !isDenied(memory);
-}
-
-/** A text that negates a fact or states that it no longer holds. */
-function isDenied(memory: string): boolean {
-  return /(?<![\p{L}])(?:no longer|not|don['’]?t|never|any ?more|used to|stopped|quit|больше не|не|нет|раньше|бросил\p{L}*|перестал\p{L}*)(?![\p{L}])/iu.test(
-    memory,
-  );
 }
