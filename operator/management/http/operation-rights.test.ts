@@ -95,22 +95,28 @@ describe('the rights of operations', () => {
     expect(Object.keys(allowed).toSorted()).toEqual([...servedOperationNames].toSorted());
   });
 
-  test.each(servedOperationNames)('%s may be called with the rights that the table names, and with no other one', (operation) => {
-    const names = Object.keys(holdings) as Holding[];
-    const callers = names.filter((holding) => mayCall(operation, { policyId, modelId }, holding));
-    expect(callers.toSorted()).toEqual([...allowed[operation]].toSorted());
-    const ofOthers = names.filter((holding) => mayCall(operation, { policyId: other, modelId: other }, holding));
-    const general: readonly string[] = everyReader;
-    expect(ofOthers.toSorted()).toEqual(allowed[operation].filter((one) => general.includes(one)).toSorted());
-    const unnamed = names.filter((holding) => mayCall(operation, { policyId: '*', modelId: '' }, holding));
-    expect(unnamed.toSorted()).toEqual(ofOthers.toSorted());
-  });
+  test.each(servedOperationNames)(
+    '%s may be called with the rights that the table names, and with no other one',
+    (operation) => {
+      const names = Object.keys(holdings) as Holding[];
+      const callers = names.filter((holding) => mayCall(operation, { policyId, modelId }, holding));
+      expect(callers.toSorted()).toEqual([...allowed[operation]].toSorted());
+      const ofOthers = names.filter((holding) => mayCall(operation, { policyId: other, modelId: other }, holding));
+      const general: readonly string[] = everyReader;
+      expect(ofOthers.toSorted()).toEqual(allowed[operation].filter((one) => general.includes(one)).toSorted());
+      const unnamed = names.filter((holding) => mayCall(operation, { policyId: '*', modelId: '' }, holding));
+      expect(unnamed.toSorted()).toEqual(ofOthers.toSorted());
+    },
+  );
 
   test('an operation whose method changes something needs more than a viewer has', () => {
     const changing = servedTable.operations.filter(({ method }) => method !== 'GET').map(({ name }) => name);
     for (const operation of changing) {
       const viewers = ['viewer', 'policyViewer', 'modelViewer'] as const;
-      expect([operation, viewers.filter((one) => mayCall(operation, { policyId, modelId }, one))]).toEqual([operation, []]);
+      expect([operation, viewers.filter((one) => mayCall(operation, { policyId, modelId }, one))]).toEqual([
+        operation,
+        [],
+      ]);
     }
     expect(changing.length).toBeGreaterThan(10);
   });
