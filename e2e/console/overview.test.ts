@@ -105,6 +105,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     const revise = (value: number) =>
       platform.client.patch(kinds.modelBinding, 'guarded-echo', [
         { op: 'replace', path: '/spec/guardrail/policyRef/revision', value },
+        { op: 'replace', path: '/spec/model/state', value: 'Enabled' },
       ]);
     await revise(99);
     await signIn(platform, page, { path: '/overview' });
