@@ -26,6 +26,23 @@ test('a byte budget can be used to its last byte, and disposing a reservation re
   expect(budget.taken).toBe(0);
 });
 
+test('bytes that a request releases are free for others at once, and no more than it holds', async () => {
+  const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
+  const [first, second] = [budget.open(), budget.open()];
+  expect(first.take(100)).toBe(true);
+  const waiting = second.take(30);
+  first.release(29);
+  expect(budget.taken).toBe(71);
+  first.release(1);
+  expect(await waiting).toBe(true);
+  expect(budget.taken).toBe(100);
+  first.release(1_000);
+  expect(budget.taken).toBe(30);
+  first[Symbol.dispose]();
+  first.release(1);
+  expect(budget.taken).toBe(30);
+});
+
 test('a request waits for bytes of the budget, and no longer than its time', async () => {
   const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
   const [first, second] = [budget.open(), budget.open()];

@@ -5,6 +5,8 @@ export type TakenBytes = Disposable & {
    * @returns false, or a promise of it, when they are not free in time or the bytes were released; then nothing is reserved
    */
   take(bytes: number): boolean | Promise<boolean>;
+  /** Releases bytes that the request does not hold any more. */
+  release(bytes: number): void;
 };
 
 /**
@@ -89,6 +91,12 @@ export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): Byt
           if (!fits(holder, bytes)) return waitFor(holder, bytes);
           reserveFor(holder, bytes);
           return true;
+        },
+        release(bytes) {
+          const released = Math.min(bytes, holder.held);
+          taken -= released;
+          holder.held -= released;
+          wake();
         },
         [Symbol.dispose]() {
           if (!holders.delete(holder)) return;

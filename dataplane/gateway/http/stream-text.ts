@@ -45,6 +45,7 @@ export async function streamText(
       sink: frames,
       check: (texts, signal) => judgeWindow(context, target, texts, signal),
       idleMs: gateway.streamIdleMs,
+      bytes: context.bytes,
       signal: life.signal,
     });
     const error = end.kind === 'stopped' ? end.error : undefined;

@@ -2,6 +2,7 @@ import type { CheckOutcome } from '#checks/check-outcome';
 import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stepped-guard.ts';
 import type { AnswerBody } from '../upstream/answer-body.ts';
 import { type ClientError, plainError } from './client-error.ts';
+import { HeldFrames, type RequestBytes } from './held-frames.ts';
 
 /** The guard of a stream; for an unguarded model the relay that checks nothing. */
 export type StreamMachine = {
@@ -9,6 +10,8 @@ export type StreamMachine = {
   close(): void;
   judged?(judgement: WindowVerdict): void;
   next(): GuardStep;
+  /** Bytes of the frames that are held; absent where none are. */
+  readonly heldBytes?: number;
 };
 
 /**
@@ -28,6 +31,8 @@ type RelayOptions = {
   readonly check: (texts: readonly string[], signal: AbortSignal) => Promise<CheckOutcome>;
   /** Longest pause of the upstream between two pieces of a stream, milliseconds. */
   readonly idleMs: number;
+  /** The bytes that the request holds, of which the held frames of the stream are a part. */
+  readonly bytes: RequestBytes;
   readonly signal: AbortSignal;
 };
 
@@ -35,11 +40,13 @@ type Part = Uint8Array | 'end' | 'broken' | 'idle';
 
 /**
  * Relays a stream from the upstream to the client, one step of the guard at a time. It reads nothing while a window is
- * judged or while the client does not read. Rejects only with the Interruption of the signal.
+ * judged, while the client does not read, or while other requests hold the bytes that it needs. Rejects only with the
+ * Interruption of the signal.
  */
 export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
   const { body, machine, sink, signal } = options;
   const parts = body[Symbol.asyncIterator]();
+  const frames = new HeldFrames(options.bytes);
   try {
     for (;;) {
       const step = machine.next();
@@ -51,6 +58,10 @@ export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
           machine.judged?.(await judge(options, step.texts));
           break;
         case 'read': {
+          const covered = frames.cover(machine.heldBytes ?? 0);
+          const isCovered = typeof covered === 'boolean' ? covered : await covered;
+          if (signal.aborted) throw signal.reason;
+          if (!isCovered) return { kind: 'stopped', error: plainError('overloaded'), stage: 'none' };
           const part = await readPart(parts, options);
           if (part === 'idle') return { kind: 'stopped', error: plainError('upstream_timeout'), stage: 'none' };
           if (part === 'broken') return { kind: 'stopped', error: plainError('upstream_broken'), stage: 'none' };

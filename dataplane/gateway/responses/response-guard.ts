@@ -61,6 +61,11 @@ export class ResponseGuard extends SteppedGuard {
     this.#rename = rename;
   }
 
+  /** Bytes of the events that are held. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
   protected prepare(): GuardCheck | 'end' | undefined {
     // A whole text is judged before its event is released, so that the checks come first.
     const check = this.#nextCheck();

@@ -81,6 +81,11 @@ export class StreamGuard extends SteppedGuard {
     this.#rename = rename;
   }
 
+  /** Bytes of the frames that are held. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
   protected prepare(): GuardCheck | 'end' | undefined {
     this.#release();
     return this.#nextCheck() ?? (this.#done ? 'end' : undefined);
