@@ -4,7 +4,10 @@ import { type MadeStream, type StreamField, testedCall } from './make-stream.ts'
 export type Received = { readonly status: number; readonly text: string };
 
 type Delta = {
-  readonly tool_calls?: readonly { readonly index: number; readonly function: { readonly arguments: string } }[];
+  readonly tool_calls?: readonly {
+    readonly index: number;
+    readonly function: { readonly arguments?: string; readonly name?: string };
+  }[];
 };
 
 /** The result of a stream for its client. */
@@ -81,6 +84,9 @@ function textOf(data: string, field: StreamField): string {
   };
   if (chunk.type !== undefined) return chunk.type === field ? (chunk.delta ?? '') : '';
   const delta = chunk.choices?.[0]?.delta ?? {};
-  if (field !== 'arguments') return (delta as Readonly<Record<string, string | null>>)[field] ?? '';
-  return (delta.tool_calls ?? []).map((call) => (call.index === testedCall ? call.function.arguments : '')).join('');
+  if (field !== 'arguments' && field !== 'name') return (delta as Readonly<Record<string, string | null>>)[field] ?? '';
+  const pieces = (delta.tool_calls ?? []).map(({ index, function: called }) =>
+    index === testedCall ? (called[field] ?? '') : '',
+  );
+  return pieces.join('');
 }

@@ -5,31 +5,68 @@ import {
   type MadeStream,
   makeText,
   payload,
+  type StreamField,
   type StreamKind,
   streamedBody,
   testedCall,
 } from './make-stream.ts';
+import { cleanText } from './phrases.ts';
 import { createRandom, type Random } from './random.ts';
+import { tokenText } from './token-words.ts';
 
-/**
- * Generates a stream whose text under test is reasoning or the arguments of a tool call, which `judge` of a binding adds
- * to the texts of the contract.
- */
+/** Where the text under test is: in the arguments or the name of a call, in reasoning, or in a member of the provider. */
+type TestedPlace = 'arguments' | 'name' | 'reasoning' | 'parameter';
+
+/** Clean text of this many bytes makes a string of arguments larger than one check. */
+const longBytes = 34_000;
+
+/** Generates a stream whose text under test is one that `judge` of a binding adds to the texts of the contract. */
 export function makeJudgedStream(seed: number, kind: StreamKind): MadeStream {
   const random = createRandom(seed);
   const made = makeText(random, kind);
-  const isCall = random.chance(60);
-  const isChat = random.chance(50);
-  const tested = isCall ? inArguments(random, made) : made;
-  if (!isChat) return judgedResponse(random, { ...tested, seed, isCall });
+  const place = random.pick<TestedPlace>(['arguments', 'arguments', 'name', 'reasoning', 'parameter']);
+  const isLong = place === 'arguments' && random.chance(8);
+  const tested = testedIn(place, random, isLong ? lengthened(random, made, kind) : made);
+  if (place !== 'parameter' && random.chance(50)) return judgedResponse(random, { ...tested, seed, place });
   const payloads = [
     payload(random, { role: 'assistant', content: '' }, null),
-    ...(isCall ? callFrames(random, tested.text) : reasoningFrames(random, tested.text)),
-    payload(random, {}, isCall ? 'tool_calls' : 'stop'),
+    ...chatFrames(random, tested.text, place),
+    payload(random, {}, place === 'arguments' || place === 'name' ? 'tool_calls' : 'stop'),
   ];
-  const field = isCall ? 'arguments' : 'reasoning_content';
+  const field = chatFields[place];
   const body = streamedBody(random, [...payloads, '[DONE]'], []);
   return { seed, api: 'chat', isJudgedOnRequest: true, ...tested, field, payloads, body };
+}
+
+const chatFields = {
+  arguments: 'arguments',
+  name: 'name',
+  reasoning: 'reasoning_content',
+  parameter: 'note',
+} as const satisfies Record<TestedPlace, StreamField>;
+
+function chatFrames(random: Random, text: string, place: TestedPlace): readonly string[] {
+  switch (place) {
+    case 'arguments':
+      return callFrames(random, 'lookup', text);
+    case 'name':
+      return callFrames(random, text, '{"city":"Oslo"}');
+    case 'reasoning':
+    case 'parameter':
+      return textFrames(random, chatFields[place], text);
+  }
+}
+
+/** A text that is larger than one check, so that it is judged in windows. */
+function lengthened(random: Random, { text, forbidden }: Tested, { kind }: StreamKind): Tested {
+  const more = kind === 'tokens' ? `${tokenText(random, longBytes)} ` : cleanText(random, 'mixed', longBytes);
+  return random.chance(50) ? { text: more + text, forbidden } : { text: text + more, forbidden };
+}
+
+function testedIn(place: TestedPlace, random: Random, { text, forbidden }: Tested): Tested {
+  if (place === 'arguments') return inArguments(random, { text, forbidden });
+  // Frames of a call leave as a whole.
+  return { text, forbidden: place === 'name' && forbidden !== undefined ? { ...forbidden, stop: 0 } : forbidden };
 }
 
 type Tested = Pick<MadeStream, 'text' | 'forbidden'>;
@@ -54,40 +91,46 @@ function escapeUnits(character: string): string {
     .join('');
 }
 
-function reasoningFrames(random: Random, text: string): readonly string[] {
+function textFrames(random: Random, member: string, text: string): readonly string[] {
   const thoughts = cutIntoPieces(random, text).flatMap((piece) => [
-    payload(random, { reasoning_content: piece }, null),
+    payload(random, { [member]: piece }, null),
     ...(random.chance(3) ? [payload(random, { content: 'clean ' }, null)] : []),
   ]);
   return [...thoughts, payload(random, { content: 'and the answer' }, null)];
 }
 
 /** The frames of two calls; text of the answer may be in front of them. */
-function callFrames(random: Random, text: string): readonly string[] {
+function callFrames(random: Random, name: string, input: string): readonly string[] {
   const called = (index: number, ofFunction: object, more: object = {}): string =>
     payload(random, { tool_calls: [{ index, ...more, function: ofFunction }] }, null);
-  const begin = (index: number): string =>
-    called(index, { name: 'lookup', arguments: '' }, { id: `call_${index}`, type: 'function' });
+  const begin = (index: number, ofFunction: object = {}): string =>
+    called(index, { ...ofFunction, arguments: '' }, { id: `call_${index}`, type: 'function' });
   const other = testedCall - 1;
   return [
     ...(random.chance(50) ? [payload(random, { content: 'I look that up.' }, null)] : []),
-    begin(other),
+    begin(other, { name: 'lookup' }),
     ...cutIntoPieces(random, '{"city":"Paris"}').map((piece) => called(other, { arguments: piece })),
     begin(testedCall),
-    ...cutIntoPieces(random, text).map((piece) => called(testedCall, { arguments: piece })),
+    ...cutIntoPieces(random, name).map((piece) => called(testedCall, { name: piece })),
+    ...cutIntoPieces(random, input).map((piece) => called(testedCall, { arguments: piece })),
   ];
 }
 
 function judgedResponse(
   random: Random,
-  { seed, isCall, text, forbidden }: Tested & { readonly seed: number; readonly isCall: boolean },
+  { seed, place, text, forbidden }: Tested & { readonly seed: number; readonly place: TestedPlace },
 ): MadeStream {
-  const tested = isCall ? callItem(text, 'lookup', 'fc_2') : reasoningItem(text);
   const items = [
     ...(random.chance(50) ? [messageItem(['I look that up.'])] : []),
-    tested,
+    responseItem(text, place),
     ...(random.chance(50) ? [messageItem(['This is the answer.'], 'msg_2')] : []),
   ];
-  const field = isCall ? 'response.function_call_arguments.delta' : 'response.reasoning_summary_text.delta';
+  const field =
+    place === 'reasoning' ? 'response.reasoning_summary_text.delta' : 'response.function_call_arguments.delta';
   return { seed, api: 'responses', isJudgedOnRequest: true, forbidden, text, field, ...sendItems(random, items) };
+}
+
+function responseItem(text: string, place: TestedPlace): ReturnType<typeof callItem> {
+  if (place === 'reasoning') return reasoningItem(text);
+  return place === 'name' ? callItem('{"city":"Oslo"}', text, 'fc_2') : callItem(text, 'lookup', 'fc_2');
 }

@@ -23,6 +23,8 @@ export type StreamField =
   | 'refusal'
   | 'reasoning_content'
   | 'arguments'
+  | 'name'
+  | 'note'
   | 'response.output_text.delta'
   | 'response.reasoning_summary_text.delta'
   | 'response.function_call_arguments.delta';

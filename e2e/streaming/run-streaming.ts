@@ -31,7 +31,7 @@ type StreamingReport = {
   readonly tokens: number;
   /** How many of all are streams of the Responses API; the others are chats. */
   readonly responses: number;
-  /** How many of all have the text under test in reasoning or in the arguments of a tool call. */
+  /** How many of all have the text under test in reasoning, in a call of a tool or in a member of the provider. */
   readonly judgedOnRequest: number;
   /** Tested phrases, lengths in bytes and offsets. */
   readonly phrases: number;
@@ -202,7 +202,7 @@ async function addRoutes(world: GuardedGateway, providerUrl: string): Promise<vo
   const { client, route, runtime } = world;
   const { guardrail } = route;
   if (guardrail.mode !== 'Policy') throw new Error('the route of the gateway has to be guarded');
-  const judged = { judge: ['toolCalls', 'reasoning'] } satisfies Partial<GatewayRouteSpec>;
+  const judged = { judge: ['toolCalls', 'reasoning', 'names', 'parameters'] } satisfies Partial<GatewayRouteSpec>;
   const routes = Object.values(aliases).flatMap((policyId) => [
     { policyId, alias: policyId, more: {} },
     { policyId, alias: judgedAlias(policyId), more: judged },
