@@ -21,13 +21,9 @@ type MaskedBody =
  * Finds the edits that put cleaned texts into a body (`gateway:mask:text-parts-merged`). Unchanged texts keep their
  * bytes. The text parts of one message become one part at the place of the first; the parts between them stay, in
  * their order. Texts inside of a JSON text are replaced there, so that it stays JSON.
- * @param earlier the edits of other texts of the same body, which come before the seams of their messages
+ * @param units all texts of the body that were judged; the seams of a message come behind it
  */
-export function maskEdits(
-  units: readonly CheckUnit[],
-  contents: readonly string[],
-  earlier: readonly Edit[] = [],
-): MaskedBody {
+export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): MaskedBody {
   const edits: Edit[] = [];
   const nested = new Map<number, NestedEdits>();
   for (const [index, { content, place }] of units.entries()) {
@@ -40,7 +36,7 @@ export function maskEdits(
       case 'fixed':
         return { kind: 'unmaskable' };
       case 'seam': {
-        const isMasked = [...earlier, ...edits].some(({ start }) => start === place.message.start);
+        const isMasked = edits.some(({ start }) => start === place.message.start);
         if (!isMasked) return { kind: 'unmaskable' };
         break;
       }

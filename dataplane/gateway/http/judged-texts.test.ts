@@ -142,6 +142,18 @@ describe('masks in a request', () => {
     expect((await ask('toolCalls', calls(words.deniedInput))).status).toBe(403);
   });
 
+  test('masks of one call that are found in several checks are all put into its arguments', async () => {
+    const fields = Array.from({ length: 80 }, (_, at) => [`f${at}`, `text ${at} ${words.maskedInput}`] as const);
+    const args = (mask: (text: string) => string) =>
+      JSON.stringify(Object.fromEntries(fields.map(([key, text]) => [key, mask(text)])));
+    const calls = (text: string) => ({
+      messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(text)] }],
+    });
+    expect((await ask('toolCalls', calls(args((text) => text)))).status).toBe(200);
+    const cleaned = args((text) => text.replace(words.maskedInput, '***'));
+    expect(sent()).toMatchObject(calls(cleaned));
+  });
+
   test('a document that cannot be read is refused only where text that is not judged is refused', async () => {
     const body = {
       messages: [

@@ -14,8 +14,8 @@ type InputVerdict =
 
 /**
  * Judges the texts of a request, each batch as one check, in order (`gateway:input:deny-non-stream`,
- * `gateway:input:mask-non-stream`). The first deny or failure decides for all of them. Rejects only with the reason of
- * the signal.
+ * `gateway:input:mask-non-stream`). The first deny or failure decides for all of them. Masks are put into the body together,
+ * because texts of several batches can lie in one string of it. Rejects only with the reason of the signal.
  */
 export async function guardInput(
   checks: Pick<CheckClient, 'check'>,
@@ -23,7 +23,7 @@ export async function guardInput(
   batches: readonly (readonly CheckUnit[])[],
   signal: AbortSignal,
 ): Promise<InputVerdict> {
-  const edits: Edit[] = [];
+  const cleaned: string[] = [];
   let masked = false;
   for (const units of batches) {
     const messages = units.map(({ role, content }) => ({ role, content }));
@@ -31,23 +31,34 @@ export async function guardInput(
     if (signal.aborted) throw signal.reason;
     switch (outcome.kind) {
       case 'pass':
+        cleaned.push(...units.map(({ content }) => content));
         break;
-      case 'mask': {
-        const changes = maskEdits(units, outcome.contents, edits);
-        if (changes.kind === 'mismatch')
-          return { kind: 'stop', error: { kind: 'check_failed', code: 'mask_mismatch' } };
-        if (changes.kind === 'unmaskable') return { kind: 'stop', error: plainError('policy_denied') };
-        edits.push(...changes.edits);
+      case 'mask':
+        if (outcome.contents.length !== units.length) return mismatch;
+        cleaned.push(...outcome.contents);
         masked = true;
         break;
-      }
       case 'deny':
         return { kind: 'stop', error: plainError('policy_denied') };
       case 'failed':
         return { kind: 'stop', error: inputFailure(outcome, units.length === 1) };
     }
   }
-  return masked ? { kind: 'mask', edits } : { kind: 'pass' };
+  return masked ? maskInput(batches.flat(), cleaned) : { kind: 'pass' };
+}
+
+const mismatch: InputVerdict = { kind: 'stop', error: { kind: 'check_failed', code: 'mask_mismatch' } };
+
+function maskInput(units: readonly CheckUnit[], cleaned: readonly string[]): InputVerdict {
+  const changes = maskEdits(units, cleaned);
+  switch (changes.kind) {
+    case 'mismatch':
+      return mismatch;
+    case 'unmaskable':
+      return { kind: 'stop', error: plainError('policy_denied') };
+    case 'edits':
+      return { kind: 'mask', edits: changes.edits };
+  }
 }
 
 /** A request over a limit is an error of its client; every other failure is one of the check. */
