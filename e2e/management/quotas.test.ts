@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
+import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
@@ -76,5 +77,55 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of policies'),
     expect([third.status, third.json.error.code]).toEqual([409, 'storage_quota_reached']);
     const small = { ...body, definition: definitionOf('small') };
     expect((await world.api.command('PUT', `${policies}/${id}`, small, { etag })).status).toBe(202);
+  });
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of policies under saves at the same time'), () => {
+  let world: ManagementWorld;
+
+  beforeAll(async () => {
+    const few = { PORTCULLIS_MAX_POLICIES: '3', PORTCULLIS_MAX_REVISIONS: '5', PORTCULLIS_MAX_REVISION_MIB: '1' };
+    world = await openManagementWorld({ environment: few, replicas: 2 });
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  /** How often each outcome occurred. */
+  function tally(answers: readonly { readonly status: number; readonly json: { readonly error?: { readonly code: string } } }[]) {
+    const outcomes = answers.map(({ status, json }) => (status === 202 ? 'accepted' : json.error?.code));
+    return Object.fromEntries([...Map.groupBy(outcomes, (one) => one)].map(([one, all]) => [one, all.length]));
+  }
+
+  test('of creations and saves on two replicas as many are accepted as fit, and no more', async () => {
+    const create = (at: number) =>
+      world.api.command('POST', policies, { name: `at-once-${at}`, definition: definitionOf('x') }, { replica: at % 2 });
+    const created = await Promise.all(Array.from({ length: 12 }, (_, at) => create(at)));
+    expect(tally(created)).toEqual({ accepted: 3, policy_quota_reached: 9 });
+    const ids = created.flatMap(({ status, json }) => (status === 202 ? [String(json.target.id)] : []));
+    const live = await Promise.all(ids.map((id) => world.readPolicy(id)));
+    const saves = ids.map((id, at) => {
+      const { name, description, status, definition } = live[at]?.policy ?? {};
+      const body = { name, description: `${description} again`, status, definition };
+      return world.api.command('PUT', `${policies}/${id}`, body, { etag: String(live[at]?.etag), replica: at % 2 });
+    });
+    expect(tally(await Promise.all(saves))).toEqual({ accepted: 2, revision_quota_reached: 1 });
+    const stored = await world.client.list(kinds.policyRevision);
+    expect(stored.items).toHaveLength(5);
+  });
+
+  test('of large saves at the same time as many bytes are accepted as fit', async () => {
+    for (const replica of [0, 1]) {
+      await world.api.replicas[replica]?.end();
+      await world.api.startReplica(replica, { PORTCULLIS_MAX_POLICIES: '99', PORTCULLIS_MAX_REVISIONS: '99' });
+    }
+    const terms = Array.from({ length: 5_000 }, (_, at) => `${'a'.repeat(50)}${String(at).padStart(6, '0')}`);
+    const { response, request, providers } = definitionOf('x');
+    const [rule] = request.baseline;
+    if (rule?.kind !== 'stop_list') throw new Error('the first rule is not a stop list');
+    const large = { ...rule, stopList: { ...rule.stopList, terms } };
+    const definition = { request: { ...request, baseline: [large] }, response, providers };
+    const create = (at: number) =>
+      world.api.command('POST', policies, { name: `large-${at}`, definition }, { replica: at % 2 });
+    // Each has about 300,000 bytes of 1 MiB.
+    expect(tally(await Promise.all([0, 1, 2, 3, 4, 5].map(create)))).toEqual({ accepted: 3, storage_quota_reached: 3 });
   });
 });

@@ -149,7 +149,7 @@ export async function createManagementService(
       logger,
     }),
   );
-  const store = createOperationStore(database, audit);
+  const store = createOperationStore(database, audit, quotas);
   const models = createModelReader({ client, caches, gateways, approved, store, program });
   const advance = createAdvancePolicy({ client, caches, store });
   const approvals = createApprovalStore(database, audit);

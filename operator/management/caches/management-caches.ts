@@ -29,7 +29,7 @@ export type ManagementCaches = AsyncDisposable & {
   /** The number of revisions, and the bytes of their definitions and tests. */
   readonly stored: { readonly revisions: number; readonly bytes: number };
   /** Ids of the listed policies. */
-  readonly order: Pick<PolicyOrder, 'page' | 'size'>;
+  readonly order: Pick<PolicyOrder, 'page' | 'size' | 'has'>;
   /** Sets the listener for the id of each model whose binding changed. */
   onModelChange(listener: (modelId: string) => void): void;
   /** Waits, at most `ms` milliseconds, until a revision is in the cache. @returns whether it is */

@@ -10,6 +10,10 @@ export class PolicyOrder {
     return this.#ids.length;
   }
 
+  has(id: string): boolean {
+    return this.#ids[this.#positionOf(id)] === id;
+  }
+
   add(id: string): void {
     const position = this.#positionOf(id);
     if (this.#ids[position] !== id) this.#ids.splice(position, 0, id);

@@ -6,6 +6,7 @@ import { readShape } from '#contracts/read-shape';
 import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
 import { freeObjectName } from '../policies/free-object-name.ts';
 import { newPolicySpec, policyObjectName } from '../policies/make-policy.ts';
+import { savedBytes } from '../policies/quotas.ts';
 import type { ManagementRequest, ManagementResponse } from './management.ts';
 import { runCommand } from './run-command.ts';
 
@@ -21,7 +22,8 @@ export function createPolicy(request: ManagementRequest): Promise<ManagementResp
       const body = readShape(policyCreateSchema, json);
       if (!body.ok) return failure('invalid_body', detailsOf(body.problems));
       if (!fitsIntoRevision(body.value.definition)) return failure('definition_too_large');
-      const exceeded = quotas.exceededBy({ isNewPolicy: true, definition: body.value.definition });
+      const bytes = savedBytes(body.value.definition);
+      const exceeded = quotas.exceededBy({ isNewPolicy: true, bytes });
       if (exceeded !== undefined) return failure(exceeded);
       const id = newId();
       const spec = newPolicySpec(body.value, operationId);
@@ -35,6 +37,7 @@ export function createPolicy(request: ManagementRequest): Promise<ManagementResp
           approval: undefined,
           target: { type: 'policy', id },
           write: { type: 'create_policy', objectName, spec },
+          saving: { bytes, needsRoom: true },
           before: null,
           after: { policyId: id, revision: null, digest: digestOf(spec.definition) },
         },

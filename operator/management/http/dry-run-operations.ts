@@ -14,7 +14,7 @@ import type { ManagementCaller } from '../access/management-caller.ts';
 import { archiveDemand } from '../operations/approval-demand.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { newPolicySpec, nextPolicySpec, objectNamesFor } from '../policies/make-policy.ts';
-import { isOnlyArchiving } from '../policies/quotas.ts';
+import { isOnlyArchiving, savedBytes } from '../policies/quotas.ts';
 import { foreseeRefusals } from './foresee-refusals.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { modelIdParameter, policyIdParameter } from './path-ids.ts';
@@ -111,7 +111,7 @@ async function dryRunCreatePolicy({ service, body }: ManagementRequest): Promise
   const read = readShape(policyCreateSchema, body.json);
   if (!read.ok) return failure('invalid_body', detailsOf(read.problems));
   if (!fitsIntoRevision(read.value.definition)) return failure('definition_too_large');
-  const exceeded = service.quotas.exceededBy({ isNewPolicy: true, definition: read.value.definition });
+  const exceeded = service.quotas.exceededBy({ isNewPolicy: true, bytes: savedBytes(read.value.definition) });
   if (exceeded !== undefined) return failure(exceeded);
   const id = service.newId();
   const spec = newPolicySpec(read.value, id);
@@ -141,7 +141,7 @@ async function dryRunReplacePolicy(request: ManagementRequest): Promise<Manageme
   if (!fitsIntoRevision(read.value.definition, tests)) return failure('definition_too_large');
   const exceeded = isOnlyArchiving(policy.spec, read.value)
     ? undefined
-    : service.quotas.exceededBy({ isNewPolicy: false, definition: read.value.definition, tests });
+    : service.quotas.exceededBy({ isNewPolicy: false, bytes: savedBytes(read.value.definition, tests) });
   if (exceeded !== undefined) return failure(exceeded);
   const spec = nextPolicySpec(read.value, { tests, refusalText: policy.spec.refusalText }, id);
   const isArchiving = spec.lifecycle === 'Archived' && policy.spec.lifecycle === 'Draft';

@@ -53,6 +53,7 @@ async function plan(
       kind: policyId === null ? 'binding.unbind' : 'binding.apply',
       target: { type: 'model', id: modelId },
       write,
+      saving: undefined,
       approval,
       before,
       after: policyId === null ? null : { policyId, revision: body.value.policyRevision, digest: null },

@@ -12,7 +12,7 @@ import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
 import { archiveDemand } from '../operations/approval-demand.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { changeToken, nextPolicySpec } from '../policies/make-policy.ts';
-import { isOnlyArchiving } from '../policies/quotas.ts';
+import { isOnlyArchiving, savedBytes } from '../policies/quotas.ts';
 import { requireIfMatch } from './etag.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { type PlannedCommand, runCommand } from './run-command.ts';
@@ -51,9 +51,9 @@ async function plan(
   if (record.kind === 'pending') return failure('revision_pending');
   const tests = await liveTestsOf(service, policyId, policy);
   if (!fitsIntoRevision(body.value.definition, tests)) return failure('definition_too_large');
-  const exceeded = isOnlyArchiving(policy.spec, body.value)
-    ? undefined
-    : service.quotas.exceededBy({ isNewPolicy: false, definition: body.value.definition, tests });
+  const bytes = savedBytes(body.value.definition, tests);
+  const needsRoom = !isOnlyArchiving(policy.spec, body.value);
+  const exceeded = needsRoom ? service.quotas.exceededBy({ isNewPolicy: false, bytes }) : undefined;
   if (exceeded !== undefined) return failure(exceeded);
   const spec = nextPolicySpec(
     body.value,
@@ -68,6 +68,7 @@ async function plan(
       approval: isArchiving ? archiveDemand(policyId, { uid, generation, spec }) : undefined,
       target: { type: 'policy', id: policyId },
       write: { type: 'replace_policy', objectName: name, uid, generation, spec },
+      saving: { bytes, needsRoom },
       before: {
         policyId,
         revision: record.kind === 'recorded' ? record.revision.number : null,

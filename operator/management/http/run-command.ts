@@ -19,7 +19,7 @@ import { readOverride } from './read-override.ts';
 export type PlannedCommand =
   | {
       readonly kind: 'planned';
-      readonly command: Pick<NewCommand, 'kind' | 'target' | 'write' | 'approval'> &
+      readonly command: Pick<NewCommand, 'kind' | 'target' | 'write' | 'approval' | 'saving'> &
         Pick<CommandOrigin, 'before' | 'after'>;
     }
   | ManagementError;
@@ -71,6 +71,8 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
         return { kind: 'refused', error: failure(refusals[executed.why] ?? spec.gone) };
       case 'unapproved':
         return { kind: 'refused', error: approvalRequired(executed.approvalId) };
+      case 'full':
+        return { kind: 'refused', error: failure(executed.code) };
       case 'frozen':
         return { kind: 'refused', error: changeFrozen(executed.until) };
       case 'taken':

@@ -6,6 +6,7 @@ import type { KubeClient } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
 import { rightOfAuthor, rightOfCommand } from '../access/required-right.ts';
 import type { Rights } from '../access/rights.ts';
+import type { QuotaErrorCode } from '../policies/quotas.ts';
 import type { AdvancePolicy } from './advance-policy.ts';
 import type { ApprovalStore } from './approval-ports.ts';
 import type { CommandRecord, OpenCommandRecord, WrittenGeneration } from './command-record.ts';
@@ -24,6 +25,8 @@ type ExecutionResult =
   | { readonly kind: 'unapproved'; readonly approvalId: string }
   /** The command wrote nothing: a freeze window of a policy or model is in force. */
   | { readonly kind: 'frozen'; readonly until: Date }
+  /** The command wrote nothing: it would exceed a quota. */
+  | { readonly kind: 'full'; readonly code: QuotaErrorCode }
   /**
    * The write may or may not have succeeded. Recovery determines which; a repetition with the same key gets the result.
    */
@@ -52,7 +55,7 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   const retryUntil = clock.now() + retryForMs;
   const begun = await store.begin(command, leaseMs);
   if (begun.kind === 'taken') return { kind: 'taken' };
-  if (begun.kind === 'frozen') return begun;
+  if (begun.kind === 'frozen' || begun.kind === 'full') return begun;
   if (begun.kind === 'unapproved') return requestApproval(ports, command);
   // Asked after the row is stored: a revocation waits for the rows that it finds (docs/design/commands.md, Rights).
   const stopped = await findStop(ports, command);

@@ -1,4 +1,5 @@
 import type { OperationKind } from '#contracts/management';
+import type { QuotaErrorCode } from '../policies/quotas.ts';
 import type { ApprovalDemand } from './approval-demand.ts';
 import type { CommandOrigin } from './command-origin.ts';
 import type {
@@ -25,6 +26,8 @@ export type NewCommand = {
   readonly fingerprint: string;
   /** What a second person approves, where a policy or model asks for it; undefined for a command that needs none. */
   readonly approval: ApprovalDemand | undefined;
+  /** What a save adds to the installation; undefined for a command on a binding. */
+  readonly saving: { readonly bytes: number; /** Whether a quota refuses it. */ readonly needsRoom: boolean } | undefined;
   /** Whether an administrator asks that the command takes effect in a freeze window, too. */
   readonly overridesFreeze: boolean;
 };
@@ -36,6 +39,8 @@ type Begun =
   | { readonly kind: 'taken' }
   /** A freeze window of a policy or model is in force. Nothing was stored. */
   | { readonly kind: 'frozen'; readonly until: Date }
+  /** The save would exceed a quota. Nothing was stored. */
+  | { readonly kind: 'full'; readonly code: QuotaErrorCode }
   /** A policy or model asks for an approval, and the caller has none for this content. Nothing was stored. */
   | { readonly kind: 'unapproved' };
 
@@ -50,7 +55,7 @@ export type OperationStore = {
   findKey(subject: string, key: string): Promise<KeyHolder | undefined>;
   /**
    * Stores a pending command with its key atomically, leased to the caller for `leaseMs`, and uses the approval that it
-   * needs, unless a freeze window refuses it.
+   * needs, unless a freeze window or a quota refuses it.
    */
   begin(command: NewCommand, leaseMs: number): Promise<Begun>;
   /**

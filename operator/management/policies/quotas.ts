@@ -4,6 +4,7 @@ import type { Definition } from '#contracts/policy';
 import type { GuardrailPolicySpec, PolicyTest } from '#resources/guardrail-policy';
 import { storedBytes } from '../../revisions/fits-into-revision.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
+import { operationOfToken } from './make-policy.ts';
 
 export const policyQuotaNames = ['policies', 'revisions', 'bytes'] as const;
 export type PolicyQuotaName = (typeof policyQuotaNames)[number];
@@ -11,21 +12,38 @@ export type PolicyQuotaName = (typeof policyQuotaNames)[number];
 /** The most that commands of this API let an installation hold; revisions of deleted policies count. */
 export type QuotaLimits = Readonly<Record<PolicyQuotaName, number>>;
 
-/** What a command adds besides one revision. */
-type Addition = {
-  readonly isNewPolicy: boolean;
-  readonly definition: Definition;
-  readonly tests?: readonly PolicyTest[] | undefined;
+/** What a save adds besides one revision. */
+export type Addition = { readonly isNewPolicy: boolean; readonly bytes: number };
+
+/** A save in the records of commands that may not be in the watch yet. */
+export type RecordedSave = Addition & {
+  readonly operationId: string;
+  readonly policyId: string;
+  /** Its revision, if it has succeeded. */
+  readonly revision: number | undefined;
 };
 
-type QuotaErrorCode = 'policy_quota_reached' | 'revision_quota_reached' | 'storage_quota_reached';
+export type QuotaErrorCode = 'policy_quota_reached' | 'revision_quota_reached' | 'storage_quota_reached';
 
 export type Quotas = {
-  /** The code of the quota that the command would exceed; undefined if it fits. */
-  exceededBy(addition: Addition): QuotaErrorCode | undefined;
+  /**
+   * The code of the quota that a save would exceed; undefined if it fits.
+   * @param recorded saves that also count, as far as the watch has not seen them
+   */
+  exceededBy(addition: Addition, recorded?: readonly RecordedSave[]): QuotaErrorCode | undefined;
+  /** How long ago a save may have succeeded that the watch has not seen, milliseconds. */
+  unseenMs(): number;
   /** The used part of each quota, 0 to 1 and above where resources were written by another way. */
   used(): Readonly<Record<PolicyQuotaName, number>>;
 };
+
+/** How late a watch may report a change that the server has stored, beyond the silence of the watch, milliseconds. */
+const watchDelayMs = 60_000;
+
+/** The bytes that a revision of a definition and its tests adds. */
+export function savedBytes(definition: Definition, tests: readonly PolicyTest[] = []): number {
+  return storedBytes(canonicalBytes(definition).toString('utf8'), tests);
+}
 
 /**
  * Whether a save only archives its policy. It needs no quota: who has reached one must be able to end a policy. A policy
@@ -40,19 +58,33 @@ export function isOnlyArchiving(
   );
 }
 
-/** Counts what the watches have seen: commands that run at the same time may exceed a quota by what they write. */
+/**
+ * Counts what the watches have seen and, beside that, recorded saves that they have not: the records of commands are common to
+ * all replicas, so that saves at the same time do not exceed a quota (docs/decisions/0089).
+ */
 export function createQuotas(
-  caches: { readonly order: Pick<ManagementCaches['order'], 'size'>; readonly stored: ManagementCaches['stored'] },
+  caches: Pick<ManagementCaches, 'stored' | 'revisions' | 'silenceMs'> & {
+    readonly order: Pick<ManagementCaches['order'], 'size' | 'has'>;
+  },
   limits: QuotaLimits,
 ): Quotas {
+  function isSeen({ operationId, policyId, revision }: RecordedSave): boolean {
+    return caches
+      .revisions(policyId)
+      .some(({ number, token }) => number === revision || operationOfToken(token)?.operationId === operationId);
+  }
+
   return {
-    exceededBy({ isNewPolicy, definition, tests = [] }) {
+    exceededBy({ isNewPolicy, bytes: added }, recorded = []) {
       const { revisions, bytes } = caches.stored;
-      if (isNewPolicy && caches.order.size + 1 > limits.policies) return 'policy_quota_reached';
-      if (revisions + 1 > limits.revisions) return 'revision_quota_reached';
-      const added = storedBytes(canonicalBytes(definition).toString('utf8'), tests);
-      return bytes + added > limits.bytes ? 'storage_quota_reached' : undefined;
+      const unseen = recorded.filter((save) => !isSeen(save));
+      const newPolicies = recorded.filter((save) => save.isNewPolicy && !caches.order.has(save.policyId));
+      const unseenBytes = unseen.reduce((sum, save) => sum + save.bytes, 0);
+      if (isNewPolicy && caches.order.size + newPolicies.length + 1 > limits.policies) return 'policy_quota_reached';
+      if (revisions + unseen.length + 1 > limits.revisions) return 'revision_quota_reached';
+      return bytes + unseenBytes + added > limits.bytes ? 'storage_quota_reached' : undefined;
     },
+    unseenMs: () => caches.silenceMs() + watchDelayMs,
     used() {
       const { revisions, bytes } = caches.stored;
       return {

@@ -1,9 +1,11 @@
 import type { AuditLog } from '#audit/ports';
 import type { Database } from '#sql/connect';
+import type { Quotas } from '../../../policies/quotas.ts';
 import { objectsOf } from '../../approval-demand.ts';
 import { acceptedEntries, endedEntry } from '../../command-origin.ts';
 import type { OperationStore } from '../../ports.ts';
 import { translated } from '../../translated.ts';
+import { exceededQuota, lockSaves } from './find-room.ts';
 import { frozenUntil } from './frozen-until.ts';
 import { type OpenOperationRow, type OperationRow, openOperationOfRow, operationOfRow } from './operation-rows.ts';
 import { useApproval } from './use-approval.ts';
@@ -15,7 +17,11 @@ const operationDays = 30;
 const recordingMs = 3_000;
 
 /** Operations in PostgreSQL, in the schema `management`, over one pool, which the audit log of this service shares. */
-export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick<AuditLog, 'append'>): OperationStore {
+export function createOperationStore(
+  { sql }: Pick<Database, 'sql'>,
+  audit: Pick<AuditLog, 'append'>,
+  quotas: Pick<Quotas, 'exceededBy' | 'unseenMs'>,
+): OperationStore {
   const columns = sql`operations.operation_id, kind, state, target_type, target_id, trace_id, origin, accepted, overrides_freeze,
     written_uid, written_generation, result, failure_code, failure_message, failure_cause,
     operations.created_at, updated_at,
@@ -33,17 +39,19 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick
     },
 
     async begin(command, leaseMs) {
-      const { operationId, kind, target, traceId, write, origin, subject, key, fingerprint } = command;
+      const { operationId, kind, target, traceId, write, origin, subject, key, fingerprint, saving } = command;
       const objects = objectsOf(command.approval);
       return sql.begin(async (transaction) => {
         const until = await frozenUntil(transaction, objects);
         if (until !== undefined && !command.overridesFreeze) return { kind: 'frozen', until };
+        if (saving?.needsRoom === true) await lockSaves(transaction);
         const [row] = await transaction<OperationRow[]>`
           insert into management.operations
             (operation_id, kind, state, target_type, target_id, trace_id, write, origin, objects, overrides_freeze,
-             leased_until, created_at, updated_at)
+             saved_bytes, leased_until, created_at, updated_at)
           select ${operationId}, ${kind}, 'pending', ${target.type}, ${target.id}, ${traceId}, ${JSON.stringify(write)},
-            ${JSON.stringify(origin)}, ${sql.array([...objects])}::text[], ${until !== undefined}, clock_timestamp() + ${leaseMs} * interval '1 millisecond', moment, moment
+            ${JSON.stringify(origin)}, ${sql.array([...objects])}::text[], ${until !== undefined},
+            ${saving?.bytes ?? null}, clock_timestamp() + ${leaseMs} * interval '1 millisecond', moment, moment
           from (select ${now} as moment) as clock
           where not exists (
             select from management.idempotency_keys where subject = ${subject} and key = ${key})
@@ -54,9 +62,11 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick
           values (${subject}, ${key}, ${fingerprint}, ${operationId}, ${row.created_at})
           on conflict (subject, key) do nothing
           returning operation_id`;
-        const isApproved = taken !== undefined && (await useApproval(transaction, command));
+        const code = taken === undefined ? undefined : await exceededQuota(transaction, command, quotas);
+        const isApproved = taken !== undefined && code === undefined && (await useApproval(transaction, command));
         if (isApproved) return { kind: 'begun', record: operationOfRow(row) };
         await transaction`delete from management.operations where operation_id = ${operationId}`;
+        if (code !== undefined) return { kind: 'full', code };
         return { kind: taken === undefined ? 'taken' : 'unapproved' };
       });
     },
