@@ -68,7 +68,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const [collection] = z.array(collectionSchema).parse(await listed.json());
     const ofPolicy = ['', '/edit', '/diff?from=1&to=1'].map((end) => `/policies/${policyId}${end}`);
     every = [...paths, ...ofPolicy, `/knowledge/${collection?.collection_id}`, agent.path, agent.flowPath];
-    every = [...every, await addMemory(), ...(await addRun()), '/runbooks', '/runbooks/binding-failed'];
+    const forms = ['/policies/new?as=form', `/policies/${policyId}/edit?as=form`];
+    every = [...every, await addMemory(), ...(await addRun()), '/runbooks', '/runbooks/binding-failed', ...forms];
     const { gateway: url } = platform.status().addresses;
     await chatCall({ url, key: platform.key, model: 'guarded-echo', content: 'Good morning', stream: false });
     ({ browser } = parts.use(await openBrowser()));

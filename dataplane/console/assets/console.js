@@ -37,6 +37,13 @@
     target.querySelector('textarea').focus();
   });
 
+  // The focus goes to a rule that was added, and from one that was removed to the section where the next one is added.
+  document.addEventListener('rules-changed', ({ target }) => {
+    const section = target.closest?.('section');
+    if (target.matches?.('button')) [...section.querySelectorAll('[name="rule.id"]')].at(-1)?.focus();
+    else if (document.activeElement === document.body) section?.querySelector('p.row button')?.focus();
+  });
+
   // A menu closes with Escape and with a click elsewhere.
   document.addEventListener('keydown', ({ key }) => {
     if (key !== 'Escape') return;

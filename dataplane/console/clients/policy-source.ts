@@ -68,7 +68,11 @@ function repeatedName(document: Document.Parsed): string | undefined {
 }
 
 /** The members that the editor can change; others of a read policy are left out. */
-export function writePolicySource({ name, description, definition }: PolicySource): string {
+export function writePolicySource({
+  name,
+  description,
+  definition,
+}: Omit<PolicySource, 'definition'> & { readonly definition: unknown }): string {
   return stringify({ name, description, definition }, { lineWidth: 110, aliasDuplicateObjects: false });
 }
 

@@ -15,6 +15,7 @@ import { addAuditRoutes } from './audit-routes.ts';
 import { addCheckRoutes } from './check-routes.ts';
 import { addConversationRoutes } from './conversation-routes.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { addFormRoutes } from './form-routes.ts';
 import { protectBrowser, readChoices, requireHost, requireOwnOrigin, requireSession } from './gates.ts';
 import { addKnowledgeRoutes } from './knowledge-routes.ts';
 import { addMemoryRoutes } from './memory-routes.ts';
@@ -67,6 +68,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   addCheckRoutes(app);
   addPlaygroundStream(app, options.stopping);
   addPolicyRoutes(app);
+  addFormRoutes(app);
   addActivityRoutes(app);
   addAuditRoutes(app, options.stopping);
   addRunbookRoutes(app);

@@ -10,6 +10,7 @@ import { messageFields, mostMessages, playgroundOutcome, playgroundPage } from '
 import { sourceCheck, testTable } from '../pages/policy-editor.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { readEdited } from './read-edited.ts';
 import { readForm, readRepeated } from './read-form.ts';
 import { refuseWithout } from './refuse-without.ts';
 
@@ -50,7 +51,7 @@ function check(api: ManagementApi, body: unknown): Promise<ApiAnswer<PolicyCheck
 
 async function checkSource(context: ConsoleContext): Promise<Response> {
   const { words } = context.get('page');
-  const read = readPolicySource((await readForm(context))['source'] ?? '');
+  const read = readPolicySource((await readEdited(context)).source);
   if (!read.ok) return context.html(await sourceCheck(words, { problems: read.problems, warnings: [] }));
   const answer = await check(context.get('management'), { definition: read.value.definition, checks: [] });
   return context.html(

@@ -5,6 +5,7 @@ import { currentProfile } from '#contracts/profiles';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import { runPolicyCommand } from '../clients/commands.ts';
 import { noRights } from '../clients/management-api.ts';
+import { readPolicyForm } from '../clients/policy-form.ts';
 import { readPolicySource, readRecipes, writePolicySource } from '../clients/policy-source.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
 import { policiesPage, policyPage } from '../pages/policies.ts';
@@ -12,6 +13,7 @@ import { policyDiffPage } from '../pages/policy-diff.ts';
 import { policyEditorPage } from '../pages/policy-editor.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { readEdited } from './read-edited.ts';
 import { readForm } from './read-form.ts';
 import { refuseWithout } from './refuse-without.ts';
 
@@ -28,14 +30,9 @@ export function addPolicyRoutes(app: Hono<ConsoleEnvironment>): void {
     if (refusal !== undefined) return refusal;
     const chosen = context.req.query('recipe') ?? 'secrets';
     const source = recipes.get(chosen) ?? '';
-    const editor = {
-      id: undefined,
-      source,
-      etag: '',
-      status: 'draft',
-      recipes: [...recipes.keys()],
-      problem: undefined,
-    };
+    const form = context.req.query('as') === 'form' ? readPolicyForm(source) : undefined;
+    const names = [...recipes.keys()];
+    const editor = { id: undefined, source, form, etag: '', status: 'draft', recipes: names, problem: undefined };
     return answerPage(context, policyEditorPage(context.get('page'), editor));
   });
   app.post('/policies', (context) => save(context, undefined));
@@ -87,7 +84,8 @@ async function showEditor(context: ConsoleContext): Promise<Response> {
   if (policy.kind !== 'value') return answerRefusal(context, edit, policy);
   const { status } = policy.value;
   const source = writePolicySource(policy.value);
-  const editor = { id, source, etag: policy.etag ?? '', status, recipes: [], problem: undefined };
+  const form = context.req.query('as') === 'form' ? readPolicyForm(source) : undefined;
+  const editor = { id, source, form, etag: policy.etag ?? '', status, recipes: [], problem: undefined };
   return answerPage(context, policyEditorPage(page, editor));
 }
 
@@ -108,8 +106,9 @@ async function showDiff(context: ConsoleContext): Promise<Response> {
 async function save(context: ConsoleContext, id: string | undefined): Promise<Response> {
   const page = context.get('page');
   const { policyPages: own } = page.words;
-  const { source = '', etag = '', status = 'draft' } = await readForm(context);
-  const editor = { id, source, etag, status, recipes: [] };
+  const { etag = '', status = 'draft' } = await readForm(context);
+  const { source, form } = await readEdited(context);
+  const editor = { id, source, form, etag, status, recipes: [] };
   const read = readPolicySource(source);
   if (!read.ok) {
     const problem = notice({ kind: 'error', title: own.invalid, text: read.problems.join('; ') });

@@ -1,12 +1,16 @@
 import { html } from 'hono/html';
+import type { PolicyForm } from '../clients/policy-form.ts';
 import type { Words } from '../words/en.ts';
 import { badge } from './badge.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { policyFields } from './policy-form.ts';
 
 type Editor = {
   /** The policy that gets a new version; undefined for a new one. */
   readonly id: string | undefined;
   readonly source: string;
+  /** The fields in place of the source; undefined for the YAML editor. */
+  readonly form: PolicyForm | undefined;
   /** The ETag of the edited version: a save is refused if another one came in between. */
   readonly etag: string;
   readonly status: string;
@@ -14,24 +18,32 @@ type Editor = {
   readonly problem: Markup | Promise<Markup> | undefined;
 };
 
-/** The definition as YAML, checked by the server while it is typed. */
-export function policyEditorPage({ words, session }: PageContext, editor: Editor): ConsolePage {
-  const { policyPages: own } = words;
-  const { id, source, etag, status, recipes, problem } = editor;
+/** The definition as YAML or as a form, checked by the server while it is typed. */
+export function policyEditorPage(page: PageContext, editor: Editor): ConsolePage {
+  const { words, session } = page;
+  const { policyPages: own, formPages } = words;
+  const { id, source, form, etag, status, recipes, problem } = editor;
+  const as = form === undefined ? 'yaml' : 'form';
+  const other = form === undefined ? { as: 'form', label: formPages.asForm } : { as: 'yaml', label: formPages.asYaml };
   return {
     title: id === undefined ? own.create : own.edit,
     main: html`${problem ?? ''}
-${recipes.length === 0 ? '' : html`<p>${own.startFrom}: ${recipes.map((name) => html`<a class="button plain" href="/policies/new?recipe=${name}">${name}</a> `)}</p>`}
-<form method="post" action="${id === undefined ? '/policies' : `/policies/${id}`}" class="split">
+${recipes.length === 0 ? '' : html`<p>${own.startFrom}: ${recipes.map((name) => html`<a class="button plain" href="/policies/new?recipe=${name}&as=${as}">${name}</a> `)}</p>`}
+<form method="post" action="${id === undefined ? '/policies' : `/policies/${id}`}" class="split" ${form === undefined ? '' : html`hx-post="/policies/check" hx-trigger="input delay:500ms, load, rules-changed from:document" hx-target="#check" hx-sync="this:replace" hx-validate="false"`}>
 <input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
+<input type="hidden" name="id" value="${id ?? ''}">
 <input type="hidden" name="etag" value="${etag}">
 <input type="hidden" name="status" value="${status}">
-<div><label for="source">${own.source}</label>
-<textarea id="source" name="source" class="code" rows="30" spellcheck="false" hx-post="/policies/check" hx-trigger="input changed delay:500ms, load" hx-target="#check" hx-sync="this:replace">${source}</textarea>
-<p><button>${own.save}</button> <span class="hint">${own.saveHint}</span></p></div>
-<div><h2>${own.check}</h2><div id="check" aria-live="polite"><p class="quiet">${own.checking}</p></div></div>
+<div>${form === undefined ? sourceField(words, source) : policyFields(words, form)}
+<p class="row"><button>${own.save}</button> <button class="plain" formnovalidate formaction="/policies/convert?to=${other.as}">${other.label}</button> <span class="hint">${own.saveHint}</span></p></div>
+<div class="stay"><h2>${own.check}</h2><div id="check" aria-live="polite"><p class="quiet">${own.checking}</p></div></div>
 </form>`,
   };
+}
+
+function sourceField({ policyPages: own }: Words, source: string): Markup | Promise<Markup> {
+  return html`<label for="source">${own.source}</label>
+<textarea id="source" name="source" class="code" rows="30" spellcheck="false" hx-post="/policies/check" hx-trigger="input changed delay:500ms, load" hx-target="#check" hx-sync="this:replace">${source}</textarea>`;
 }
 
 /** The outcome of a check while somebody types. */

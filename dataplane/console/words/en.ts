@@ -1,4 +1,5 @@
 import { agentsEn } from './agents-en.ts';
+import { formEn } from './form-en.ts';
 import { runsEn } from './runs-en.ts';
 import { streamEn } from './stream-en.ts';
 
@@ -204,6 +205,7 @@ export const en = {
   },
   agentPages: agentsEn,
   runPages: runsEn,
+  formPages: formEn,
   audit: {
     title: 'Audit log',
     intro: 'Who changed what, and who was refused.',

@@ -1,5 +1,6 @@
 import { agentsRu } from './agents-ru.ts';
 import type { Words } from './en.ts';
+import { formRu } from './form-ru.ts';
 import { runsRu } from './runs-ru.ts';
 import { streamRu } from './stream-ru.ts';
 
@@ -204,6 +205,7 @@ export const ru: Words = {
   },
   agentPages: agentsRu,
   runPages: runsRu,
+  formPages: formRu,
   audit: {
     title: 'Журнал аудита',
     intro: 'Кто что изменил и кому было отказано.',
