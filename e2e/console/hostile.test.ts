@@ -74,6 +74,35 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     expect(complaints.filter((text) => !/status of (4|5)\d\d/.test(text))).toEqual([]);
   });
 
+  test('200 hostile texts in the form of a policy and in the filters of the audit log run nothing and stay texts', async () => {
+    const { page, context, complaints } = await openWatchedPage(browser);
+    const texts = hostileTexts().map((text) => text.replaceAll('\u0000', ''));
+    await signIn(platform, page, { path: '/policies/new?as=form' });
+    const answers = page.getByRole('region', { name: 'Rules for answers' });
+    await answers.getByRole('button', { name: 'Add a list of terms' }).click();
+    const added = answers.getByRole('group').last();
+    await added.getByLabel('Id of the rule').fill(texts[0]?.slice(0, 128) ?? '');
+    await added.getByLabel('Replacement').fill(texts[1] ?? '');
+    await added.getByLabel('Terms, one in each line').fill(texts.join('\n'));
+    await page.getByLabel('Name', { exact: true }).fill(texts[2]?.slice(0, 128) ?? '');
+    await page.getByLabel('Description').fill(texts.slice(3, 9).join(' '));
+    await page.getByText('The definition cannot be applied').waitFor();
+    expect(await page.locator(foreign).count()).toBe(0);
+    await page.getByRole('button', { name: 'Edit as YAML' }).click();
+    expect(await page.getByLabel('Definition (YAML)').inputValue()).toContain('globalThis.ran=1');
+    await page.getByText('The definition cannot be applied').waitFor();
+    expect(await page.locator(foreign).count()).toBe(0);
+    for (const text of texts.slice(0, 20)) {
+      const query = new URLSearchParams({ subject: text.slice(0, 255), targetId: text, since: text, action: text });
+      await page.goto(`${consoleOf(platform)}/audit?${query}`);
+      expect(await page.locator(foreign).count()).toBe(0);
+      expect(await page.getByLabel('Id of the object').inputValue()).toBe(text.trim());
+    }
+    expect(await page.evaluate("'ran' in globalThis")).toBe(false);
+    expect(complaints.filter((text) => !/status of (4|5)\d\d/.test(text))).toEqual([]);
+    await context.close();
+  });
+
   test('a file that is dropped on the field is uploaded, and the markup of its name stays a text', async () => {
     const { page, context, complaints } = await openWatchedPage(browser);
     const { collection_id: id } = await makeCollection(platform, { name: 'dropped', description: '' });

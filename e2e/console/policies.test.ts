@@ -67,6 +67,53 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await page.getByRole('heading', { name: 'recipe-competitors' }).waitFor();
   });
 
+  test('a policy is edited as a form: rules are added, checked while typed, removed, and saved as a revision', async () => {
+    const { page, complaints } = shown;
+    await open('guarded-chat');
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByText('The definition can be applied.').waitFor();
+    await page.getByRole('button', { name: 'Edit as a form' }).click();
+    await page.getByText('The definition can be applied.').waitFor();
+    const rules = page.getByRole('group');
+    const before = await rules.count();
+    const answers = page.getByRole('region', { name: 'Rules for answers' });
+    await answers.getByRole('button', { name: 'Add a list of terms' }).click();
+    const added = answers.getByRole('group').last();
+    await page.getByText('The definition cannot be applied').waitFor();
+    await added.getByLabel('Id of the rule').fill('code-names');
+    await added.getByLabel('Terms, one in each line').fill('blue falcon\nred <b>heron</b>');
+    await added.getByLabel('A match').selectOption('mask');
+    await added.getByLabel('Replacement').fill('[a project]');
+    await page.getByText('The definition can be applied.').waitFor();
+    await added.getByLabel('Time, ms').fill('9999');
+    await page.getByText('The definition cannot be applied').waitFor();
+    await added.getByLabel('Time, ms').fill('20');
+    await answers.getByRole('button', { name: 'Add a pattern' }).click();
+    await page.getByText('The definition cannot be applied').waitFor();
+    await answers.getByRole('group').last().getByRole('button', { name: 'Remove the rule' }).click();
+    await page.getByText('The definition can be applied.').waitFor();
+    expect(await rules.count()).toBe(before + 1);
+    await page.getByRole('button', { name: 'Edit as YAML' }).click();
+    const source = await page.getByLabel('Definition (YAML)').inputValue();
+    expect(source).toContain('- red <b>heron</b>');
+    await page.getByRole('button', { name: 'Edit as a form' }).click();
+    await page.getByText('The definition can be applied.').waitFor();
+    await page.getByRole('button', { name: 'Save as a new revision' }).click();
+    await page.getByRole('heading', { name: 'guarded-chat', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Compare with the previous revision' }).first().click();
+    expect(await page.locator('td.removed').count()).toBe(0);
+    expect(await page.locator('table').innerText()).toContain('- red <b>heron</b>');
+    await page.goto(`${consoleOf(platform)}/policies/new?recipe=competitors&as=form`);
+    await page.getByText('The definition can be applied.').waitFor();
+    await page.reload();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('recipe-competitors');
+    await page.getByRole('button', { name: 'Edit as YAML' }).click();
+    await page.getByLabel('Definition (YAML)').fill('name: [');
+    await page.getByRole('button', { name: 'Edit as a form' }).click();
+    await page.getByText('This text cannot be shown as a form').waitFor();
+    expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
+  });
+
   test('the playground marks each match by its rule, and shows what the model would see', async () => {
     const { page, complaints } = shown;
     await page.goto(`${consoleOf(platform)}/playground`);
