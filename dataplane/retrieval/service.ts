@@ -24,11 +24,12 @@ import { openRelations } from '#relations/adapters/open-relations';
 import type { Relations } from '#relations/ports';
 import { analyse, analyseQuery } from '#search/analysis/analyse';
 import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
+import { settleRelationChanges } from './access/change-relations.ts';
 import { removeContents } from './collections/remove-contents.ts';
 import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
 import { errorOf } from './http/error-of.ts';
 import { createServiceAuthorizer, internalTable } from './http/internal-table.ts';
-import { createRefusedChangeNotes } from './http/note-refused-changes.ts';
+import { createRefusedChangeNotes, createRefusedManagerNotes } from './http/note-refused-changes.ts';
 import { openApiPath, retrievalDocument } from './http/openapi-document.ts';
 import type { Retrieval } from './http/retrieval.ts';
 import { retrievalTable } from './http/retrieval-table.ts';
@@ -202,6 +203,7 @@ export async function createRetrievalService(
       service: retrieval,
       authorizer,
       errorOf,
+      onRefused: createRefusedManagerNotes(refusals),
       logger,
     });
     return parts.use(managers).url;
@@ -230,7 +232,7 @@ async function openGuard(
 }
 
 function startWorker(
-  { database, objects, models, profiles, relations }: Retrieval,
+  { database, objects, models, profiles, relations, audit }: Retrieval,
   { ingestConcurrency }: RetrievalConfig,
   { logger, metrics, overrides, queue, guard, fetcher, search }: WorkerTools,
 ): AsyncDisposable {
@@ -256,7 +258,11 @@ function startWorker(
     onQueueAway: () => metrics.dependencyFailed('queue'),
     onAttempt: metrics.attemptEnded,
     dropPartition,
-    removals: [() => removeContents({ database, objects, relations, dropPartition }), clearLeft],
+    removals: [
+      () => removeContents({ database, objects, relations, dropPartition }),
+      clearLeft,
+      () => settleRelationChanges({ database, relations, audit }),
+    ],
     onRemovalFailed: metrics.requestFailed,
     times: { ...ingestTimes, ...overrides.times },
   });

@@ -90,14 +90,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of policies un
   afterAll(() => world[Symbol.asyncDispose]());
 
   /** How often each outcome occurred. */
-  function tally(answers: readonly { readonly status: number; readonly json: { readonly error?: { readonly code: string } } }[]) {
+  function tally(
+    answers: readonly { readonly status: number; readonly json: { readonly error?: { readonly code: string } } }[],
+  ) {
     const outcomes = answers.map(({ status, json }) => (status === 202 ? 'accepted' : json.error?.code));
     return Object.fromEntries([...Map.groupBy(outcomes, (one) => one)].map(([one, all]) => [one, all.length]));
   }
 
   test('of creations and saves on two replicas as many are accepted as fit, and no more', async () => {
     const create = (at: number) =>
-      world.api.command('POST', policies, { name: `at-once-${at}`, definition: definitionOf('x') }, { replica: at % 2 });
+      world.api.command(
+        'POST',
+        policies,
+        { name: `at-once-${at}`, definition: definitionOf('x') },
+        { replica: at % 2 },
+      );
     const created = await Promise.all(Array.from({ length: 12 }, (_, at) => create(at)));
     expect(tally(created)).toEqual({ accepted: 3, policy_quota_reached: 9 });
     const ids = created.flatMap(({ status, json }) => (status === 202 ? [String(json.target.id)] : []));

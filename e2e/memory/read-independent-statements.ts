@@ -18,7 +18,7 @@ type IndependentStatements = {
 
 /**
  * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no
- * rule was written for one of them; but whoever wrote them knew what the extractor is for.
+ * rule was written for one of them; but their author knew the task of the extractor.
  */
 export function readIndependentStatements(language: 'english' | 'russian'): IndependentStatements {
   const file = new URL(`./independent-statements/${language}.json`, import.meta.url);

@@ -33,6 +33,9 @@ type ClaimedGroups = readonly string[];
  * model does not allow.
  */
 export type Relations = AsyncDisposable & {
+  /** Whether `grant` and `revoke` make their change in the transaction that they are given. */
+  readonly joinsTransactions: boolean;
+
   /**
    * Whether a user or an agent has the relation: by its own tuple, by nested groups, by another relation or by a parent.
    * Reflects every grant and revoke that any process completed before the call, and a concurrent change as a whole or

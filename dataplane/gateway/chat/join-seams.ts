@@ -21,7 +21,7 @@ export function tailOf(text: string): string {
 }
 
 /** The first characters of a text, as many as `tailOf` has. */
-export function headOf(text: string): string {
+export function beginOf(text: string): string {
   const begin = text.slice(0, mostUnits).replace(/[\uD800-\uDBFF]$/, '');
   return head.exec(begin)?.[0] ?? begin;
 }
@@ -36,7 +36,7 @@ export function joinSeams(texts: readonly string[]): readonly string[] {
   let hasSeam = false;
   for (const text of texts.filter((one) => one !== '')) {
     const isShort = text.length <= shortCharacters;
-    const joined = before + (isShort ? text : headOf(text));
+    const joined = before + (isShort ? text : beginOf(text));
     hasSeam = before !== '';
     if (hasSeam && (!isShort || joined.length > seamCharacters)) {
       seams.push(joined);

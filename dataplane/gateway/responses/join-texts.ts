@@ -1,5 +1,5 @@
 import type { CheckUnit } from '../chat/check-unit.ts';
-import { headOf, tailOf } from '../chat/join-seams.ts';
+import { beginOf, tailOf } from '../chat/join-seams.ts';
 
 const textPath = /^\d+\.\d+\.text$/;
 
@@ -17,7 +17,7 @@ export function seamsOf(texts: readonly { readonly path: string; readonly text: 
   let before = '';
   for (const { path, text } of texts) {
     if (!isMessageText(path) || text === '') continue;
-    if (before !== '') seams.push({ role: 'assistant', content: before + headOf(text), place: { kind: 'fixed' } });
+    if (before !== '') seams.push({ role: 'assistant', content: before + beginOf(text), place: { kind: 'fixed' } });
     before = tailOf(before + text);
   }
   return seams;

@@ -9,6 +9,9 @@ import type { TransactionSql } from '#sql/connect';
 /** Who sent a request, as the audit log states it. */
 export type ChangeAuthor = Pick<AuditContent, 'author' | 'traceId'> & { readonly client: ClientClass };
 
+/** The holder of the service token, which acts for resources. */
+export const operatorAuthor = { kind: 'service', name: 'operator' } as const satisfies AuditAuthor;
+
 /** Adds audit entries, as the last statement of the transaction that makes the changes. */
 export type Note<Changed = void> = (sql: TransactionSql, changed: Changed) => Promise<void>;
 
@@ -28,6 +31,11 @@ export function changeEntry(change: Change, by: ChangeAuthor, now: Date): AuditC
     ...change,
     ...by,
   };
+}
+
+/** The audit entries of the tuples that a new collection begins with. */
+export function grantEntries(tuples: readonly Tuple[], by: ChangeAuthor, now: Date): readonly AuditContent[] {
+  return tuples.map((tuple) => changeEntry({ action: 'relation.grant', target: tupleTarget(tuple) }, by, now));
 }
 
 /** The target of a grant or a revocation: the tuple, `object#relation@subject`. */

@@ -1,53 +1,45 @@
+import type { AuditContent } from '#contracts/audit';
 import { type CollectionGrant, grantLimits, type Holder } from '#contracts/retrieval-grants';
 import type { TenantCaller } from '#identity/tenant-caller';
+import { checkChange } from '#relations/check-change';
 import { controlPlane } from '#relations/model';
 import type { Relations, Tuple } from '#relations/ports';
 import { userSubject } from '#relations/subject';
-import type { Database } from '#sql/connect';
-import type { Note } from './change-entry.ts';
+import { type ChangePorts, changeNoted } from './change-relations.ts';
 import { holderOfSubject, subjectOfHolder } from './holders.ts';
 
-type Ports = { readonly database: Database; readonly relations: Relations; readonly note: Note<Tuple> };
+type Given = { readonly holder: Holder; readonly relation: string; readonly object: string };
+/** The entry of the audit log about a tuple. */
+type Entry = (tuple: Tuple) => AuditContent;
 
 /** The outcome of a grant; `too_many` means that the object is at its limit of grants and unchanged. */
 type GrantOutcome = 'given' | 'too_many';
 
 /**
- * Grants a relation to an object. Granting it again changes nothing. Two concurrent grants may exceed the limit by one
- * each: the limit keeps lists short and is not a protection. Only a change is noted.
+ * Grants a relation to an object. Granting it again changes nothing. Only a change is noted.
  * @throws RelationsUnavailableError: the relation may or may not have been granted
  * @throws RelationsModelError for a name that no store accepts
  */
 export async function giveRelation(
-  { database, relations, note }: Ports,
+  ports: ChangePorts,
   caller: TenantCaller,
-  given: { readonly holder: Holder; readonly relation: string; readonly object: string },
+  given: Given,
+  entryOf: Entry,
 ): Promise<GrantOutcome> {
-  const tuple = tupleOf(caller, given);
-  const held = await relations.tuplesOf(given.object);
-  const isHeld = held.some(({ subject, relation }) => subject === tuple.subject && relation === tuple.relation);
-  if (!isHeld && held.length >= grantLimits.listed) return 'too_many';
-  await database.sql.begin(async (sql) => {
-    await relations.grant([tuple], sql);
-    if (!isHeld) await note(sql, tuple);
-  });
-  return 'given';
+  const tuple = checked(tupleOf(caller, given));
+  const change = { action: 'grant', tuple, entry: entryOf(tuple), most: grantLimits.listed } as const;
+  return (await changeNoted(ports, change)) === 'too_many' ? 'too_many' : 'given';
 }
 
-/**
- * Revokes a relation. Revoking an absent one changes nothing, and is noted: it ends a change that a store outside of the
- * transaction may have made without an entry. Throws the same errors as `giveRelation`.
- */
+/** Revokes a relation. Revoking an absent one changes nothing. Only a change is noted. Throws the same errors as `giveRelation`. */
 export async function takeRelation(
-  { database, relations, note }: Ports,
+  ports: ChangePorts,
   caller: TenantCaller,
-  taken: { readonly holder: Holder; readonly relation: string; readonly object: string },
+  taken: Given,
+  entryOf: Entry,
 ): Promise<void> {
-  const tuple = tupleOf(caller, taken);
-  await database.sql.begin(async (sql) => {
-    await relations.revoke([tuple], sql);
-    await note(sql, tuple);
-  });
+  const tuple = checked(tupleOf(caller, taken));
+  await changeNoted(ports, { action: 'revoke', tuple, entry: entryOf(tuple), most: grantLimits.listed });
 }
 
 /** Owners, writers and readers with a direct relation to a collection. */
@@ -84,4 +76,10 @@ function tupleOf(
   { holder, relation, object }: { readonly holder: Holder; readonly relation: string; readonly object: string },
 ): Tuple {
   return { subject: subjectOfHolder(holder, caller), relation, object };
+}
+
+/** Before anything is stored about it. @throws RelationsModelError */
+function checked(tuple: Tuple): Tuple {
+  checkChange([tuple]);
+  return tuple;
 }

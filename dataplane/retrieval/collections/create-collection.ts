@@ -2,6 +2,7 @@ import type { CreateCollection } from '#contracts/retrieval';
 import type { Relations, Tuple } from '#relations/ports';
 import { relationLimits } from '#relations/ports';
 import type { Database, TransactionSql } from '#sql/connect';
+import type { Note } from '../access/change-entry.ts';
 import { type CollectionRecord, findCollection } from './collection-record.ts';
 
 type NewCollection = {
@@ -14,6 +15,8 @@ type NewCollection = {
   /** The object of relations of the collection, and its initial tuples. */
   readonly object: string;
   readonly tuples: readonly Tuple[];
+  /** Adds the audit entries of the tuples. */
+  readonly note: Note<readonly Tuple[]>;
 };
 
 /**
@@ -34,7 +37,9 @@ export async function createCollection(
       await relations.revoke(leftovers.slice(at, at + relationLimits.tuples));
     }
     await relations.grant(created.tuples);
-    return (await findCollection(sql, created.tenant, { id: created.collectionId })) ?? 'taken';
+    const record = (await findCollection(sql, created.tenant, { id: created.collectionId })) ?? 'taken';
+    await created.note(sql, created.tuples);
+    return record;
   });
 }
 

@@ -15,8 +15,8 @@ type Declared = EnsureCollection & {
   /** The object of relations of the collection, and the tuple of its owner. */
   readonly object: string;
   readonly owned: Tuple;
-  /** A change of the declared place, or of the declared members. */
-  readonly note: { readonly move: Note; readonly update: Note };
+  /** The creation, a change of the declared place, or of the declared members. */
+  readonly note: { readonly create: Note<readonly Tuple[]>; readonly move: Note; readonly update: Note };
 };
 
 type Ensured =
@@ -44,9 +44,7 @@ export async function ensureCollection(database: Database, relations: Relations,
   if (!isSame(present, declared)) {
     const change = { ...collection, empty_acl_policy: declared.emptyAclPolicy };
     const { name, description, visibility, empty_acl_policy, retrieval_defaults } = change;
-    // An equal visibility changes nobody's right.
-    const seen = visibility === present.visibility ? {} : { visibility };
-    const members = { name, description, ...seen, empty_acl_policy, retrieval_defaults };
+    const members = { name, description, visibility, empty_acl_policy, retrieval_defaults };
     const at = { tenant, collectionId, note: declared.note.update };
     if ((await updateCollection(database, at, members)) === 'taken') return conflict('name');
   }
@@ -99,7 +97,7 @@ async function keepPlacing(
 function create(
   database: Database,
   relations: Relations,
-  { tenant, collectionId, manager, collection, emptyAclPolicy, object, owned }: Declared,
+  { tenant, collectionId, manager, collection, emptyAclPolicy, object, owned, note }: Declared,
 ): Promise<CollectionRecord | 'taken'> {
   return createCollection(database, relations, {
     tenant,
@@ -109,6 +107,7 @@ function create(
     managedBy: manager,
     object,
     tuples: [owned],
+    note: note.create,
   });
 }
 

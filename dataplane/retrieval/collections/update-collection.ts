@@ -26,6 +26,8 @@ export async function updateCollection(
           ? sql`true`
           : sql`not exists (select from retrieval.collections o
           where o.tenant = ${tenant} and o.name = ${name} and o.status <> 'deleted' and o.collection_id <> c.collection_id)`;
+      const [held] = await sql<{ visibility: string }[]>`
+        select visibility from retrieval.collections where collection_id = ${collectionId} and tenant = ${tenant} for update`;
       const rows = await sql`
     update retrieval.collections c set name = coalesce(${name ?? null}, name),
       description = coalesce(${description ?? null}, description), visibility = coalesce(${visibility ?? null}, visibility),
@@ -33,7 +35,7 @@ export async function updateCollection(
       retrieval_defaults = coalesce(${defaultsJson}::text::jsonb, retrieval_defaults), updated_at = clock_timestamp()
     where tenant = ${tenant} and collection_id = ${collectionId} and status <> 'deleted' and ${free}
     returning collection_id`;
-      if (rows.length > 0 && visibility !== undefined) await note(sql);
+      if (rows.length > 0 && visibility !== undefined && visibility !== held?.visibility) await note(sql);
       return rows.length > 0;
     })
     .catch((error: unknown) => {

@@ -3,20 +3,18 @@ import { watchClient } from '#api/watch-client';
 import { type CreateCollection, createCollectionSchema } from '#contracts/retrieval';
 import { RelationsModelError } from '#relations/relations-error';
 import type { Database } from '#sql/connect';
+import { grantEntries } from '../access/change-entry.ts';
 import { hasRoomBelow, mostLevels } from '../access/move-collection.ts';
 import { beginningOf } from '../access/permissions.ts';
 import { collectionOf, findCollection } from '../collections/collection-record.ts';
 import { createCollection } from '../collections/create-collection.ts';
+import { authorOfRequest } from './author-of-request.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Creates a collection; the calling user becomes its owner. */
-export async function answerCreateCollection({
-  service,
-  caller,
-  body,
-  incoming,
-}: RetrievalRequest): Promise<RetrievalResponse> {
+export async function answerCreateCollection(asked: RetrievalRequest): Promise<RetrievalResponse> {
+  const { service, caller, body, incoming } = asked;
   const read = readRequest(createCollectionSchema, body);
   if (read.kind === 'error') return read;
   const request = read.value;
@@ -45,6 +43,10 @@ export async function answerCreateCollection({
       request,
       emptyAclPolicy: request.empty_acl_policy ?? service.defaultEmptyAclPolicy,
       managedBy: null,
+      note: (sql, tuples) => {
+        const by = authorOfRequest(asked);
+        return service.audit.append(sql, grantEntries(tuples, by, service.clock.date()));
+      },
       ...beginning,
     });
     if (created === 'taken') return await takenFailure(request, service.database, caller.tenant);

@@ -46,8 +46,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of retr
     await service.call(ann, `${at}/grants`, { relation: 'writer', group: 'staff' });
     await service.call(ann, `${at}/grants`, { relation: 'writer', group: 'staff' });
     await service.call(ann, `${at}/grants:revoke`, { relation: 'reader', user_id: 'bob' });
+    await service.call(ann, `${at}/grants:revoke`, { relation: 'reader', user_id: 'bob' });
     await service.send(ann, 'PATCH', at, { description: 'A secret text.' });
     await service.send(ann, 'PATCH', at, { visibility: 'public' });
+    await service.send(ann, 'PATCH', at, { visibility: 'public', description: 'Another text.' });
     const acl = { collection: 'below', doc_id: 'secret-name', acl: { groups: ['board'] } };
     await service.call(ann, '/v1/documents:acl', acl);
     await service.call(ann, `${at}:move`, { parent_id: above });
@@ -80,6 +82,22 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of retr
     }
     expect(entries.find(({ action }) => action === 'document.delete')?.operationId).toBe(json['job_id']);
     expect(JSON.stringify(entries)).not.toMatch(/secret/);
+  });
+
+  test('the owner and the parent of a new collection have entries, and a creation that is refused has none', async () => {
+    const start = await head();
+    const above = await create('with-owner');
+    const id = await create('with-parent', { parent_id: above });
+    const taken = await service.call(ann, '/v1/collections', { ...profile, name: 'with-owner' });
+    expect(taken.status).toBe(409);
+    const owned = (one: string) => `collection:acme/${one}#owner@user:development%3Aacme|ann`;
+    const entries = await entriesSince(start);
+    expect(entries.map(({ action, target }) => [action, target?.id])).toEqual([
+      ['relation.grant', owned(above)],
+      ['relation.grant', owned(id)],
+      ['relation.grant', `collection:acme/${id}#parent@collection:acme/${above}`],
+    ]);
+    expect(entries[0]).toMatchObject({ outcome: 'accepted', author: { kind: 'claimed', name: 'ann' } });
   });
 
   test('a deletion in a batch has an entry, and its repetition has none', async () => {

@@ -2,11 +2,14 @@ import { success } from '#api/operation';
 import { grantLimits, type Holder } from '#contracts/retrieval-grants';
 import { RelationsModelError } from '#relations/relations-error';
 import { nameLimits, type Tuple } from '#relations/tuple';
-import { changeEntry, type Note, tupleTarget } from '../access/change-entry.ts';
+import { changeEntry, tupleTarget } from '../access/change-entry.ts';
 import { giveRelation, takeRelation } from '../access/grants.ts';
 import { authorOfRequest } from './author-of-request.ts';
 import { invalidBody } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+
+/** Longest wait for other changes of this process, milliseconds. */
+const waitMs = 10_000;
 
 type Change = { readonly holder: Holder; readonly relation: string; readonly object: string };
 
@@ -23,15 +26,14 @@ export async function changeRelation(
   const { service, caller } = request;
   const { database, relations, audit, clock } = service;
   const action = kind === 'give' ? 'relation.grant' : 'relation.revoke';
-  const note: Note<Tuple> = (sql, tuple) => {
-    const changed = { action, target: tupleTarget(tuple) } as const;
-    return audit.append(sql, [changeEntry(changed, authorOfRequest(request), clock.date())]);
-  };
-  const ports = { database, relations, note };
+  const entryOf = (tuple: Tuple) =>
+    changeEntry({ action, target: tupleTarget(tuple) }, authorOfRequest(request), clock.date());
+  const ports = { database, relations, audit };
+  const release = await service.creations.acquire(AbortSignal.timeout(waitMs));
   try {
     if (kind === 'take') {
-      await takeRelation(ports, caller, change);
-    } else if ((await giveRelation(ports, caller, change)) === 'too_many') {
+      await takeRelation(ports, caller, change, entryOf);
+    } else if ((await giveRelation(ports, caller, change, entryOf)) === 'too_many') {
       return invalidBody([{ path: [], message: `would be one more than the ${grantLimits.listed} that are allowed` }]);
     }
     return success({ relation, ...holder });
@@ -39,6 +41,8 @@ export async function changeRelation(
     // No request was sent to the store: it does not accept the name in the body.
     if (!(error instanceof RelationsModelError) || error.code !== 'bad_subject') throw error;
     return invalidBody([refusalOf(holder)]);
+  } finally {
+    release();
   }
 }
 

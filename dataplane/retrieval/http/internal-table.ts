@@ -14,9 +14,10 @@ import { retrievalLimits } from '#contracts/retrieval';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
 import { bearerToken } from '#kit/http/bearer';
 import type { TokenFile } from '#kit/http/token-file';
+import type { Tuple } from '#relations/ports';
 import { userSubject } from '#relations/subject';
 import { collectionObject } from '#relations/tenant-object';
-import { changeEntry, type Note } from '../access/change-entry.ts';
+import { type ChangeAuthor, changeEntry, grantEntries, type Note, operatorAuthor } from '../access/change-entry.ts';
 import { collectionOf, findCollection } from '../collections/collection-record.ts';
 import { deleteCollection } from '../collections/delete-collection.ts';
 import { ensureCollection } from '../collections/ensure-collection.ts';
@@ -28,8 +29,8 @@ import type { Retrieval, RetrievalResponse } from './retrieval.ts';
 import { retrievalTable } from './retrieval-table.ts';
 
 /** The holder of the service token, which acts for resources, not for a user. */
-type ServiceCaller = { readonly kind: 'service' };
-type InternalOperation = 'ensureCollection' | 'deleteCollection' | 'releaseCollection';
+export type ServiceCaller = { readonly kind: 'service' };
+export type InternalOperation = 'ensureCollection' | 'deleteCollection' | 'releaseCollection';
 type InternalTable = ApiTable<Retrieval, ServiceCaller, RetrievalErrorCode, InternalOperation>;
 type InternalRequest = Parameters<InternalTable['operations'][number]['run']>[0];
 
@@ -136,7 +137,11 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
       collectionId: id,
       emptyAclPolicy: collection.empty_acl_policy ?? service.defaultEmptyAclPolicy,
       object,
-      note: { move: noteOf(request, 'collection.move'), update: noteOf(request, 'collection.update') },
+      note: {
+        create: noteOfTuples(request),
+        move: noteOf(request, 'collection.move'),
+        update: noteOf(request, 'collection.update'),
+      },
       owned: { subject: userSubject(owner), relation: 'owner', object },
     });
     if (ensured.kind === 'conflict') return conflict(ensured.over);
@@ -195,12 +200,18 @@ async function remove(request: InternalRequest): Promise<RetrievalResponse> {
 
 /** The holder of the service token is the operator, which acts for a resource. */
 function noteOf(request: InternalRequest, action: 'collection.move' | 'collection.update' | 'collection.delete'): Note {
-  const { service, incoming, traceId, path: at } = request;
+  const { service, path: at } = request;
   const target = { type: 'collection', id: at('collection_id') } as const;
-  const by = {
-    author: { kind: 'service', name: 'operator' },
-    client: clientClassOf(incoming.socket.remoteAddress),
-    traceId,
-  } as const;
-  return (sql) => service.audit.append(sql, [changeEntry({ action, target }, by, service.clock.date())]);
+  return (sql) =>
+    service.audit.append(sql, [changeEntry({ action, target }, operatorOf(request), service.clock.date())]);
+}
+
+function noteOfTuples(request: InternalRequest): Note<readonly Tuple[]> {
+  const { audit, clock } = request.service;
+  return (sql, tuples) => audit.append(sql, grantEntries(tuples, operatorOf(request), clock.date()));
+}
+
+function operatorOf({ incoming, traceId }: InternalRequest): ChangeAuthor {
+  const client = clientClassOf(incoming.socket.remoteAddress);
+  return { author: operatorAuthor, client, traceId };
 }

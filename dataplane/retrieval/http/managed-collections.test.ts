@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
-import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { documentOf, type OpenedRetrieval, openRetrieval } from '../testing/open-retrieval.ts';
+import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
+import { documentOf, type OpenedRetrieval, startRetrieval } from '../testing/start-retrieval.ts';
 
 const token = 'the-service-token';
 const ann = { user: 'ann', groups: ['staff'] };
@@ -13,16 +14,19 @@ const owner = { issuer: 'development:acme', subject: 'ann' };
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resources'), () => {
   const folder = temporaryFolder();
+  let database: TestDatabase;
   let service: OpenedRetrieval;
 
   beforeAll(async () => {
     const tokenFile = join(folder.path, 'token');
     writeFileSync(tokenFile, token);
     const internal = { listen: { host: '127.0.0.1', port: 0 }, tokenFile };
-    service = await openRetrieval({ config: { internal } });
+    database = await openTestDatabase();
+    service = await startRetrieval(database, { config: { internal } });
   });
   afterAll(async () => {
     await service[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
     folder[Symbol.dispose]();
   });
 
@@ -79,6 +83,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
       return now.collection.active_version > 1 ? now.collection : undefined;
     });
     expect(switched).toMatchObject({ active_version: 2, embedding_profile_id: 'other-profile' });
+  });
+
+  test('the owner of a collection of a resource has an entry of the operator, and refused requests have theirs', async () => {
+    const id = randomUUID();
+    await send('PUT', id, declared(id));
+    expect((await send('PUT', id, declared(id, { collection_type: 'files' }))).status).toBe(409);
+    expect((await send('DELETE', id, randomUUID())).status).toBe(409);
+    expect((await send('DELETE', id, id, 'another-token')).status).toBe(401);
+    const log = await openPostgresAudit(database.database, 'retrieval');
+    const { entries } = await log.read({ filter: {}, order: 'newest', limit: 500 });
+    const own = entries.flatMap(({ content }) => (content.target?.id.includes(id) ? [content] : [])).toReversed();
+    expect(own.map(({ action, outcome, code }) => [action, outcome, code])).toEqual([
+      ['relation.grant', 'accepted', null],
+      ['collection.update', 'refused', 'conflict'],
+      ['collection.delete', 'refused', 'conflict'],
+    ]);
+    for (const { author } of own) expect(author).toEqual({ kind: 'service', name: 'operator' });
   });
 
   test.each([

@@ -4,7 +4,8 @@ import type { RefusalRecorder } from '#audit/record-refusals';
 import type { AuditAction, AuditContent } from '#contracts/audit';
 import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
-import { authorOf } from '../access/change-entry.ts';
+import { authorOf, operatorAuthor } from '../access/change-entry.ts';
+import type { InternalOperation, ServiceCaller } from './internal-table.ts';
 import type { RetrievalOperation } from './retrieval-table.ts';
 
 type Refused = RefusedRequest<TenantCaller, RetrievalErrorCode, RetrievalOperation>;
@@ -35,6 +36,29 @@ export function createRefusedChangeNotes(recorder: Pick<RefusalRecorder, 'record
       action,
       code,
       author: caller === undefined ? { kind: 'unknown' } : authorOf(caller),
+      client: clientClassOf(incoming.socket.remoteAddress),
+      target: targetOf(path['collection_id']),
+      traceId,
+    });
+  };
+}
+
+type RefusedInternal = RefusedRequest<ServiceCaller, RetrievalErrorCode, InternalOperation>;
+
+const internalActions = {
+  ensureCollection: 'collection.update',
+  deleteCollection: 'collection.delete',
+  releaseCollection: 'collection.update',
+} as const satisfies Record<InternalOperation, AuditAction>;
+
+/** The same for the routes of managers of collections, all of which change rights or delete. */
+export function createRefusedManagerNotes(recorder: Pick<RefusalRecorder, 'record'>) {
+  return async ({ operation, code, caller, incoming, traceId, path }: RefusedInternal): Promise<void> => {
+    if (undecided.has(code)) return;
+    await recorder.record({
+      action: internalActions[operation],
+      code,
+      author: caller === undefined ? { kind: 'unknown' } : operatorAuthor,
       client: clientClassOf(incoming.socket.remoteAddress),
       target: targetOf(path['collection_id']),
       traceId,

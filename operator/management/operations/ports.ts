@@ -27,7 +27,9 @@ export type NewCommand = {
   /** What a second person approves, where a policy or model asks for it; undefined for a command that needs none. */
   readonly approval: ApprovalDemand | undefined;
   /** What a save adds to the installation; undefined for a command on a binding. */
-  readonly saving: { readonly bytes: number; /** Whether a quota refuses it. */ readonly needsRoom: boolean } | undefined;
+  readonly saving:
+    | { readonly bytes: number /** Whether a quota refuses it. */; readonly needsRoom: boolean }
+    | undefined;
   /** Whether an administrator asks that the command takes effect in a freeze window, too. */
   readonly overridesFreeze: boolean;
 };

@@ -41,7 +41,9 @@ test('the tests of a policy count as bytes, and the used parts are those of the 
     { name: 't', stage: 'request' as const, messages: [{ role: 'user', content: 'x' }], expect: 'Pass' as const },
   ];
   const left = limits.bytes - size;
-  expect(quotas(1, 1, left).exceededBy({ isNewPolicy: false, bytes: savedBytes(definition, tests) })).toBe('storage_quota_reached');
+  expect(quotas(1, 1, left).exceededBy({ isNewPolicy: false, bytes: savedBytes(definition, tests) })).toBe(
+    'storage_quota_reached',
+  );
   expect(quotas(3, 4, 2_500).used()).toEqual({ policies: 1, revisions: 0.8, bytes: 0.25 });
 });
 

@@ -13,7 +13,7 @@ export type PolicyQuotaName = (typeof policyQuotaNames)[number];
 export type QuotaLimits = Readonly<Record<PolicyQuotaName, number>>;
 
 /** What a save adds besides one revision. */
-export type Addition = { readonly isNewPolicy: boolean; readonly bytes: number };
+type Addition = { readonly isNewPolicy: boolean; readonly bytes: number };
 
 /** A save in the records of commands that may not be in the watch yet. */
 export type RecordedSave = Addition & {

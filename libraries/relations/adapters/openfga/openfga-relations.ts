@@ -99,6 +99,8 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
   const walk = { read, most };
 
   const relations: Relations = {
+    joinsTransactions: false,
+
     async check(subject, relation, object, claimed = []) {
       checkQuestion(subject, relation, object);
       checkClaims(subject, claimed);

@@ -36,6 +36,8 @@ export async function openPostgresRelations(database: Database): Promise<Relatio
 
 function postgresRelations(sql: Sql): Relations {
   const relations: Relations = {
+    joinsTransactions: true,
+
     async check(subject, relation, object, claimed = []) {
       checkQuestion(subject, relation, object);
       checkClaims(subject, claimed);
