@@ -176,6 +176,8 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       's3-keys',
       'nats-credentials',
       'opensearch-credentials',
+      'audit-key',
+      'collector-token',
     ]);
     const foreign = [
       ...['company-authorities', 's3-authorities', 'nats-authorities', 'opensearch-authorities'],

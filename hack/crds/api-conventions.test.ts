@@ -257,7 +257,13 @@ const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
     'spec.retrievalDefaults.rerankProfile',
     'spec.emptyAclPolicy',
   ],
-  agentVersion: ['spec.limits', 'spec.limits.requestBytes', 'spec.limits.timeoutMs', 'spec.limits.concurrency'],
+  agentVersion: [
+    'spec.lowCode.subflows',
+    'spec.limits',
+    'spec.limits.requestBytes',
+    'spec.limits.timeoutMs',
+    'spec.limits.concurrency',
+  ],
   agent: ['spec.keep', 'spec.cards'],
   agentRoute: [
     'spec.served',

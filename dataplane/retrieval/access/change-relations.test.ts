@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(
       state.fail = undefined;
     }
 
-    test('a change has one entry, and a change that is none has none', async () => {
+    test('a change has one entry, and a change that changes nothing has none', async () => {
       expect(await change('grant', 'ann')).toBe('changed');
       expect(await change('grant', 'ann')).toBe('unchanged');
       expect(await change('revoke', 'bob')).toBe('unchanged');
