@@ -12,9 +12,11 @@ type Members = { readonly [key: string]: Json };
 
 /**
  * The status of a submit by a writer of all collections, written from the contract and independently of the service:
- * 400 for a form that is not allowed, 403 for another tenant, 404 for an unknown collection, else 202.
+ * 413 for a body over 16 MiB, 400 for a form that is not allowed, 403 for another tenant, 404 for an unknown collection,
+ * else 202. Lengths of names are those of JSON Schema, in code points.
  */
-export function expectedStatus(body: Uint8Array): 202 | 400 | 403 | 404 {
+export function expectedStatus(body: Uint8Array): 202 | 400 | 403 | 404 | 413 {
+  if (body.length > 16_777_216) return 413;
   if (readJson(body) === undefined) return 400;
   const json = JSON.parse(Buffer.from(body).toString('utf8')) as Json;
   if (!isObject(json) || !hasOnly(json, ['documents'])) return 400;
@@ -138,7 +140,7 @@ function daysOf(year: number, month: number): number {
 }
 
 function isName(value: Json | undefined, longest: number): value is string {
-  return typeof value === 'string' && value.length >= 1 && value.length <= longest && !value.includes('\0');
+  return typeof value === 'string' && value !== '' && [...value].length <= longest && !value.includes('\0');
 }
 
 function isObject(value: Json | undefined): value is Members {
