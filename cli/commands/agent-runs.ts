@@ -40,7 +40,7 @@ export function addAgentRuns(agent: Command): void {
 
 function withCaller(command: Command): Command {
   command
-    .option('--as <person>', 'person who asks (default: PORTCULLIS_AS)', readCallerName)
+    .option('--as <person>', 'person whose rights decide (default: PORTCULLIS_AS)', readCallerName)
     .option('--groups <names>', 'groups of this person, separated by commas', readCallerNames)
     .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');

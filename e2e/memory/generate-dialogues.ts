@@ -6,7 +6,7 @@ import { russianDialogue } from './russian-dialogue.ts';
 
 /**
  * Dialogues of persons with an assistant, English and Russian, the same for the same seed. The rules of the extractor were
- * changed after these lines were known, so the dialogues show that what was reached holds, not how it reads other words.
+ * changed after these lines were known, so the dialogues guard against regressions, and do not show how it reads other words.
  * `stated` and `replaced` are spelled as the person wrote them (case and inflection included), and each of these words
  * occurs in exactly one message of its dialogue.
  */

@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 const reference = { apiVersion: 'platform.file-ref/v1', fileId: 'f', capability: 'c' };
-/** What is wrong with a call, by the step that must refuse it, and the code of the refusal. */
+/** The defect of a call, by the step that must refuse it, and the code of the refusal. */
 const defects = {
   protocol: { headers: { 'a2a-version': '0.3' }, code: 'version_not_supported' },
   identity: { headers: { 'x-user-id': '' }, code: 'unauthenticated' },

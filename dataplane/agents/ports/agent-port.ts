@@ -27,7 +27,7 @@ const refusalSchema = z.object({
 const refusals: ReadonlyMap<string, PortError['code']> = new Map<AgentErrorCode, PortError['code']>([
   ['guardrail_denied', 'guardrail_denied'],
   ['output_invalid', 'answer_invalid'],
-  // The agent did run: another attempt could repeat what it has done.
+  // The agent did run: another attempt could repeat its effects.
   ['flow_failed', 'refused'],
   ['budget_exceeded', 'refused'],
   ['deadline_exceeded', 'refused'],

@@ -50,7 +50,7 @@ export async function nextReach(
     throw error;
   }
 
-  /** What the caller has over every protocol is a part of what it has over A2A, so that the same limit is enough for it. */
+  /** The agents that a caller reaches over every protocol are among those over A2A, so that one limit covers both. */
   function partOf(everyone: boolean): Promise<IdPart> {
     return commonIds(
       agentPrincipals(caller, everyone).map(({ subject, claimed }) => async ({ from, limit }: IdWindow) => {

@@ -22,7 +22,7 @@ export function addFormRoutes(app: Hono<ConsoleEnvironment>): void {
   app.post('/policies/convert', convert);
 }
 
-/** Shows what was typed in the other editor. Nothing is saved. */
+/** Shows the typed policy in the other editor. Nothing is saved. */
 async function convert(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');
   const { formPages: own } = page.words;

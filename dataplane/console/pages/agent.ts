@@ -19,7 +19,7 @@ type ShownAgent = {
   readonly managed: ManagedAgent | Markup | Promise<Markup> | undefined;
   /** Why there is no conversation. */
   readonly noChat: keyof Words['agentPages']['noChatText'] | undefined;
-  /** The runs of the served version; undefined for a person who may read none, and while no process answers. */
+  /** The runs of the served version; undefined for a person without the right to read runs, and while no process answers. */
   readonly runs: TracedRunList | undefined;
 };
 

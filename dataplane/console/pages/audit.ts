@@ -21,7 +21,7 @@ export type AuditPageFilters = Readonly<Record<(typeof auditFilterNames)[number]
 type ShownAudit = {
   readonly filters: AuditPageFilters;
   readonly chains: readonly AuditChain[];
-  /** Entries of one page, or why there are none. */
+  /** The entries of one page, or the reason why they cannot be read. */
   readonly found:
     | { readonly items: readonly AuditEntry[]; readonly nextCursor: string | null }
     | Markup
@@ -38,7 +38,7 @@ const tones = {
   observed: 'off',
 } as const satisfies Readonly<Record<AuditOutcome, Tone>>;
 
-/** Who changed what, and who was refused: filters, entries in pages, and the proof of the chains. */
+/** The audit log: filters, entries in pages, and the proof of the chains. */
 export function auditPage(page: PageContext, { filters, chains, found, isLater }: ShownAudit): ConsolePage {
   const { audit } = page.words;
   return {

@@ -21,7 +21,7 @@ export function runbookPage({ words }: PageContext, runbook: Runbook): ConsolePa
   };
 }
 
-/** A link from a cause to its runbook. @param about what it is about, for people who do not see the text around it */
+/** A link from a cause to its runbook. @param about the name of the object, for screen readers */
 export function runbookLink({ runbookPages: own }: Words, name: string, about: string): Markup | Promise<Markup> {
   return html`<p><a href="/runbooks/${name}">${own.link}<span class="hidden"> ${about}</span></a></p>`;
 }

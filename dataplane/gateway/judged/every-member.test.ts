@@ -110,7 +110,7 @@ describe('text beside the content of an answer', () => {
     expect(readFrame(plain, all)).toEqual({ texts: [], unjudged: false });
   });
 
-  test('a member of the API with a value of up to 128 characters of its form is none, and with 129 it is text', () => {
+  test('a value of a member of the API counts as no text with up to 128 characters of its form, and as text with 129', () => {
     const isLong = ({ content }: { readonly content: string }): boolean => content.startsWith('xx');
     for (const [length, count] of [
       [128, 0],

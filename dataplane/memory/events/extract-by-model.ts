@@ -181,7 +181,7 @@ function decisionsOf(
     if (referred === undefined) return answer.decision === 'DELETE' ? none('nothing to forget') : settled();
     if (used.has(referred.memoryId)) return none('repeated in this add', referred.memoryId);
     if (hasChanged || current === undefined) throw new ChangedMemoryError();
-    if (isStatedAfter(fact, current)) return none('older than what is known', current.memoryId);
+    if (isStatedAfter(fact, current)) return none('older than the known fact', current.memoryId);
     used.add(referred.memoryId);
     if (answer.decision === 'DELETE') {
       deleted.add(referred.memoryId);

@@ -32,7 +32,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements that arriv
     return (event['decisions'] as readonly { readonly reason: string }[]).map(({ reason }) => reason);
   };
 
-  /** What is remembered after these messages, one add for each. */
+  /** The memories after these messages, one add for each. */
   const after = async (...said: readonly Said[]): Promise<readonly string[]> => {
     const user = someone();
     for (const one of said) await add(user, one);
@@ -143,7 +143,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements that arriv
   test('an old statement about a topic is no news, and its decision says so', async () => {
     const user = someone();
     await add(user, ['I live in Rome.', 2]);
-    expect(await add(user, ['I live in Paris.', 1])).toEqual(['older than what is known']);
+    expect(await add(user, ['I live in Paris.', 1])).toEqual(['older than the known fact']);
     expect(await add(user, ['I live in Paris.', 3])).toEqual(['replaces']);
   });
 
@@ -168,13 +168,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements that arriv
     const user = someone();
     await add(user, ['I live in Rome.', 1]);
     await add(user, ['Forget that I live in Rome.', 3]);
-    expect(await add(user, ['I live in Rome.', 1])).toEqual(['older than what was deleted']);
-    expect(await add(user, ['I live in Paris.', 2])).toEqual(['older than what was deleted']);
+    expect(await add(user, ['I live in Rome.', 1])).toEqual(['older than the deleted fact']);
+    expect(await add(user, ['I live in Paris.', 2])).toEqual(['older than the deleted fact']);
     await add(user, ['I like tea.', 1]);
     const { json } = await memory.call(user, 'GET', `/v1/memories?user_id=${user.user}`);
     const [tea] = json['results'] as readonly { readonly id: string }[];
     await memory.call(user, 'DELETE', `/v1/memories/${tea?.id}`);
-    expect(await add(user, ['I like tea.', 1])).toEqual(['older than what was deleted']);
+    expect(await add(user, ['I like tea.', 1])).toEqual(['older than the deleted fact']);
     expect(await memory.all(user)).toEqual([]);
     await add(user, ['I like tea.'], ['I live in Rome.']);
     expect((await memory.all(user)).toSorted()).toEqual(['I like tea', 'I live in Rome']);
@@ -230,7 +230,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements that a mod
     const user = { user: 'ann' };
     const say = (...said: Said) => memory.add(user, { agent_id: 'tutor', messages: [messageOf(said)] });
     await say('I live in Rome', 2);
-    expect(await say('I live in Paris', 1)).toMatchObject({ decisions: [{ reason: 'older than what is known' }] });
+    expect(await say('I live in Paris', 1)).toMatchObject({ decisions: [{ reason: 'older than the known fact' }] });
     expect(await memory.all(user)).toEqual(['I live in Rome']);
     expect(await say('I live in Oslo', 3)).not.toMatchObject({ decisions: [{ decision: 'NONE' }] });
   });

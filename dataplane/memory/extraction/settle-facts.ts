@@ -42,8 +42,8 @@ export type FactDecision =
         | 'nothing to forget'
         | 'no longer so, and not known'
         | 'changes nothing known'
-        | 'older than what is known'
-        | 'older than what was deleted'
+        | 'older than the known fact'
+        | 'older than the deleted fact'
         | 'not important'
         | QuoteFault;
     };
@@ -209,7 +209,7 @@ function settleFact(fact: UserFact, known: readonly KnownMemory[], past: readonl
     return { kind: 'NONE', fact, memoryId: equal.memory.memoryId, reason: 'known' };
   }
   if (later !== undefined) return older(fact, later);
-  if (fact.isGiven !== true && hasPassed(fact, past)) return none(fact, 'older than what was deleted');
+  if (fact.isGiven !== true && hasPassed(fact, past)) return none(fact, 'older than the deleted fact');
   if (first === undefined || statement === undefined) return { kind: 'ADD', fact, reason: 'new' };
   const { topic } = first;
   const isWholeTopic = statement.holds;
@@ -224,7 +224,7 @@ function settleFact(fact: UserFact, known: readonly KnownMemory[], past: readonl
 }
 
 function older(fact: UserFact, { memoryId }: KnownMemory): FactDecision {
-  return { kind: 'NONE', fact, memoryId, reason: 'older than what is known' };
+  return { kind: 'NONE', fact, memoryId, reason: 'older than the known fact' };
 }
 
 /** Whether every term of a value is in another: "I no longer live in Berlin" is about "I live in Berlin with my wife". */

@@ -88,7 +88,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect((await relations.tuplesOf(object)).map(({ subject }) => subject)).toContain('user:test|carl');
     });
 
-    test('the next change of the object settles what was left first, so that both have their entries in order', async () => {
+    test('the next change of the object first settles the unfinished one, so that both have their entries in order', async () => {
       await die('grant', 'dora', 'after');
       expect(await change('revoke', 'dora')).toBe('changed');
       expect(await added()).toEqual([

@@ -83,7 +83,7 @@ async function arrived(receiver: ScriptedHttp, number: number): Promise<void> {
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the export of the audit log'), () => {
-  test('a webhook gets every entry in order, signed, and the chain is provable from what it got', async () => {
+  test('a webhook gets every entry in order, signed, and the chain can be proved from the received entries', async () => {
     await using parts = await openParts();
     const { log } = parts;
     await log.write(upTo(2 * exportBatch + 1).map((number) => auditContent(number)));
@@ -137,7 +137,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the export of the aud
     expect(numbersOf(receiver.seen)).toEqual([1, 2]);
   });
 
-  test('one of two replicas delivers; after the lease of a killed one the other repeats what was not stored', async () => {
+  test('one of two replicas delivers; after the lease of a killed one the other sends the entries again whose position was not stored', async () => {
     await using parts = await openParts();
     const { sql } = parts.database.database;
     await parts.log.write([auditContent(1)]);
@@ -175,7 +175,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the export of the aud
     for (const lag of lags) expect(lag).toBeGreaterThan(3_590);
   });
 
-  test('a collector gets log records with a token, and what it rejects is sent again', async () => {
+  test('a collector gets log records with a token, and rejected records are sent again', async () => {
     await using parts = await openParts();
     await parts.log.write([auditContent(1)]);
     await using receiver = await startScriptedHttp(answers({ partialSuccess: { rejectedLogRecords: '1' } }));

@@ -136,7 +136,7 @@ function ruleOf({ type, id }: CommandTarget) {
   return type === 'policy' ? { policyId: id } : { modelId: id };
 }
 
-/** @param id that of the request; undefined while there is none */
+/** @param id of the request; undefined before it exists */
 export function approvalRequired(id: string | undefined): ManagementError {
   const path = id === undefined ? '/approvals' : `/approvals/${id}`;
   return failure('approval_required', [{ path, message: 'waits for the approval of another person' }]);

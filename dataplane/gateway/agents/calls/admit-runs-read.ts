@@ -10,7 +10,7 @@ import { type RoutedCall, runsOperation } from './parse-call.ts';
 type AdmittedRead = { readonly admitted: AdmittedCall & { readonly caller: AgentCaller }; readonly call: RoutedCall };
 
 /**
- * Admits a read of runs: the owner of the agent reads all, and who may invoke it reads its own. The returned call has the
+ * Admits a read of runs: the owner of the agent reads all runs, and a caller with the right to invoke reads its own. The returned call has the
  * operation and the path with which the process answers exactly that (docs/decisions/0068). Every caller who is not the
  * owner costs the same questions, whether or not the agent exists.
  * @throws AgentRefusal

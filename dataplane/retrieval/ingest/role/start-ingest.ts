@@ -21,7 +21,7 @@ type IngestOptions = {
   readonly onAttempt: (end: AttemptEnd) => void;
   /** Removes the entries of a version from the search index. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
-  /** Each one settles what was left: by deleted objects such as collections, or by processes that died. */
+  /** Each one settles unfinished work: of deleted objects such as collections, or of processes that died. */
   readonly removals: readonly (() => Promise<unknown>)[];
   /** Called when a removal, also of an old version, has failed; it is repeated. */
   readonly onRemovalFailed: (error: unknown) => void;

@@ -8,7 +8,7 @@ const mostAnswerBytes = 64 * 1_024;
 /** Longest wait that a receiver can ask for, milliseconds. */
 const mostRetryAfterMs = 60_000;
 
-/** The text of an answer with status 2xx, or why there is none. */
+/** The text of an answer with status 2xx, or the reason of the failure. */
 type Posted = { readonly kind: 'answer'; readonly text: string } | Extract<AuditDelivery, { kind: 'failed' }>;
 
 /** One POST without redirects. Never rejects. `Retry-After` is honoured in seconds. */
