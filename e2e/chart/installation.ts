@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { limits } from '#contracts/limits';
+import type { Definition, Section } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
@@ -33,6 +35,20 @@ const consoleValues = [
   '--set=console.oidc.issuerUrl=https://login.example',
 ];
 const minutes = (count: number): number => count * 60_000;
+
+/**
+ * The definition with the longest deadline and rule timeouts that the contract allows. The tests count the requests that
+ * an upgrade fails; a check that a busy machine delays is not one of them.
+ */
+function withLongestTimeouts(definition: Definition): Definition {
+  const timeoutMs = limits.timeoutMs.max;
+  const patient = ({ baseline, additional }: Section): Section => ({
+    deadlineMs: limits.deadlineMs.max,
+    baseline: baseline.map((rule) => ({ ...rule, timeoutMs })),
+    additional: additional.map((rule) => ({ ...rule, timeoutMs })),
+  });
+  return { ...definition, request: patient(definition.request), response: patient(definition.response) };
+}
 
 const timetable = createTimetable();
 const { timed } = timetable;
@@ -229,7 +245,12 @@ const describeChart = (): void => {
       await timed('a version applied over HTTP', 'PUT .../guardrail-binding', () => apply(created.target.id, 2));
       expect(await askOnce(`Sail to ${maskedTerm}.`)).toMatchObject({ status: 200, text: `Sail to ${replacement}.` });
       expect(await askOnce(card)).toMatchObject({ status: 200, text: card });
-      await apply(chat.id, 1);
+      const chatPath = `${policiesPath}/${chat.id}`;
+      const own = await read(chatPath);
+      const { name, description, status } = own.json;
+      const patient = { name, description, status, definition: withLongestTimeouts(own.json.definition) };
+      await succeeded(await command('PUT', chatPath, patient, own.headers['etag']));
+      await apply(chat.id, 2);
       expect(await askOnce(card)).toMatchObject({ status: 200, text: 'My card is [card].' });
     },
     minutes(10),
