@@ -2,7 +2,7 @@
 const englishThirds =
   '(?:s?he|they|it|you|who|which|someone|somebody|everyone|everybody|people|users?|(?:the|an?|his|her|their|your|our|my|this|these|those|some|many|most|all|every) \\p{L}+)';
 const russianThirds =
-  '(?:он|она|они|оно|ты|вы|кто|который|которая|кто-то|все|герой|героиня|(?:мой|моя|мои|наш|наша|его|её|ее|их|твой|ваш|этот|эта|эти) \\p{L}+)';
+  '(?:он|она|они|оно|ты|вы|кто|у (?!меня|нас)\\p{L}+|который|которая|кто-то|все|герой|героиня|(?:мой|моя|мои|наш|наша|его|её|ее|их|твой|ваш|этот|эта|эти) \\p{L}+)';
 
 /** The speaker as the subject right before a verb: "the other one I sold", whatever stands before it. */
 const englishSelf = "(?:I|we)(?:'ve|'m| have| am| are)?(?: (?:just|recently|finally|already|also|now|all))*";

@@ -1,18 +1,18 @@
 import { analyse } from '#search/analysis/analyse';
-import { ofEnglishSpeaker, ofRussianSpeaker } from './changed-things.ts';
 
 /**
  * Words after which a value follows that holds no longer, up to the end of the phrase: "no longer at Volvo", "gave up
  * on Polish", "instead of tea". `isWeak` words say so only where the sentence also says what holds now.
  */
 type EndingWords = {
+  /** Empty if the value comes first in its part of the sentence: "that language I gave up", "кофе больше не пью". */
   readonly before: string;
   readonly after?: string;
   /** Other topics than these cannot end with the words. */
   readonly topics?: RegExp;
   readonly isWeak?: true;
 };
-type EndingLanguage = {
+export type EndingLanguage = {
   readonly endings: readonly EndingWords[];
   /** Matches words of the speaker about a change. */
   readonly ofSpeaker: (words: string) => RegExp;
@@ -20,76 +20,18 @@ type EndingLanguage = {
   readonly boundary: string;
   /** Words that never belong to the value of a fact, in lower case. */
   readonly generic: ReadonlySet<string>;
+  /** Words at which a value ends if they are inside of it: prepositions and times. */
+  readonly inside: ReadonlySet<string>;
+  /** Prepositions that can stand between the words of an ending and its value. */
+  readonly prepositions: string;
+  /** Words before those of an ending after which nothing has ended: "I almost left". */
+  readonly almost: string;
   /** Words of a sentence that says what holds now. */
   readonly present: RegExp;
 };
 
 /** A value that a sentence states to hold no longer, as stemmed terms. */
 export type EndedValue = { readonly terms: readonly string[]; readonly topics: RegExp | undefined };
-
-const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(' '));
-const work = /^(?:employer|job|studies)/;
-const owned = /^(?:car|has|my|uses)/;
-
-export const englishEndings: EndingLanguage = {
-  ofSpeaker: ofEnglishSpeaker,
-  endings: [
-    { before: 'no longer|no more|used to' },
-    {
-      before: "(?:do|does|did|am|is|are|was|'m|have|has)(?:n't| not)|don't|not|never",
-      after: 'any ?more|any longer|after all',
-    },
-    {
-      before:
-        '(?:stopped|quit|gave up(?: on)?|given up(?: on)?|dropped|ditched|abandoned|went off|gone off|got rid of|replaced|swapped|traded(?: in)?|sold|over with|done with|fed up with|tired of|over|resigned from|moved (?:away|out) (?:from|of)|graduated from|broke up with|divorced)',
-    },
-    { before: 'left|lost|quit', topics: work },
-    { before: 'left', after: 'for good|behind' },
-    { before: 'gave', after: 'up' },
-    { before: '(?:switched|changed|moved|transferred|went|converted|upgraded) from', after: 'to|into' },
-    {
-      before: 'the|my|our|that',
-      after: 'broke down|died|is gone|is history|was sold|was stolen|got stolen',
-      topics: owned,
-    },
-    { before: "instead of|rather than|not|i said|i wrote|i typed|isn't|wasn't", isWeak: true },
-  ],
-  boundary:
-    "and|but|so|because|now|these|since|before|last|this|I|I'm|I've|it|it's|we|is|are|was|by|instead|either|just|anyway|for good|after|any|anymore|for|with|actually|sorry|up|behind",
-  generic: wordsOf(
-    'a an the my our that this to at in on as with of for from be being do doing does did work working live living learn learning study studying drink drinking eat eating like liking love loving prefer drive driving play playing practice practise practicing use using call called calling name allergic allergy smoke smoking speak speaking go going have having own job company old',
-  ),
-  present:
-    /\b(?:now|these days|nowadays|from now on|actually|it(?:'s| is)|name|call|correction|sorry|meant|wrong|mistake|but)\b/i,
-};
-
-export const russianEndings: EndingLanguage = {
-  ofSpeaker: ofRussianSpeaker,
-  endings: [
-    { before: '(?:больше|уже|теперь) не(?: \\p{L}+(?:ю|у|юсь|усь))?|раньше' },
-    { before: 'не (?:зови|называй)(?:те)? меня' },
-    {
-      before:
-        '(?:за)?бросил[аи]?|перестал[аи]?|прекратил[аи]?|разлюбил[аи]?|продал[аи]?|(?:сменил|поменял|обменял)[аи]?|отказал(?:ся|ась|ись) от|надоел[аои]?(?: мне)?',
-    },
-    { before: '(?:завязал[аи]?|закончил[аи]?|покончил[аи]?|расстал(?:ся|ась)) (?:с|со)' },
-    { before: '(?:уш(?:ел|ла|ли)|уволил(?:ся|ась)|отчислил(?:ся|ась)) (?:из|с|со|от)', topics: work },
-    { before: '(?:уехал|переехал)[аи]? из', topics: /^residence/ },
-    { before: '(?:переш(?:ел|ла|ли)|пересел[аи]?|перевел(?:ся|ась)) (?:с|со|из)', after: 'на|в' },
-    { before: 'с|со', after: 'покончено' },
-    { before: '', after: '(?:мне |нам )?надоел[аои]?|сломал(?:ся|ась) совсем' },
-    { before: 'нет|нет аллергии на|аллергии на', after: 'нет', topics: /^(?:allergy|health)/ },
-    { before: 'больше нет|нет', topics: /^(?:allergy|health|has)/ },
-    { before: 'вместо|а не|не', isWeak: true },
-  ],
-  boundary:
-    'и|а|но|теперь|сейчас|потому|так|больше|я|мы|это|есть|зато|учу|пью|живу|работаю|учусь|езжу|занимаюсь|люблю|увлекаюсь|стал|стала|зови|уже|давно|покончено|надоел|надоела|надоело|нет|мне',
-  generic: wordsOf(
-    'в во на из с со к у по от для за мой моя мое мои наш наша эта этот эту того ту быть был была было жить живу работать работаю работал работала учить учу изучать изучаю учиться учусь пить пью есть ем любить люблю ездить езжу играть играю заниматься занимаюсь увлекаться звать зовут зови аллергия аллергии курить имя меня мне',
-  ),
-  present:
-    /(?<![\p{L}])(?:теперь|сейчас|на самом деле|а не|зовут|зови\p{L}*|поправка|ошиб\p{L}+|уже|с этого|вместо|аллергия|мне)(?![\p{L}])/iu,
-};
 
 /**
  * The values that a sentence of the speaker states to hold no longer.
@@ -101,7 +43,7 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
   for (const { pattern, topics, isWeak } of patternsOf(language)) {
     if (isWeak && !saysMore && !language.present.test(text)) continue;
     for (const { groups } of text.matchAll(pattern)) {
-      const words = (groups?.['value'] ?? '').split(' ').filter((word) => !language.generic.has(word.toLowerCase()));
+      const words = contentOf(language, (groups?.['value'] ?? '').split(' '), isWeak);
       // "went off borscht goulash is better": the last word is the subject of what follows.
       const own = groups?.['next'] === undefined || words.length < 2 ? words : words.slice(0, -1);
       const ended = analyse(own.join(' '));
@@ -109,6 +51,18 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
     }
   }
   return found;
+}
+
+/**
+ * The words of a value that can occur in a memory. Behind the words for an end the value reaches up to a preposition or a
+ * time: "left Volvo for Saab in May". Behind weak words all of them count, because more of the value must be known.
+ */
+function contentOf({ generic, inside }: EndingLanguage, words: readonly string[], isWeak: boolean): readonly string[] {
+  const isContent = (word: string): boolean => !generic.has(word.toLowerCase());
+  const from = words.findIndex(isContent);
+  if (from < 0) return [];
+  const to = isWeak ? -1 : words.findIndex((word, at) => at > from && inside.has(word.toLowerCase()));
+  return words.slice(from, to < 0 ? words.length : to).filter(isContent);
 }
 
 /** Whether a memory states a value that has ended: each term of the value occurs in it. */
@@ -137,12 +91,17 @@ const compiled = new WeakMap<EndingLanguage, readonly EndingPattern[]>();
 function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
   const known = compiled.get(language);
   if (known !== undefined) return known;
-  const { endings, boundary, ofSpeaker } = language;
+  const { endings, boundary, ofSpeaker, prepositions, almost } = language;
   const word = `(?!(?:${boundary})(?![\\p{L}]))[\\p{L}\\p{N}][\\p{L}\\p{N}'’-]*`;
   const patterns = endings.map(({ before, after, topics, isWeak }): EndingPattern => {
-    const start = before === '' ? '' : `(?:${before}) `;
     const end = after === undefined ? '(?![\\p{L}\\p{N}])' : ` (?:${after})(?![\\p{L}])`;
-    const phrase = `${start}(?<value>${word}(?: ${word}){0,5})${end}(?<next> (?:is|are)(?![\\p{L}]))?`;
+    if (before === '') {
+      // The value begins its part of the sentence, so that it is the subject or the object of what follows.
+      const value = `(?<value>(?:(?:${prepositions}) )?${word}(?: ${word}){0,2})`;
+      return { pattern: new RegExp(`(?<=^|[,.;:!] |[–—-] )${value}${end}`, 'giu'), topics, isWeak: false };
+    }
+    const value = `(?:(?:${prepositions}) )?(?<value>${word}(?: ${word}){0,5})`;
+    const phrase = `(?<!(?:${almost}) )(?:${before}) ${value}${end}(?<next> (?:is|are)(?![\\p{L}]))?`;
     // A correction is often about another one: "her name is Ida, not Ada".
     const { source } = isWeak === true ? new RegExp(`(?<![\\p{L}])${phrase}`, 'u') : ofSpeaker(phrase);
     return { pattern: new RegExp(source, 'giu'), topics, isWeak: isWeak === true };

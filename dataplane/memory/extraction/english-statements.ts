@@ -1,3 +1,4 @@
+import { englishPersonStatements } from './english-person-statements.ts';
 import { englishNonPlaces, englishProfessions, englishWords } from './english-words.ts';
 import type { StatementLanguage } from './statement.ts';
 
@@ -126,7 +127,7 @@ export const english: StatementLanguage = {
     },
     {
       pattern: new RegExp(
-        `^${am}\\s+${now}(?:living|based|located|staying|settled)\\s+(?:in|at|near|on|with)\\s+(?<value>.+)$`,
+        `^(?:${am}|we're|we are|we've been)\\s+${now}(?:living|based|located|staying|settled)\\s+(?:in|at|near|on|with)\\s+(?<value>.+)$`,
         'i',
       ),
       topic: 'residence',
@@ -320,7 +321,7 @@ export const english: StatementLanguage = {
     },
     {
       pattern: new RegExp(
-        `^I(?:['’]ve got| have got|\\s+${now}have|\\s+${now}own| adopted)\\s+(?<value>(?:an?|one|two|three|four|five|\\d+|no)\\s+(?:new |little |small |big |younger |older |twin |young |\\d+[- ]year[- ]old )*(?<about>dog|cat|puppy|kitten|parrot|horse|hamster|rabbit|pet|bird|fish|son|daughter|child|children|kid|kids|sons|daughters|brother|brothers|sister|sisters|sibling|siblings|dogs|cats|pets|car|bike|bicycle|motorcycle|boat|house|flat|apartment|garden|piano|guitar|husband|wife|girlfriend|boyfriend|grandchildren|grandson|granddaughter|degree|phd|licen[cs]e)\\b.*)$`,
+        `^(?:I|we)(?:['’]ve got| have got|\\s+${now}have|\\s+${now}own| adopted)\\s+(?<value>(?:an?|one|two|three|four|five|\\d+|no)\\s+(?:new |little |small |big |younger |older |twin |young |\\d+[- ]year[- ]old )*(?<about>dog|cat|puppy|kitten|parrot|horse|hamster|rabbit|pet|bird|fish|son|daughter|child|children|kid|kids|sons|daughters|brother|brothers|sister|sisters|sibling|siblings|dogs|cats|pets|car|bike|bicycle|motorcycle|boat|house|flat|apartment|garden|piano|guitar|husband|wife|girlfriend|boyfriend|grandchildren|grandson|granddaughter|degree|phd|licen[cs]e)\\b.*)$`,
         'i',
       ),
       topic: 'has',
@@ -394,5 +395,6 @@ export const english: StatementLanguage = {
       isOpen: true,
       except: fleeting,
     },
+    ...englishPersonStatements,
   ],
 };

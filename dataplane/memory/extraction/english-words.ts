@@ -1,5 +1,5 @@
 import { englishChangedThings, ofEnglishSpeaker } from './changed-things.ts';
-import { englishEndings } from './ended-values.ts';
+import { englishEndings } from './english-endings.ts';
 import type { StatementLanguage } from './statement.ts';
 
 /** Pattern of the words for an occupation, up to three words before it included. */
@@ -22,7 +22,7 @@ function atStart(words: string): RegExp {
 export const englishWords: Omit<StatementLanguage, 'forms'> = {
   endings: englishEndings,
   fillers:
-    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|guess what|(?:you )?know what|surprise|turns out|it turns out(?: that)?|(?:big|great|good|bad|sad|breaking) news|news ?flash|long story short|my (?:mistake|bad)|oops|whoops|scratch that|(?:quick|small|little) (?:update|correction|note)|i mean|perfect|wow|makes sense|great answer|never mind|good one|interesting|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
+    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|guess what|(?:you )?know what|surprise|(?:it )?turn(?:s|ed) out(?: that)?|(?:big|great|good|bad|sad|breaking) news|news ?flash|long story short|my (?:mistake|bad)|oops|whoops|scratch that|(?:quick|small|little) (?:update|correction|note)|i mean|perfect|wow|makes sense|great answer|never mind|good one|interesting|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
   tails: [
     /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust \p{L}+ing\b|\bhonestly\b|\bthough\b|\bbtw\b|\bby the way\b|\p{Extended_Pictographic}\uFE0F?|[:;]-?[)D]+(?![)D])|\)\)+(?!\))))+[\s.!…)]*$/iu,
     // A remark on the statement, not its condition: "if that matters", and behind a comma "if you must know".
@@ -52,14 +52,32 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
       /\b(?:I|we)(?:'ve| have)? (?:just )?(?:switched|changed) (?:employers|jobs|companies)\b|\bI(?:'ve)? (?:quit|left) (?:my|that|my old|the old) (?:job|company|firm)\b(?! (?:\p{L}+ )?(?:party|dinner|meeting|chat)\b)|\bI (?:was|got|'ve been) (?:laid off|fired|hired)\b/iu,
       /^(?:employer|job)$/,
     ],
+    [
+      ofEnglishSpeaker('changed (?:cities|countries|towns)|(?:my|our) address (?:has )?changed|have a new address'),
+      /^residence$/,
+    ],
+    [
+      /^(?:my (?:husband|wife|partner) and I|I and my (?:husband|wife|partner)) (?:have |are |got )?(?:separated|split up|broke up|divorced|getting divorced)(?!\p{L})/iu,
+      /^marital status$/,
+    ],
     [atStart('(?:changed|switched) careers?|retrained|gave (?:that|my) trade up'), /^job$/],
     [
       /^(?:(?:the|my|our) )?divorce came through\b|\bI'm (?:divorced|single again)\b|\b(?:I|we)(?:'ve)? (?:got |just got )?divorced\b|\bwe(?:'ve)? (?:split up|broke up)(?! (?:into|in|the|a|our|for|over)\b)/i,
       /^marital status$/,
     ],
-    [ofEnglishSpeaker("I'm eating meat again|(?:quit|dropped|gave up on|am done with) (?:that|my) diet"), /^diet/],
+    [
+      ofEnglishSpeaker(
+        '(?:eat|eating) (?:meat|fish|everything) again|(?:quit|dropped|gave up on|am done with) (?:that|my) diet',
+      ),
+      /^diet/,
+    ],
     [/\bchanged my (?:legal )?name\b|\bI (?:now go by \p{L}+|go by \p{L}+ now)(?!\p{L})/iu, /^name$/],
-    [ofEnglishSpeaker("kicked the habit|(?:quit|stopped) smoking|(?:I'm )?nicotine-free"), /^smoking/],
+    [
+      ofEnglishSpeaker(
+        "kicked the habit|(?:quit|stopped|gave up|given up) smoking|haven't smoked|(?:I'm )?nicotine-free",
+      ),
+      /^smoking/,
+    ],
     [
       ofEnglishSpeaker('(?:traded (?:the old one|my car|that car) in|sold (?:my|our|that) car)'),
       /^(?:car|my: car|has: car)/,

@@ -1,3 +1,4 @@
+import { russianPersonStatements } from './russian-person-statements.ts';
 import { russianNonPlaces, russianWords } from './russian-words.ts';
 import type { StatementLanguage } from './statement.ts';
 
@@ -159,7 +160,8 @@ export const russian: StatementLanguage = {
         'iu',
       ),
       topic: 'job',
-      except: /^(?:потом|затем|этом|всем|целым|самим|собой|больш\p{L}+|лучш\p{L}+|дом(?:ом|ой))(?![\p{L}])/iu,
+      except:
+        /^(?:веган|вегетариан|сыроед|мясоед|пескетариан)|^(?:потом|затем|этом|всем|целым|самим|собой|больш\p{L}+|лучш\p{L}+|дом(?:ом|ой))(?![\p{L}])/iu,
     },
     {
       pattern:
@@ -180,6 +182,11 @@ export const russian: StatementLanguage = {
     {
       pattern:
         /^я\s+(?:уже |недавно |теперь |снова |официально )*(?<value>женат|замужем|холост(?:ой)?|в разводе|разведен[аы]?|разведён|развел(?:ся|ась)|развёлся|женился|вышла замуж|помолвлен[а]?|вдовец|вдова|в отношениях)(?![\p{L}]).*$/iu,
+      topic: 'marital status',
+    },
+    {
+      pattern:
+        /^(?:уже |недавно |наконец )*(?<value>женился|вышла замуж|развелся|развелась)(?! (?:мо[йя]|наш|брат|сестра|друг|подруга|он|она|сосед|дочь|сын)(?!\p{L}))(?![\p{L}]).*$/iu,
       topic: 'marital status',
     },
     {
@@ -215,6 +222,10 @@ export const russian: StatementLanguage = {
     {
       pattern:
         /^мо(?:й|я|ё|е|и)\s+(?:самый |самая |самое )?любим(?:ый|ая|ое|ые)\s+(?<about>[\p{L}-]+)\s+(?<value>.+)$/iu,
+      topic: 'favourite',
+    },
+    {
+      pattern: /^любим(?:ый|ая|ое|ые) (?<about>[\p{L}-]+) у меня (?:это |[-—–] )*(?<value>.+)$/iu,
       topic: 'favourite',
     },
     {
@@ -371,5 +382,6 @@ export const russian: StatementLanguage = {
       topic: 'happened',
       isOpen: true,
     },
+    ...russianPersonStatements,
   ],
 };
