@@ -102,6 +102,14 @@ export function reachSuite(open: () => Promise<Relations>): void {
       expect(each).toEqual([...ids.map(() => true), false]);
     });
 
+    test('a question may claim as many groups as a call', async () => {
+      const claimed = Array.from({ length: relationLimits.claimedGroups }, (_one, at) => `group:claimed-${at}`);
+      await using relations = await given(t(`${claimed.at(-1)}#member`, 'view', 'agent:a'));
+      expect(await relations.nextObjects(ann, 'view', 'agent', { limit: 2 }, claimed)).toEqual(['agent:a']);
+      expect(await relations.checkEach(ann, 'view', ['agent:a', 'agent:b'], claimed)).toEqual([true, false]);
+      expect(await relations.check(ann, 'view', 'agent:a', claimed)).toBe(true);
+    });
+
     test('checks of a batch have one type of object and a relation of it', async () => {
       await using relations = await given(t(ann, 'view', 'agent:a'));
       expect(await relations.checkEach(ann, 'view', [])).toEqual([]);

@@ -9,6 +9,7 @@ import { RelationsModelError, RelationsUnavailableError } from '../../relations-
 import { checkClaims, checkObject, checkObjects, checkQuestion, checkTypeRelation, checkWindow } from '../../tuple.ts';
 import { authorizationModel, isSameModel } from './authorization-model.ts';
 import { checkInBatches } from './check-in-batches.ts';
+import { claimParts } from './claim-parts.ts';
 import { groupsFrom, largestReach, objectsFrom, type ReadTuples, tooComplex } from './reach.ts';
 import type { StoreRegistry } from './store-registry.ts';
 
@@ -104,10 +105,13 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
     async check(subject, relation, object, claimed = []) {
       checkQuestion(subject, relation, object);
       checkClaims(subject, claimed);
-      const contextualTuples = claimed.map((group) => ({ user: subject, relation: 'member', object: group }));
-      const question = { user: subject, relation, object, contextualTuples };
-      const { allowed } = await available(() => client().check(question, { consistency }));
-      return allowed === true;
+      for (const part of claimParts(claimed)) {
+        const contextualTuples = part.map((group) => ({ user: subject, relation: 'member', object: group }));
+        const question = { user: subject, relation, object, contextualTuples };
+        const { allowed } = await available(() => client().check(question, { consistency }));
+        if (allowed === true) return true;
+      }
+      return false;
     },
 
     async groupsOf(subject, claimed = []) {
@@ -129,8 +133,14 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
     async checkEach(subject, relation, objects, claimed = []) {
       checkClaims(subject, claimed);
       checkObjects(relation, objects);
-      const question = { subject, relation, objects, claimed };
-      return await available(() => checkInBatches(client(), question, consistency));
+      const allowed = objects.map(() => false);
+      for (const part of claimParts(claimed)) {
+        const open = [...objects.keys()].filter((at) => !allowed[at]);
+        const question = { subject, relation, objects: open.map((at) => objects[at] ?? ''), claimed: part };
+        const answers = await available(() => checkInBatches(client(), question, consistency));
+        for (const [place, at] of open.entries()) allowed[at] = answers[place] === true;
+      }
+      return allowed;
     },
 
     async tuplesOf(object) {
