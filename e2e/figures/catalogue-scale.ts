@@ -4,23 +4,28 @@ import { startCatalogue } from '../../dataplane/catalogue/testing/start-catalogu
 import { fillCatalogue } from '../catalogue/fill-catalogue.ts';
 import type { Figure } from '../support/figure.ts';
 
-/** `page` and `search` bound the 95th percentiles at 1 % visible, milliseconds. */
+/**
+ * `page` and `search` bound the 95th percentiles at 1 % visible, milliseconds. A caller who sees everything has the same
+ * bound for a page and `searchAll` for a search, which ranks within all that it sees.
+ */
 const sizes = {
   // A small run checks that the requests are answered in full; times mean nothing beside other tests.
-  small: { agents: 2_000, requests: 20, page: 10_000, search: 10_000 },
-  full: { agents: 100_000, requests: 400, page: 60, search: 90 },
+  small: { agents: 2_000, requests: 20, page: 10_000, search: 10_000, searchAll: 10_000 },
+  full: { agents: 100_000, requests: 400, page: 60, search: 90, searchAll: 400 },
 } as const;
 /** Of all agents, what the caller may view and invoke. */
 const shares = [0.001, 0.005, 0.01] as const;
 export const figure: Figure = {
   name: 'catalogue-scale',
   title:
-    'pages of 20 and searches among 100,000 agents by callers who may view and invoke 0.1, 0.5 and 1 % of them, and by one with 1 % through 1,000 groups: at 1 % the 95th percentile of a page is at most 60 ms and of a search at most 90 ms',
+    'pages of 20 and searches among 100,000 agents by callers who may view and invoke 0.1, 0.5 and 1 % of them, by one with 1 % through 1,000 groups, and by one who may use all: at 1 % the 95th percentile of a page is at most 60 ms and of a search at most 90 ms, and of all at most 60 and 400 ms',
   async run(size, say) {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };
     await using server = await startTestServer();
     await using world = await startCatalogue(await server.createDatabase(), {
       config: { indexBytes: 1_024 * 1_048_576 },
+      // The agents have no resources, so that each pass of the feed would ask for all of them.
+      overrides: { pollMs: 3_600_000 },
     });
     const { agents, requests, ...bounds } = sizes[size];
     const ids = await fillCatalogue(world, agents);
@@ -40,7 +45,11 @@ export const figure: Figure = {
         return [{ subject: member, relation: 'member', object: group }, ...both(`${group}#member`, id)];
       }),
     );
-    callers.push('grouped');
+    const staff = 'group:acme/staff';
+    await grantAll([{ subject: 'user:https%3A//people.example|all', relation: 'member', object: staff }]);
+    await grantAll(ids.flatMap((id) => both(`${staff}#member`, id)));
+    callers.push('grouped', 'all');
+    await world.database.sql`analyze`;
     const first = await world.token('grouped');
     const begun = performance.now();
     const body = JSON.stringify({ query: 'salaries and holidays', workspaceId: 'support' });
@@ -58,8 +67,9 @@ export const figure: Figure = {
       const page = await percentile(requests, () => world.ask(token, '/api/v1/agents'), 'items', 20);
       const search = await percentile(requests, () => world.ask(token, '/api/v1/agents/search', init), 'matches', 1);
       found.push(`${caller}: page ${page.toFixed(1)} ms, search ${search.toFixed(1)} ms`);
-      const isBounded = caller === 'share-0.01' || caller === 'grouped';
-      if (isBounded && (page > bounds.page || search > bounds.search)) holds = false;
+      const isBounded = caller === 'share-0.01' || caller === 'grouped' || caller === 'all';
+      const most = caller === 'all' ? bounds.searchAll : bounds.search;
+      if (isBounded && (page > bounds.page || search > most)) holds = false;
     }
     return { holds, line: `${agents} agents, 95th percentiles of ${requests} requests: ${found.join('; ')}` };
 

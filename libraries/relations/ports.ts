@@ -55,8 +55,9 @@ export type Relations = AsyncDisposable & {
 
   /**
    * The objects of objectsOf from one of them on, in the order of their characters for names in ASCII. Fewer than the limit
-   * only if there are no more. The work depends on what the subject reaches, and not on other objects or their subjects; for
-   * more than a store can follow that way, RelationsModelError too_complex.
+   * only if there are no more. The subject may be `group:…#member`, for what every member of a group has by it. The work
+   * depends on what the subject reaches, and not on other objects or their subjects; for more than a store can follow that
+   * way, RelationsModelError too_complex.
    */
   nextObjects(
     subject: string,

@@ -80,6 +80,19 @@ export function checkClaims(subject: string, claimed: readonly string[]): void {
   if (kind !== 'user' && kind !== 'agent') {
     throw new RelationsModelError('bad_subject', 'the subject must be one user: or one agent:');
   }
+  checkClaimed(claimed);
+}
+
+/**
+ * Refuses what checkClaims refuses, but for the members of a group as the subject.
+ * @throws RelationsModelError
+ */
+export function checkHolder(subject: string, claimed: readonly string[]): void {
+  if (kindOf(subject) !== 'group#member') checkClaims(subject, claimed);
+  else checkClaimed(claimed);
+}
+
+function checkClaimed(claimed: readonly string[]): void {
   if (claimed.length > relationLimits.claimedGroups) {
     throw new RelationsModelError('too_many', `a call claims at most ${relationLimits.claimedGroups} groups`);
   }

@@ -2,17 +2,18 @@ import { type AgentProtocol, agentProtocols } from '#contracts/catalogue';
 import { agentPrincipals } from '#relations/agent-principals';
 import type { Relations } from '#relations/ports';
 import { RelationsModelError } from '#relations/relations-error';
+import { authenticatedAll, membersOfGroup } from '#relations/tenant-object';
 import type { CatalogueCaller } from './catalogue-caller.ts';
-import { commonIds, type IdPart, type IdWindow } from './common-ids.ts';
+import { commonIds, type IdList, type IdWindow } from './common-ids.ts';
 import { type CatalogueRight, judgeAgents } from './judge-agents.ts';
 
-/** The agents on which a caller has a right at this moment, or a part of them in the order of their ids. */
+/** The agents on which a caller has a right at this moment, or a part of them: their ids in order. */
 type ListedReach = {
   readonly kind: 'listed';
-  /** The ids of agents on which it has the right if their protocol is A2A: there it belongs to the group of every caller. */
-  readonly overA2a: readonly string[];
-  /** Those of them on which it has the right over every protocol. */
+  /** Those on which the person and the agent that acts for it have the right, over every protocol. */
   readonly own: readonly string[];
+  /** Those on which every caller has the right, if their protocol is A2A. */
+  readonly everyone: readonly string[];
   /** The id from which the next part begins; undefined at the end. */
   readonly next: string | undefined;
 };
@@ -23,8 +24,8 @@ export const wideReach = { kind: 'wide' } as const;
 type AgentReach = ListedReach | typeof wideReach;
 
 type Questions = Pick<Relations, 'nextObjects' | 'checkEach'>;
+type Rights = { readonly relations: Questions; readonly caller: CatalogueCaller; readonly right: CatalogueRight };
 
-const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const start = 'agent:';
 /** Agents of one question about all of them. */
 const mostAtOnce = 50_000;
@@ -32,54 +33,36 @@ const mostAtOnce = 50_000;
 /**
  * Asks the store from the side of the caller, so that the cost depends on what the caller may reach and on nothing that is
  * hidden from it (`catalogue:auth:current-check`).
- * @param window.limit most ids, at least 1
+ * @param window.limit most ids of each kind, at least 1
  * @throws RelationsUnavailableError
  */
-export async function nextReach(
-  relations: Questions,
-  caller: CatalogueCaller,
-  right: CatalogueRight,
-  window: IdWindow,
-): Promise<AgentReach> {
-  try {
-    const [overA2a, own] = await Promise.all([partOf(true), partOf(false)]);
-    const isId = (id: string): boolean => idForm.test(id);
-    return { kind: 'listed', overA2a: overA2a.ids.filter(isId), own: own.ids.filter(isId), next: overA2a.next };
-  } catch (error) {
-    if (isTooComplex(error)) return wideReach;
-    throw error;
-  }
-
-  /** The agents that a caller reaches over every protocol are among those over A2A, so that one limit covers both. */
-  function partOf(everyone: boolean): Promise<IdPart> {
-    return commonIds(
-      agentPrincipals(caller, everyone).map(({ subject, claimed }) => async ({ from, limit }: IdWindow) => {
-        const part = { from: `${start}${from}`, limit };
-        const objects = await relations.nextObjects(subject, right, 'agent', part, claimed);
-        return objects.map((object) => object.slice(start.length));
-      }),
-      window,
-    );
-  }
+export async function nextReach(rights: Rights, window: IdWindow): Promise<AgentReach> {
+  return await unlessTooComplex(async () => {
+    const parts = await Promise.all(listsOf(rights).map((lists) => commonIds(lists, window)));
+    const next = parts.flatMap((part) => part.next ?? []).toSorted()[0];
+    // Beyond, one of them has ids that are not read yet.
+    const [own = [], everyone = []] = parts.map(({ ids }) => ids.filter((id) => next === undefined || id < next));
+    return { kind: 'listed', own, everyone, next };
+  });
 }
 
 /** All agents on which the caller has the right. @throws RelationsUnavailableError */
-export async function wholeReach(
-  relations: Questions,
-  caller: CatalogueCaller,
-  right: CatalogueRight,
-  signal: AbortSignal,
-): Promise<AgentReach> {
-  const [overA2a, own]: [string[][], string[][]] = [[], []];
-  for (let from: string | undefined = ''; from !== undefined; ) {
-    signal.throwIfAborted();
-    const part = await nextReach(relations, caller, right, { from, limit: mostAtOnce });
-    if (part.kind === 'wide') return part;
-    overA2a.push([...part.overA2a]);
-    own.push([...part.own]);
-    from = part.next;
+export async function wholeReach(rights: Rights, signal: AbortSignal): Promise<AgentReach> {
+  return await unlessTooComplex(async () => {
+    const [own = [], everyone = []] = await Promise.all(listsOf(rights).map(all));
+    return { kind: 'listed', own, everyone, next: undefined };
+  });
+
+  async function all(lists: readonly IdList[]): Promise<readonly string[]> {
+    const parts: (readonly string[])[] = [];
+    for (let from: string | undefined = ''; from !== undefined; ) {
+      signal.throwIfAborted();
+      const part = await commonIds(lists, { from, limit: mostAtOnce });
+      parts.push(part.ids);
+      from = part.next;
+    }
+    return parts.length === 1 ? (parts[0] ?? []) : parts.flat();
   }
-  return { kind: 'listed', overA2a: overA2a.flat(), own: own.flat(), next: undefined };
 }
 
 /**
@@ -87,33 +70,41 @@ export async function wholeReach(
  * agent and for a missing one.
  * @throws RelationsUnavailableError
  */
-export async function allowedProtocols(
-  relations: Questions,
-  caller: CatalogueCaller,
-  right: CatalogueRight,
-  agentId: string,
-): Promise<readonly AgentProtocol[]> {
-  const object = `${start}${agentId}`;
-  try {
-    const reached = await Promise.all(agentProtocols.map(isReached));
-    return agentProtocols.filter((_protocol, at) => reached[at]);
-  } catch (error) {
-    if (!isTooComplex(error)) throw error;
-    const agents = agentProtocols.map((protocol) => ({ agent_id: agentId, protocol }));
-    const allowed = await judgeAgents(relations, caller, right, agents);
-    return agentProtocols.filter((_protocol, at) => allowed[at]);
-  }
-
-  async function isReached(protocol: AgentProtocol): Promise<boolean> {
-    const lists = await Promise.all(
-      agentPrincipals(caller, protocol === 'a2a').map(({ subject, claimed }) =>
-        relations.nextObjects(subject, right, 'agent', { from: object, to: object, limit: 1 }, claimed),
-      ),
+export async function allowedProtocols(rights: Rights, agentId: string): Promise<readonly AgentProtocol[]> {
+  const isIn = async (list: IdList): Promise<boolean> =>
+    (await list({ from: agentId, to: agentId, limit: 1 })).includes(agentId);
+  const reach = await unlessTooComplex(async () => {
+    const [own, everyone] = await Promise.all(
+      listsOf(rights).map(async (lists) => (await Promise.all(lists.map(isIn))).every(Boolean)),
     );
-    return lists.every(([first]) => first === object);
+    return { kind: 'known', own, everyone } as const;
+  });
+  if (reach.kind === 'known') return agentProtocols.filter((one) => reach.own || (one === 'a2a' && reach.everyone));
+  const agents = agentProtocols.map((protocol) => ({ agent_id: agentId, protocol }));
+  const allowed = await judgeAgents(rights, agents);
+  return agentProtocols.filter((_protocol, at) => allowed[at]);
+}
+
+/** The lists whose common ids are the caller's own, and the list of every caller. */
+function listsOf({ relations, caller, right }: Rights): readonly [own: readonly IdList[], everyone: readonly IdList[]] {
+  const own = agentPrincipals(caller, false);
+  const everyone = { subject: membersOfGroup(authenticatedAll), claimed: [] };
+  return [own.map(listOf), [listOf(everyone)]];
+
+  function listOf({ subject, claimed }: (typeof own)[number]): IdList {
+    return async ({ from, to, limit }) => {
+      const window = { from: `${start}${from}`, ...(to === undefined ? {} : { to: `${start}${to}` }), limit };
+      const objects = await relations.nextObjects(subject, right, 'agent', window, claimed);
+      return objects.map((object) => object.slice(start.length));
+    };
   }
 }
 
-function isTooComplex(error: unknown): boolean {
-  return error instanceof RelationsModelError && error.code === 'too_complex';
+async function unlessTooComplex<T>(ask: () => Promise<T>): Promise<T | typeof wideReach> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof RelationsModelError && error.code === 'too_complex') return wideReach;
+    throw error;
+  }
 }

@@ -1,10 +1,15 @@
 /** Ids of a sorted list without duplicates, from one on: at most `limit`, and fewer only if there are no more. */
 export type IdList = (window: IdWindow) => Promise<readonly string[]>;
 
-export type IdWindow = { readonly from: string; readonly limit: number };
+export type IdWindow = {
+  readonly from: string;
+  /** The last id that may be returned; absent for the last of the list. */
+  readonly to?: string;
+  readonly limit: number;
+};
 
 /** A part of a list; `next` is the first id after it, undefined at the end of the list. */
-export type IdPart = { readonly ids: readonly string[]; readonly next: string | undefined };
+type IdPart = { readonly ids: readonly string[]; readonly next: string | undefined };
 
 /**
  * The next ids that all lists have. Where one list has a gap, the others are not read, so that the work depends on the
@@ -12,6 +17,11 @@ export type IdPart = { readonly ids: readonly string[]; readonly next: string | 
  * @param limit at least 1
  */
 export async function commonIds(lists: readonly IdList[], { from, limit }: IdWindow): Promise<IdPart> {
+  const [only] = lists;
+  if (lists.length === 1 && only !== undefined) {
+    const ids = await only({ from, limit: limit + 1 });
+    return ids.length <= limit ? { ids, next: undefined } : { ids: ids.slice(0, limit), next: ids[limit] };
+  }
   const found: string[] = [];
   const size = limit + 1;
   for (let start: string | undefined = from; start !== undefined && found.length <= limit; ) {

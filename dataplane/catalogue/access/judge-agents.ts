@@ -6,6 +6,12 @@ import type { CatalogueCaller } from './catalogue-caller.ts';
 
 export type CatalogueRight = 'view' | 'invoke';
 
+type JudgedRight = {
+  readonly relations: Pick<Relations, 'checkEach'>;
+  readonly caller: CatalogueCaller;
+  readonly right: CatalogueRight;
+};
+
 /** An agent with the protocol that decides whether the group of every caller counts. */
 type JudgedAgent = { readonly agent_id: string; readonly protocol: AgentProtocol };
 
@@ -15,9 +21,7 @@ type JudgedAgent = { readonly agent_id: string; readonly protocol: AgentProtocol
  * @throws RelationsUnavailableError
  */
 export async function judgeAgents(
-  relations: Pick<Relations, 'checkEach'>,
-  caller: CatalogueCaller,
-  right: CatalogueRight,
+  { relations, caller, right }: JudgedRight,
   agents: readonly JudgedAgent[],
 ): Promise<readonly boolean[]> {
   const allowed = new Set<JudgedAgent>();

@@ -13,12 +13,13 @@ import type { CatalogueRequest, CatalogueResponse } from './catalogue.ts';
 export async function getAgent({ service, caller, path }: CatalogueRequest): Promise<CatalogueResponse> {
   const { database, relations } = service;
   const agentId = path('agentId');
-  const viewable = await allowedProtocols(relations, caller, 'view', agentId);
+  const viewing = { relations, caller, right: 'view' } as const;
+  const viewable = await allowedProtocols(viewing, agentId);
   const agent = await findShownAgent(database.sql, agentId, viewable);
   if (agent === undefined) return failure('not_found');
   const [[isViewable], [isInvocable]] = await Promise.all([
-    judgeAgents(relations, caller, 'view', [agent]),
-    judgeAgents(relations, caller, 'invoke', [agent]),
+    judgeAgents(viewing, [agent]),
+    judgeAgents({ ...viewing, right: 'invoke' }, [agent]),
   ]);
   if (!isViewable) return failure('not_found');
   if (agent.is_contested) return failure('identity_conflict');

@@ -21,7 +21,7 @@ export function listAgents(version: ApiVersion) {
     const filters = filtersOf(query);
     if (filters.state === 'degraded') {
       // Hidden from everyone (`catalogue:state:degraded-hidden`). A caller whose rights are not known is refused all the same.
-      await nextReach(relations, caller, 'view', { from: '', limit: 1 });
+      await nextReach({ relations, caller, right: 'view' }, { from: '', limit: 1 });
       return success({ items: [], nextCursor: null });
     }
     const limit = readLimit(query['limit'], catalogueLimits.pageSize) ?? catalogueLimits.pageSize.default;

@@ -4,7 +4,7 @@ import { nextReach, wideReach } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import { judgeAgents } from '../access/judge-agents.ts';
 import type { AgentContent } from '../records/agent-content.ts';
-import { type AgentFilters, readAgents } from '../records/read-agents.ts';
+import { type AgentFilters, isId, readAgents } from '../records/read-agents.ts';
 
 type PageParts = { readonly sql: Sql; readonly relations: Pick<Relations, 'nextObjects' | 'checkEach'> };
 type ShownAgent = { readonly agent: AgentContent; readonly isInvocable: boolean };
@@ -30,6 +30,7 @@ const walked = 250;
  */
 export async function readPage(parts: PageParts, { caller, filters, after, limit }: PageQuery): Promise<Page> {
   const { sql, relations } = parts;
+  const viewing = { relations, caller, right: 'view' } as const;
   const kept: ShownAgent[] = [];
   let last = after;
   let size = Math.max(sizes.first, limit + 1);
@@ -52,21 +53,21 @@ export async function readPage(parts: PageParts, { caller, filters, after, limit
   };
 
   async function readPart({ from, size, after, need }: PartQuery): Promise<Part> {
-    const reach = isWide ? wideReach : await nextReach(relations, caller, 'view', { from, limit: size });
+    const reach = isWide ? wideReach : await nextReach(viewing, { from, limit: size });
     if (reach.kind === 'wide') {
       isWide = true;
       const agents = await readAgents(sql, { filters, after, limit: walked });
       return { agents, from: agents.length < walked ? undefined : agents.at(-1)?.agent_id };
     }
-    const among = { ids: reach.overA2a, own: reach.own };
+    const among = { own: reach.own.filter(isId), everyone: reach.everyone.filter(isId) };
     const agents = await readAgents(sql, { filters, among, after, limit: need });
     return { agents, from: agents.length < need ? reach.next : agents.at(-1)?.agent_id };
   }
 
   async function shown(agents: readonly AgentContent[]): Promise<readonly ShownAgent[]> {
     const [viewable, invocable] = await Promise.all([
-      judgeAgents(relations, caller, 'view', agents),
-      judgeAgents(relations, caller, 'invoke', agents),
+      judgeAgents(viewing, agents),
+      judgeAgents({ ...viewing, right: 'invoke' }, agents),
     ]);
     return agents.flatMap((agent, at) => (viewable[at] ? [{ agent, isInvocable: invocable[at] === true }] : []));
   }

@@ -15,8 +15,8 @@ export type AgentFilters = {
 
 type AgentQuery = {
   readonly filters: AgentFilters;
-  /** Only agents with these ids; those that are not in `own` only with the protocol A2A. */
-  readonly among?: { readonly ids: readonly string[]; readonly own: readonly string[] };
+  /** Only agents with these ids, those of `everyone` only with the protocol A2A; each must be an id. */
+  readonly among?: { readonly own: readonly string[]; readonly everyone: readonly string[] };
   /** The id after which the agents begin; absent for the first ones. */
   readonly after: string | undefined;
   readonly limit: number;
@@ -62,9 +62,17 @@ export async function readAgents(
 }
 
 /** Decided by the server, so that no row of an agent that is hidden from the caller reaches the process. */
-function isAmong(sql: Sql, { ids, own }: NonNullable<AgentQuery['among']>) {
-  return sql`and agent_id = any(${sql.array([...ids])}::uuid[])
+function isAmong(sql: Sql, { own, everyone }: NonNullable<AgentQuery['among']>) {
+  const ids = [...new Set([...own, ...everyone])];
+  return sql`and agent_id = any(${sql.array(ids)}::uuid[])
     and (protocol = 'a2a' or agent_id = any(${sql.array([...own])}::uuid[]))`;
+}
+
+const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether a text is an id of an agent, as the database takes it: a store of rights may have other objects. */
+export function isId(text: string): boolean {
+  return idForm.test(text);
 }
 
 /** The agents of these ids that exist, in any state. @throws SqlUnavailableError */

@@ -21,11 +21,6 @@ export function labelOverA2a(agentId: string): string {
   return `a2a/${agentId}`;
 }
 
-/** The id of the agent of a label: the id as such, or that of `labelOverA2a`. */
-export function agentOfLabel(label: string): string {
-  return label.slice(label.indexOf('/') + 1);
-}
-
 /** The id of the agent of a candidate. */
 export function agentOfEntry(id: string): string {
   return id.slice(0, id.indexOf('/'));

@@ -8,8 +8,8 @@ import { wholeReach } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import { judgeAgents } from '../access/judge-agents.ts';
 import type { AgentContent } from '../records/agent-content.ts';
-import { readAgents, readAgentsById } from '../records/read-agents.ts';
-import { agentOfEntry, agentOfLabel, labelOverA2a, newestChange } from './agent-source.ts';
+import { isId, readAgents, readAgentsById } from '../records/read-agents.ts';
+import { agentOfEntry, labelOverA2a, newestChange } from './agent-source.ts';
 import { subjectTerms } from './function-words.ts';
 import type { SimilarityFloor } from './similarity-floor.ts';
 
@@ -40,8 +40,8 @@ type FoundAgent = { readonly agent: AgentContent; readonly score: number };
 
 /** Agents of one batch, for a caller whose reach the store does not list. */
 const batch = 1_000;
-/** Ids of one statement that looks for an agent of the workspace. */
-const lookedUp = 10_000;
+/** Ids of the first statement that looks for an agent of the workspace, and of later ones. */
+const lookedUp = { first: 250, growth: 5, most: 10_000 } as const;
 
 /**
  * The agents that belong best to a query among those that the caller may invoke, best first. Both rankings and the
@@ -53,10 +53,10 @@ const lookedUp = 10_000;
 export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch): Promise<readonly FoundAgent[]> {
   const { database, index } = ports;
   const { workspaceId, topK, minScore, call } = search;
-  const labels = await invocableLabels(ports, search);
+  const reach = await invocable(ports, search);
   const { legs, floor } = await legsOf(ports, search);
   // First, so that a workspace of hidden agents costs the statements of a missing one.
-  if (!(await hasEntry(database.sql, workspaceId, labels))) return [];
+  if (!(await hasEntry(database.sql, workspaceId, reach))) return [];
   // Read after the rights: the index then knows every agent that they may name.
   const changeNo = await newestChange(database.sql, workspaceId);
   if (changeNo === undefined) return [];
@@ -64,7 +64,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
     {
       partition: workspaceId,
       reflects: changeNo,
-      labels,
+      labels: [...reach.own, ...reach.everyone.map(labelOverA2a)],
       condition: conditionOf(search),
       legs,
       window: Math.max(50, 4 * topK),
@@ -94,7 +94,7 @@ async function presentOf(
     return agent !== undefined && isCandidate(agent, search) ? [{ agent, score }] : [];
   });
   const judged = current.map(({ agent }) => agent);
-  const allowed = await judgeAgents(relations, search.caller, 'invoke', judged);
+  const allowed = await judgeAgents({ relations, caller: search.caller, right: 'invoke' }, judged);
   return current.filter((_one, at) => allowed[at]);
 }
 
@@ -113,15 +113,15 @@ function isCandidate(agent: AgentContent, { workspaceId, protocols, implementati
  * Whether the workspace has an agent that the caller reaches. Without one the index is not asked: neither the time nor the
  * memory of loading a workspace tells about agents that are hidden from the caller, and no other workspace is evicted.
  */
-async function hasEntry(sql: Sql, workspace: string, labels: readonly string[]): Promise<boolean> {
-  const ids = [...new Set(labels.map(agentOfLabel))];
-  const own = new Set(labels);
-  for (let from = 0; from < ids.length; from += lookedUp) {
-    const part = ids.slice(from, from + lookedUp);
+async function hasEntry(sql: Sql, workspace: string, { own, everyone }: Invocable): Promise<boolean> {
+  let size: number = lookedUp.first;
+  for (let from = 0; from < Math.max(own.length, everyone.length); from += size) {
+    if (from > 0) size = Math.min(lookedUp.most, size * lookedUp.growth);
+    const [always, overA2a] = [own, everyone].map((ids) => ids.slice(from, from + size).filter(isId));
     const [found] = await sql`
       select from catalogue.entries where workspace = ${workspace} and is_listed
-        and agent_id = any(${sql.array(part)}::uuid[])
-        and (protocol = 'a2a' or agent_id = any(${sql.array(part.filter((id) => own.has(id)))}::uuid[])) limit 1`;
+        and (agent_id = any(${sql.array(always ?? [])}::uuid[])
+          or (protocol = 'a2a' and agent_id = any(${sql.array(overA2a ?? [])}::uuid[]))) limit 1`;
     if (found !== undefined) return true;
   }
   return false;
@@ -169,25 +169,22 @@ function conditionOf({ protocols, implementationTypes }: AgentSearch): Attribute
   return { and: [...among('protocol', protocols), ...among('implementationType', implementationTypes)] };
 }
 
-/** The labels of the agents that the caller may invoke; of the workspace only, if the store does not list its reach. */
-async function invocableLabels(
-  { relations, database }: AgentSearchPorts,
-  search: AgentSearch,
-): Promise<readonly string[]> {
+type Invocable = Record<'own' | 'everyone', readonly string[]>;
+
+/** The agents that the caller may invoke; those of the workspace only, if the store does not list its reach. */
+async function invocable({ relations, database }: AgentSearchPorts, search: AgentSearch): Promise<Invocable> {
   const { caller, workspaceId, call } = search;
-  const reach = await wholeReach(relations, caller, 'invoke', call.signal);
-  if (reach.kind === 'listed') {
-    const own = new Set(reach.own);
-    return [...own, ...reach.overA2a.filter((id) => !own.has(id)).map(labelOverA2a)];
-  }
-  const labels: string[] = [];
+  const rights = { relations, caller, right: 'invoke' } as const;
+  const reach = await wholeReach(rights, call.signal);
+  if (reach.kind === 'listed') return reach;
+  const own: string[] = [];
   for (let after: string | undefined; ; ) {
     call.signal.throwIfAborted();
     const filters = { state: 'active', workspaceId } as const;
     const agents = await readAgents(database.sql, { filters, after, limit: batch });
-    const allowed = await judgeAgents(relations, caller, 'invoke', agents);
-    labels.push(...agents.filter((_agent, at) => allowed[at]).map((agent) => agent.agent_id));
-    if (agents.length < batch) return labels;
+    const allowed = await judgeAgents(rights, agents);
+    own.push(...agents.filter((_agent, at) => allowed[at]).map((agent) => agent.agent_id));
+    if (agents.length < batch) return { own, everyone: [] };
     after = agents.at(-1)?.agent_id;
   }
 }

@@ -102,6 +102,21 @@ export function reachSuite(open: () => Promise<Relations>): void {
       expect(each).toEqual([...ids.map(() => true), false]);
     });
 
+    test('the members of a group have what the group and the groups around it have', async () => {
+      await using relations = await given(
+        t('group:inner#member', 'member', 'group:outer'),
+        t('group:inner#member', 'view', 'agent:a'),
+        t('group:outer#member', 'view', 'agent:b'),
+        t(ann, 'member', 'group:inner'),
+        t(ann, 'view', 'agent:c'),
+      );
+      const next = (subject: string) => relations.nextObjects(subject, 'view', 'agent', { limit: 5 });
+      expect(await next('group:inner#member')).toEqual(['agent:a', 'agent:b']);
+      expect(await next('group:outer#member')).toEqual(['agent:b']);
+      expect(await next(ann)).toEqual(['agent:a', 'agent:b', 'agent:c']);
+      await expect(next('group:inner')).rejects.toMatchObject({ code: 'bad_subject' });
+    });
+
     test('a question may claim as many groups as a call', async () => {
       const claimed = Array.from({ length: relationLimits.claimedGroups }, (_one, at) => `group:claimed-${at}`);
       await using relations = await given(t(`${claimed.at(-1)}#member`, 'view', 'agent:a'));

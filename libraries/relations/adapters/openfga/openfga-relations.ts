@@ -6,7 +6,15 @@ import { checkChange, checkLimit } from '../../check-change.ts';
 import { objectsWithin } from '../../objects-within.ts';
 import { type Relations, relationLimits, type Tuple } from '../../ports.ts';
 import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
-import { checkClaims, checkObject, checkObjects, checkQuestion, checkTypeRelation, checkWindow } from '../../tuple.ts';
+import {
+  checkClaims,
+  checkHolder,
+  checkObject,
+  checkObjects,
+  checkQuestion,
+  checkTypeRelation,
+  checkWindow,
+} from '../../tuple.ts';
 import { authorizationModel, isSameModel } from './authorization-model.ts';
 import { checkInBatches } from './check-in-batches.ts';
 import { claimParts } from './claim-parts.ts';
@@ -99,7 +107,7 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
   const read: ReadTuples = (subject, type) => readAll({ user: subject, object: `${type}:` });
   const walk = { read, most };
 
-  const relations: Relations = {
+  return {
     joinsTransactions: false,
 
     async check(subject, relation, object, claimed = []) {
@@ -126,8 +134,10 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
     },
 
     async nextObjects(subject, relation, type, window, claimed = []) {
+      checkHolder(subject, claimed);
+      checkTypeRelation(relation, type);
       checkWindow(window);
-      return objectsWithin(await relations.objectsOf(subject, relation, type, claimed), window);
+      return objectsWithin(await objectsFrom(walk, { subject, relation, type, claimed }), window);
     },
 
     async checkEach(subject, relation, objects, claimed = []) {
@@ -173,7 +183,6 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
 
     async [Symbol.asyncDispose]() {},
   };
-  return relations;
 }
 
 function tupleOf(key: { user: string; relation: string; object: string }): Tuple {

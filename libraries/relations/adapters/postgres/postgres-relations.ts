@@ -1,12 +1,13 @@
 import { type Database, type Sql, SqlUnavailableError } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { checkChange, checkLimit } from '../../check-change.ts';
-import { isGrantedOnly, model } from '../../model.ts';
+import { isGrantedOnly, model, type ObjectType } from '../../model.ts';
 import { objectsWithin } from '../../objects-within.ts';
 import type { Relations, TuplePage } from '../../ports.ts';
 import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
 import {
   checkClaims,
+  checkHolder,
   checkObject,
   checkObjects,
   checkQuestion,
@@ -59,20 +60,18 @@ function postgresRelations(sql: Sql): Relations {
     async objectsOf(subject, relation, type, claimed = []) {
       checkClaims(subject, claimed);
       checkTypeRelation(relation, type);
-      const reached = await available(() => reachedFrom(sql, [subject, ...claimed.map(membersOf)], allRelations));
-      const claims = type === 'group' && relation === 'member' ? claimed : [];
-      const found = reached.filter((one) => one.relation === relation && one.object.startsWith(`${type}:`));
-      return [...new Set([...found.map(({ object }) => object), ...claims])].sort();
+      return await objectsOfHolders(sql, [subject, ...claimed.map(membersOf)], { relation, type, claimed });
     },
 
     async nextObjects(subject, relation, type, window, claimed = []) {
-      checkClaims(subject, claimed);
+      checkHolder(subject, claimed);
       checkTypeRelation(relation, type);
       checkWindow(window);
+      const holders = [subject, ...claimed.map(membersOf)];
       if (!isGrantedOnly(type, relation)) {
-        return objectsWithin(await relations.objectsOf(subject, relation, type, claimed), window);
+        return objectsWithin(await objectsOfHolders(sql, holders, { relation, type, claimed }), window);
       }
-      const holding = { holders: [subject, ...claimed.map(membersOf)], relation, mostHolders: largestClosure };
+      const holding = { holders, relation, mostHolders: largestClosure };
       const { size, objects } = await available(() => nextHeld(sql, holding, type, window));
       if (size > largestClosure) throw tooComplex();
       return objects;
@@ -142,6 +141,22 @@ function postgresRelations(sql: Sql): Relations {
     async [Symbol.asyncDispose]() {},
   };
   return relations;
+}
+
+/** Every object of a type to which the holders have the relation, in order. */
+async function objectsOfHolders(
+  sql: Sql,
+  holders: readonly string[],
+  {
+    relation,
+    type,
+    claimed,
+  }: { readonly relation: string; readonly type: ObjectType; readonly claimed: readonly string[] },
+): Promise<readonly string[]> {
+  const reached = await available(() => reachedFrom(sql, holders, allRelations));
+  const claims = type === 'group' && relation === 'member' ? claimed : [];
+  const found = reached.filter((one) => one.relation === relation && one.object.startsWith(`${type}:`));
+  return [...new Set([...found.map(({ object }) => object), ...claims])].sort();
 }
 
 /**
