@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agentProtocols } from '#contracts/catalogue';
+import type { EmbeddingProfile } from '#models/ports';
 import type { SearchIndex } from '#search/ports';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { writeAgent } from '../feed/write-agent.ts';
@@ -8,25 +9,30 @@ import { countedWords } from '../testing/counted-words.ts';
 import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 import { searchAgents } from './search-agents.ts';
 
+const profile: EmbeddingProfile = {
+  ...{ id: 'words', model: 'words', dimension: 64, sendDimension: false, batch: 64, maxTokens: 512 },
+  ...{ queryPrefix: '', passagePrefix: '' },
+};
+
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a search beside changes'), () => {
   const parts = new AsyncDisposableStack();
   let world: CatalogueWorld;
-  const search = (candidates: SearchIndex['candidates'], workspaceId = 'support') => {
+  const search = (candidates: SearchIndex['candidates'], workspaceId = 'support', { floor = 0, minScore = 0 } = {}) => {
     const { database, relations } = world;
     // The rest of the index is not used by a search.
     const index = { candidates } as SearchIndex;
     const subject = { issuer: 'https://people.example', subject: 'ann' };
     return searchAgents(
-      { database, relations, index, models: countedWords(), profile: () => undefined, floor: { of: async () => 0 } },
+      { database, relations, index, models: countedWords(), profile: () => profile, floor: { of: async () => floor } },
       {
         caller: { subject, actors: [], tenant: undefined, groups: [] },
         query: 'anything',
         workspaceId,
-        profile: 'terms',
+        profile: 'hybrid',
         protocols: ['a2a'],
         implementationTypes: undefined,
         topK: 10,
-        minScore: 0,
+        minScore,
         call: { signal: new AbortController().signal, traceparent: '' },
       },
     );
@@ -71,5 +77,28 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search beside chang
     };
     for (const workspace of ['open', 'closed', 'none']) expect(await search(index, workspace)).toEqual([]);
     expect(asked).toEqual(['open']);
+  });
+
+  test('a vector counts above the floor of its profile and not at it, and minScore keeps the agents that have it as their score', async () => {
+    const [words, near, far] = [
+      await world.publish('by-words'),
+      await world.publish('by-vector'),
+      await world.publish('at-the-floor'),
+    ];
+    await world.allow('ann', 'invoke', words, near, far);
+    const entry = (sketch: { readonly agentId: string }, score: number) => ({ id: `${sketch.agentId}/1`, score });
+    const floor = 0.5;
+    const ranked = async () => [
+      [entry(words, 3)],
+      [entry(near, floor + Number.EPSILON), entry(far, floor), entry(words, floor - Number.EPSILON)],
+    ];
+    const found = async (minScore: number) =>
+      (await search(ranked, 'support', { floor, minScore })).map(({ agent, score }) => [agent.agent_id, score]);
+    // Of two rankings, the first of one has half of the highest score; ties are ordered by id.
+    const related = [words.agentId, near.agentId].toSorted().map((id) => [id, 0.5]);
+    expect(await found(0)).toEqual([...related, [far.agentId, 0]]);
+    expect(await found(Number.MIN_VALUE)).toEqual(related);
+    expect(await found(0.5)).toEqual(related);
+    expect(await found(0.5 + Number.EPSILON)).toEqual([]);
   });
 });
