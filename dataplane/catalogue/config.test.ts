@@ -46,6 +46,14 @@ describe('settings of the catalogue', () => {
     }
   });
 
+  test('the policy for the texts of cards needs the token of its runtimes, and the token needs a policy', () => {
+    expect(readConfig(env).config.guard).toBe('unguarded');
+    const [target, token] = [{ PORTCULLIS_GUARD_TARGET_FILE: file }, { PORTCULLIS_RUNTIME_TOKEN_FILE: file }];
+    expect(() => readConfig({ ...env, ...target })).toThrow('PORTCULLIS_RUNTIME_TOKEN_FILE is missing');
+    expect(() => readConfig({ ...env, ...token })).toThrow('PORTCULLIS_GUARD_TARGET_FILE is missing');
+    expect(readConfig({ ...env, ...target, ...token }).config.guard).toEqual({ targetFile: file, tokenFile: file });
+  });
+
   test('a webhook of events needs a secret, and a secret needs a webhook', () => {
     const url = 'https://hooks.example/agents';
     expect(() => readConfig({ ...env, PORTCULLIS_EVENTS_URL: url })).toThrow('must be set together');

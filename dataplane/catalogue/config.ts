@@ -58,6 +58,14 @@ export const settings = {
     default: 1_200,
   }),
   ...eventSettings,
+  PORTCULLIS_GUARD_TARGET_FILE: setting.optional(
+    setting.path({
+      help: 'target of the served policy that judges the texts of cards, followed on change; they are not judged without it',
+    }),
+  ),
+  PORTCULLIS_RUNTIME_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'token for the guardrail runtimes; required with PORTCULLIS_GUARD_TARGET_FILE' }),
+  ),
   PORTCULLIS_MASS_REMOVAL: setting.choice({
     help: 'pause: removals wait while more than a fifth of the agents vanish at once; accept: they do not',
     choices: ['pause', 'accept'],
@@ -92,6 +100,8 @@ export type CatalogueConfig = {
   readonly requests: { readonly atOnce: number; readonly perMinute: number };
   /** Undefined where no events are delivered. */
   readonly events: EventsConfig | undefined;
+  /** What judges the texts of cards before they are shown. */
+  readonly guard: { readonly targetFile: string; readonly tokenFile: string } | 'unguarded';
   readonly massRemoval: 'pause' | 'accept';
   readonly logLevel: LogLevel;
 };
@@ -125,6 +135,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     requests: { atOnce: read.PORTCULLIS_REQUESTS_PER_CALLER, perMinute: read.PORTCULLIS_REQUESTS_PER_MINUTE },
     events: eventReceiverOf(read),
+    guard: guardOf(read.PORTCULLIS_GUARD_TARGET_FILE, read.PORTCULLIS_RUNTIME_TOKEN_FILE),
     massRemoval: read.PORTCULLIS_MASS_REMOVAL,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
@@ -155,4 +166,13 @@ function accessFrom(read: {
     );
   }
   return { url, tokenFile, caFile: read.PORTCULLIS_API_CA_FILE, namespace: read.PORTCULLIS_NAMESPACE };
+}
+
+function guardOf(targetFile: string | undefined, tokenFile: string | undefined): CatalogueConfig['guard'] {
+  if (targetFile === undefined && tokenFile === undefined) return 'unguarded';
+  if (targetFile !== undefined && tokenFile !== undefined) return { targetFile, tokenFile };
+  const missing = targetFile === undefined ? 'PORTCULLIS_GUARD_TARGET_FILE' : 'PORTCULLIS_RUNTIME_TOKEN_FILE';
+  throw new ConfigError([
+    `${missing} is missing: the texts of cards are judged with both settings, and with neither they are not`,
+  ]);
 }

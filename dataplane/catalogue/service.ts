@@ -1,4 +1,5 @@
 import { serveApi } from '#api/serve-api';
+import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { serveProbes } from '#kit/http/serve-probes';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
@@ -20,6 +21,7 @@ import { createWebhookReceiver } from './events/adapters/webhook/webhook-receive
 import { forgetEvents, relayEvents } from './events/relay-events.ts';
 import type { EventsConfig } from './events-config.ts';
 import { type AgentFeed, followAgents } from './feed/follow-agents.ts';
+import { type CardJudge, createCardJudge, unguardedCards } from './feed/judge-card.ts';
 import { isFed } from './feed/write-agent.ts';
 import type { Catalogue } from './http/catalogue.ts';
 import { catalogueTable } from './http/catalogue-table.ts';
@@ -82,7 +84,13 @@ export async function createCatalogueService(
   );
   const relations =
     overrides.relations ?? parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
-  const profiles = parts.use(await followProfiles({ path: config.modelsFile, logger, onRead: metrics.profilesRead }));
+  const profiles = parts.use(
+    await followProfiles({
+      path: config.modelsFile,
+      logger,
+      onRead: (problems) => metrics.fileRefused('models', problems.length > 0),
+    }),
+  );
   const models = overrides.models ?? parts.use(openGatewayModels(config.modelGateway, secrets.modelGatewayTokenFile));
   const profile = () =>
     config.embeddingProfile === undefined ? undefined : profiles.current().embedding.get(config.embeddingProfile);
@@ -90,7 +98,8 @@ export async function createCatalogueService(
   const source = agentSource(database, () => profile()?.id);
   const index = parts.use(openEmbeddedIndex({ source, mostBytes: config.indexBytes }));
   const cursors = createPageCursors(openTokenFile(secrets.cursorKeyFile), clock);
-  const feed = config.api === undefined ? undefined : parts.use(openFeed(config.api));
+  let feed: AgentFeed | undefined;
+  if (config.api !== undefined) feed = parts.use(openFeed(config.api, await openCards()));
   if (config.api !== undefined) parts.use(embedAgents({ database, models, profile }, { logger, pollMs: every }));
   if (config.api !== undefined) {
     parts.use(
@@ -131,7 +140,19 @@ export async function createCatalogueService(
   const owned = parts.move();
   return { url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 
-  function openFeed({ url, tokenFile, caFile, namespace }: ResourceAccess): AgentFeed {
+  async function openCards(): Promise<CardJudge> {
+    if (config.guard === 'unguarded') {
+      logger.warn('cards_unguarded', {});
+      return unguardedCards;
+    }
+    const onRefused = (isRefused: boolean): void => {
+      metrics.fileRefused('guard_target', isRefused);
+      if (!isRefused) feed?.judgeAgain();
+    };
+    return createCardJudge(parts.use(await openStorageGuard({ ...config.guard, logger, onRefused })));
+  }
+
+  function openFeed({ url, tokenFile, caFile, namespace }: ResourceAccess, cards: CardJudge): AgentFeed {
     const client =
       overrides.resources ??
       parts.use(createClient({ ...mountedAccess({ url: url.href, tokenFile, caFile }), namespace }));
@@ -140,6 +161,7 @@ export async function createCatalogueService(
       database,
       logger,
       clock,
+      cards,
       acceptsMassRemoval: config.massRemoval === 'accept',
       onChange: metrics.feedChanged,
       pollMs: every,

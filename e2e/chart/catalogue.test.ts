@@ -55,10 +55,12 @@ describe('the agent catalogue of the chart', () => {
     const [api, worker] = [settingsOf(objects, 'catalogue'), settingsOf(objects, 'catalogue-worker')];
     expect(api).toMatchObject({
       ...{ embeddingProfile: 'main', indexBytes: 128 * 1_048_576, logLevel: 'warn', events: undefined },
+      guard: 'unguarded',
       requests: { atOnce: 16, perMinute: 2_400 },
     });
     expect(worker).toMatchObject({
       ...{ embeddingProfile: 'main', massRemoval: 'pause' },
+      guard: { targetFile: import.meta.filename },
       events: {
         url: new URL('https://hooks.example.com:8444/agents'),
         source: 'https://guardrails.example.com/catalogue',
@@ -85,6 +87,22 @@ describe('the agent catalogue of the chart', () => {
     expect(mounts).toEqual(expect.arrayContaining(['nats', 'nats-authorities']));
     const policy = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name.endsWith('-catalogue-worker'));
     expect(JSON.stringify(policy?.['spec'])).toContain('{"port":4333,"protocol":"TCP"}');
+  });
+
+  test('only the worker gets the policy for the texts of cards, its token, and the way to the runtimes', async () => {
+    const objects = await renderFile('production-values.yaml');
+    const [api, worker] = [podOf(objects, 'catalogue'), podOf(objects, 'catalogue-worker')];
+    const volumesOf = ({ spec }: RenderedPod) => spec.volumes?.map(({ name }) => name);
+    expect(volumesOf(worker)).toEqual(expect.arrayContaining(['guard', 'runtime-token']));
+    expect(volumesOf(worker)).toEqual(worker.spec.containers[0]?.volumeMounts?.map(({ name }) => name));
+    for (const name of ['guard', 'runtime-token']) expect(volumesOf(api)).not.toContain(name);
+    const labels = Object.keys(worker.labels).filter((label) => !(label in api.labels));
+    expect(labels).toHaveLength(1);
+    const reaches = (name: string) =>
+      JSON.stringify(ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name.endsWith(name))?.['spec']);
+    const runtimes = '"app.kubernetes.io/name":"portcullis-runtime"';
+    expect(reaches('-catalogue-worker').includes(runtimes)).toBe(true);
+    expect(reaches('-catalogue').includes(runtimes)).toBe(false);
   });
 
   test('the catalogue reads the profiles and issuers of the chart, and accepts the gateway as the issuer of agents', async () => {

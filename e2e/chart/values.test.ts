@@ -182,6 +182,7 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['catalogue.enabled', [true, false], ['true', null]],
   ['catalogue.replicas', [1, 64], [0, 65]],
   ['catalogue.issuers', [[], [{ ...trusted, jwksUrl: 'https://a.example/keys', groupsClaim: 'groups' }]], [[trusted]]],
+  ['catalogue.guard.servedPolicy', ['', 'a'.repeat(40)], ['a'.repeat(41), 'A']],
   ['catalogue.indexMib', [16, 65_536], [15, 65_537]],
   ['catalogue.requestsPerCaller', [1, 10_000], [0, 10_001]],
   ['catalogue.requestsPerMinute', [1, 1_000_000], [0, 1_000_001]],
@@ -541,6 +542,12 @@ describe('Helm', () => {
       [...memory, ...policy('a'), '--set=memory.guard.servedPolicy=b'],
       [...memory, ...policy('a'), '--set=memory.guard.servedPolicy=a'],
       /memory.guard.servedPolicy: b is not in servedPolicies/,
+    ],
+    [
+      'a guard of cards that is not served',
+      [...catalogue, ...policy('a'), '--set=catalogue.guard.servedPolicy=b'],
+      [...catalogue, ...policy('a'), '--set=catalogue.guard.servedPolicy=a'],
+      /catalogue.guard.servedPolicy: b is not in servedPolicies/,
     ],
     [
       'a memory limit of retrieval below that of its index',

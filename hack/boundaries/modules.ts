@@ -85,7 +85,22 @@ export const modules: readonly Module[] = [
   {
     folder: 'dataplane/catalogue',
     kind: 'service',
-    uses: [kit, contracts, resources, kube, environment, sql, identity, relations, api, search, queue, models, flow],
+    uses: [
+      kit,
+      contracts,
+      resources,
+      kube,
+      environment,
+      checks,
+      sql,
+      identity,
+      relations,
+      api,
+      search,
+      queue,
+      models,
+      flow,
+    ],
   },
   { folder: 'dataplane/agents', kind: 'service', uses: [kit, contracts, environment, checks, identity, mcp, flow] },
   {

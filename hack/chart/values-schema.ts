@@ -218,6 +218,7 @@ const catalogue = z.strictObject({
   profiles: profilesFileSchema.pick({ embedding: true }).required(),
   embeddingProfile: z.string().max(128),
   gatewayKey: existingSecret,
+  guard: storageGuard,
   cursorKey: existingSecret,
   indexMib: z.int().min(16).max(65_536),
   requestsPerCaller: z.int().min(1).max(10_000),

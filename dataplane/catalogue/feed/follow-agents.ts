@@ -9,15 +9,19 @@ import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import type { Database } from '#sql/connect';
+import type { Database, TransactionSql } from '#sql/connect';
+import type { AgentContent } from '../records/agent-content.ts';
 import { decideRecord } from './decide-record.ts';
-import { markComplete, markRemoved, writeAgent } from './write-agent.ts';
+import type { CardJudge } from './judge-card.ts';
+import { markComplete, markRemoved, writeAgent, writeWithFormerTexts } from './write-agent.ts';
 
 type FeedOptions = {
   readonly client: Pick<KubeClient, 'list' | 'watch' | 'get'>;
   readonly database: Pick<Database, 'sql'>;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** Decides which texts of a card are shown. */
+  readonly cards: CardJudge;
   /** Whether the agents may be removed although more vanished at once than usual. */
   readonly acceptsMassRemoval: boolean;
   readonly onChange: (change: FeedChange) => void;
@@ -28,8 +32,10 @@ type FeedOptions = {
 export type FeedChange = 'written' | 'removed' | 'failed';
 
 export type AgentFeed = AsyncDisposable & {
-  /** Agents with changes that are not stored yet. */
+  /** Agents with changes that are not stored yet, or whose texts are not judged. */
   pending(): number;
+  /** Judges the texts of all cards again: the policy has changed. */
+  judgeAgain(): void;
   /** Whether removals wait because too many agents vanished at once. */
   isPaused(): boolean;
 };
@@ -43,10 +49,12 @@ const vanishing = { always: 10, share: 0.2, withinMs: 60_000 } as const;
  * (docs/design/catalogue.md).
  */
 export function followAgents(options: FeedOptions): AgentFeed {
-  const { client, database, logger, clock, acceptsMassRemoval, onChange, pollMs } = options;
+  const { client, database, logger, clock, cards, acceptsMassRemoval, onChange, pollMs } = options;
   const parts = new AsyncDisposableStack();
   /** Names of the agents that may have changed. */
   const changed = new Set<string>();
+  /** Names of the agents whose texts wait for a decision of the policy. */
+  const unjudged = new Set<string>();
   /** When the last agents were removed, oldest first. */
   const removals: number[] = [];
   /** By name: when the state changes although no resource does. */
@@ -54,6 +62,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
   let isListed = false;
   let isComplete = false;
   let isPaused = false;
+  /** Whether a check failed in this pass, so that no other one is sent before the next pass. */
+  let isGuardAway = false;
 
   const loop = startWorkLoop(pass, { pollMs });
   const mark = (name: string): void => {
@@ -97,6 +107,9 @@ export function followAgents(options: FeedOptions): AgentFeed {
   /** Stores the changed agents. Returns whether there was work that succeeded. */
   async function pass(signal: AbortSignal): Promise<boolean> {
     if (!isListed) return false;
+    isGuardAway = false;
+    // One of them is tried in each pass; the others follow once a check succeeds.
+    for (const name of [...unjudged].slice(0, 1)) changed.add(name);
     try {
       if (!isComplete) await markStored();
       ringAlarms();
@@ -107,12 +120,13 @@ export function followAgents(options: FeedOptions): AgentFeed {
       for (const name of isPaused ? present : [...present, ...vanished]) {
         if (signal.aborted) return false;
         changed.delete(name);
-        await storeOne(name);
+        await storeOne(name, signal);
       }
       if (!isComplete) await markComplete(database.sql);
       isComplete = true;
       return false;
     } catch (error) {
+      if (signal.aborted) return false;
       onChange('failed');
       logger.warn('feed_failed', { failure: describeFailure(error) });
       return false;
@@ -148,9 +162,10 @@ export function followAgents(options: FeedOptions): AgentFeed {
     return pauses;
   }
 
-  async function storeOne(name: string): Promise<void> {
+  async function storeOne(name: string, signal: AbortSignal): Promise<void> {
     try {
       alarms.delete(name);
+      unjudged.delete(name);
       const agent = agents.store.get(name);
       if (agent === undefined) return await removeOne(name);
       const decided = decideRecord({
@@ -162,11 +177,30 @@ export function followAgents(options: FeedOptions): AgentFeed {
       });
       if (decided === undefined) return;
       if (decided.again !== undefined) alarms.set(name, decided.again.getTime());
-      if (await database.sql.begin((sql) => writeAgent(sql, decided.content))) onChange('written');
+      const card = await judged(name, decided.content, signal);
+      const write = (sql: TransactionSql) =>
+        card === undefined ? writeWithFormerTexts(sql, decided.content) : writeAgent(sql, card);
+      if (await database.sql.begin(write)) onChange('written');
     } catch (error) {
       changed.add(name);
       throw error;
     }
+  }
+
+  /** The record with the texts that may be shown; undefined while there is no decision about them. */
+  async function judged(name: string, content: AgentContent, signal: AbortSignal): Promise<AgentContent | undefined> {
+    const card = isGuardAway ? undefined : await cards.judge(content, signal);
+    if (card?.kind === 'judged') {
+      if (card.isNew && unjudged.size > 0) {
+        for (const waiting of unjudged) mark(waiting);
+        unjudged.clear();
+      }
+      return card.content;
+    }
+    if (card !== undefined) logger.warn('cards_wait', { code: card.code });
+    isGuardAway = true;
+    unjudged.add(name);
+    return undefined;
   }
 
   /** The watch says that the resource is gone; only a live answer confirms it (`catalogue:state:removed`). */
@@ -175,6 +209,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     if (live === undefined) {
       if (!(await database.sql.begin((sql) => markRemoved(sql, name)))) return;
       removals.push(clock.now());
+      cards.forget(name);
       onChange('removed');
       return;
     }
@@ -183,7 +218,11 @@ export function followAgents(options: FeedOptions): AgentFeed {
   }
 
   return {
-    pending: () => changed.size,
+    pending: () => new Set([...changed, ...unjudged]).size,
+    judgeAgain() {
+      cards.forget();
+      for (const { metadata } of agents.store.list()) mark(metadata.name);
+    },
     isPaused: () => isPaused,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };

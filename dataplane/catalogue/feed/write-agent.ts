@@ -37,6 +37,19 @@ export async function writeAgent(sql: TransactionSql, agent: AgentContent): Prom
   return true;
 }
 
+/**
+ * Stores a changed agent with the texts that it had, because those of its card are not judged yet. An agent that is not known
+ * is not stored.
+ * @throws SqlUnavailableError
+ */
+export async function writeWithFormerTexts(sql: TransactionSql, agent: AgentContent): Promise<boolean> {
+  const [former] = await sql<Pick<AgentContent, 'name' | 'description' | 'skills'>[]>`
+    select name, description, skills from catalogue.agents where agent_id = ${agent.agent_id}::uuid for update`;
+  if (former === undefined) return false;
+  // An agent without skills has none that could be shown.
+  return await writeAgent(sql, { ...agent, ...former, skills: agent.skills.length === 0 ? [] : former.skills });
+}
+
 /** Marks the agent of a resource that was confirmed to be deleted. @throws SqlUnavailableError */
 export async function markRemoved(sql: TransactionSql, resource: string): Promise<boolean> {
   const changed = await sql<Pick<AgentContent, 'agent_id' | 'version_id'>[]>`

@@ -9,6 +9,8 @@ import type { OutboxState } from './read-outbox.ts';
 
 const codes = Object.keys(catalogueErrors) as CatalogueErrorCode[];
 const ends: readonly RelayEnd[] = ['delivered', 'failed', 'parked'];
+/** Files that the catalogue reads again when they change. */
+type FollowedFile = 'models' | 'guard_target';
 const changes: readonly FeedChange[] = ['written', 'removed', 'failed'];
 
 type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> & {
@@ -20,10 +22,8 @@ type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> &
   /** The events that wait; undefined where none are delivered or the database did not answer. */
   outbox(found: OutboxState | undefined): void;
   databaseAnswers(answers: boolean): void;
-  /**
-   * @param problems of the newest change of the file of profiles; while there are any, the previous profiles are in use
-   */
-  profilesRead(problems: readonly string[]): void;
+  /** Whether the newest change of a followed file is refused, so that its content before it is in use. */
+  fileRefused(file: FollowedFile, isRefused: boolean): void;
 };
 
 export function createCatalogueMetrics(): CatalogueMetrics {
@@ -56,9 +56,10 @@ export function createCatalogueMetrics(): CatalogueMetrics {
   });
   const refused = registry.gauge({
     name: 'portcullis_catalogue_file_refused',
-    help: '1 while the newest change of the profiles of models is refused and the content before it is in use, else 0.',
+    help: '1 while the newest change of the profiles of models or of the target of the served policy is refused and the content before it is in use, else 0.',
     labels: {},
   });
+  const refusedFiles = new Set<FollowedFile>();
   const delivered = registry.counter({
     name: 'portcullis_catalogue_events_total',
     help: 'Attempts to deliver an event, by how they ended.',
@@ -88,7 +89,11 @@ export function createCatalogueMetrics(): CatalogueMetrics {
       pending.set({}, state.pending());
       paused.set({}, state.isPaused() ? 1 : 0);
     },
-    profilesRead: (problems) => refused.set({}, problems.length > 0 ? 1 : 0),
+    fileRefused(file, isRefused) {
+      if (isRefused) refusedFiles.add(file);
+      else refusedFiles.delete(file);
+      refused.set({}, refusedFiles.size > 0 ? 1 : 0);
+    },
     eventEnded: (end) => delivered.add({ end }),
     outbox(found) {
       if (found === undefined) return;

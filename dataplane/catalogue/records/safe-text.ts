@@ -11,7 +11,8 @@ const internalName =
   /\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:svc|cluster\.local|internal|local|localhost)\b(?::\d+)?[^\s<>"'`]*/gi;
 const privateAddress =
   /\b(?:10|127)(?:\.\d{1,3}){3}(?::\d+)?\b|\b(?:192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}(?::\d+)?\b/g;
-const removed = '[removed]';
+/** Stands for a part of a text that is not shown. */
+export const removed = '[removed]';
 
 /**
  * Text of a card that people and models may read (`catalogue:record:safe-name`): without characters that are not seen,

@@ -105,6 +105,7 @@ export async function startCatalogue(files: TestDatabase, options: CataloguePart
         indexBytes: 64 * 1_048_576,
         requests: { atOnce: 1_000, perMinute: 1_000_000 },
         events: undefined,
+        guard: 'unguarded',
         massRemoval: 'pause',
         logLevel: 'error',
         ...options.config,

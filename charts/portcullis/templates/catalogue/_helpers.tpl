@@ -31,6 +31,13 @@
 {{- if and .embeddingProfile (not (has .embeddingProfile $ids)) -}}
 {{- fail (printf "catalogue.embeddingProfile: %s is not in catalogue.profiles.embedding: add it there" .embeddingProfile) -}}
 {{- end -}}
+{{- if .guard.servedPolicy -}}
+{{- $served := list -}}
+{{- range $.Values.servedPolicies }}{{ $served = append $served .name }}{{ end -}}
+{{- if not (has .guard.servedPolicy $served) -}}
+{{- fail (printf "catalogue.guard.servedPolicy: %s is not in servedPolicies: add it there" .guard.servedPolicy) -}}
+{{- end -}}
+{{- end -}}
 {{- if ne (empty .events.url) (empty .events.secret.existingSecret) -}}
 {{- fail "catalogue.events.url and catalogue.events.secret.existingSecret must be set together" -}}
 {{- end -}}

@@ -11,6 +11,7 @@ Deployment and Service for metrics of one role of the agent catalogue:
 {{- $isWorker := eq .role "worker" -}}
 {{- $sendsEvents := and $isWorker $own.events.url -}}
 {{- $nats := $own.events.nats -}}
+{{- $judges := and $isWorker $own.guard.servedPolicy -}}
 {{- $storesEvents := and $isWorker $nats.url -}}
 apiVersion: apps/v1
 kind: Deployment
@@ -36,6 +37,9 @@ spec:
     metadata:
       labels:
         {{- include "portcullis.labels" (list $ .component) | nindent 8 }}
+        {{- if $judges }}
+        {{- include "portcullis.runtimeClientLabel" $ | nindent 8 }}
+        {{- end }}
       annotations:
         {{- with $own.podAnnotations }}
         {{- toYaml . | nindent 8 }}
@@ -80,6 +84,10 @@ spec:
             - name: PORTCULLIS_NAMESPACE
               valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
             - { name: PORTCULLIS_MASS_REMOVAL, value: {{ $own.massRemoval }} }
+            {{- if $judges }}
+            - { name: PORTCULLIS_GUARD_TARGET_FILE, value: /etc/portcullis/guard/target.json }
+            - { name: PORTCULLIS_RUNTIME_TOKEN_FILE, value: /etc/portcullis/runtime-token/token }
+            {{- end }}
             {{- end }}
             - { name: PORTCULLIS_CURSOR_KEY_FILE, value: /etc/portcullis/cursor-key/key }
             - { name: PORTCULLIS_MODEL_GATEWAY_URL, value: {{ include "portcullis.gatewayUrl" $ | quote }} }
@@ -140,6 +148,10 @@ spec:
             {{- if eq $.Values.gateway.clientAuth "keys" }}
             - { name: gateway-key, mountPath: /etc/portcullis/gateway-key, readOnly: true }
             {{- end }}
+            {{- if $judges }}
+            - { name: guard, mountPath: /etc/portcullis/guard, readOnly: true }
+            - { name: runtime-token, mountPath: /etc/portcullis/runtime-token, readOnly: true }
+            {{- end }}
             {{- if $sendsEvents }}
             - { name: events, mountPath: /etc/portcullis/events, readOnly: true }
             {{- end }}
@@ -170,6 +182,13 @@ spec:
             secretName: {{ default (include "portcullis.clientKeysSecret" $) $own.gatewayKey.existingSecret }}
             defaultMode: 0440
             items: [{ key: {{ ternary "token" "catalogue" (ne $own.gatewayKey.existingSecret "") }}, path: token }]
+        {{- end }}
+        {{- if $judges }}
+        # The operator writes it once the policy is served; until then the pod waits.
+        - name: guard
+          configMap: { name: portcullis-served-{{ $own.guard.servedPolicy }}, items: [{ key: target.json, path: target.json }] }
+        - name: runtime-token
+          secret: { secretName: {{ include "portcullis.runtimeTokenSecret" $ }}, defaultMode: 0440 }
         {{- end }}
         {{- if $sendsEvents }}
         - name: events

@@ -1,0 +1,52 @@
+import { type AgentSkill, catalogueLimits } from '#contracts/catalogue';
+import type { AgentContent } from './agent-content.ts';
+import { safeText } from './safe-text.ts';
+
+/** The part of a record that its author wrote. */
+type CardPart = Pick<AgentContent, 'name' | 'description' | 'skills'>;
+
+const { title, description: longest } = catalogueLimits;
+
+/** The texts of a card in a fixed order: those of the agent, then those of each skill. */
+export function cardTexts(card: CardPart): readonly string[] {
+  const texts: string[] = [];
+  mapTexts(card, (text) => {
+    texts.push(text);
+    return text;
+  });
+  return texts;
+}
+
+/**
+ * The record with other texts, which are made safe like those of a card.
+ * @param texts one for each text of `cardTexts`, in its order
+ * @throws RangeError for fewer or more texts
+ */
+export function withCardTexts(agent: AgentContent, texts: readonly string[]): AgentContent {
+  if (cardTexts(agent).length !== texts.length) throw new RangeError('a card has another number of texts');
+  let next = 0;
+  const card = mapTexts(agent, (_text, most) => {
+    const text = texts[next] ?? '';
+    next += 1;
+    return safeText(text, most);
+  });
+  return { ...agent, ...card };
+}
+
+/** @param change gets each text with the most code points that it may have */
+function mapTexts(card: CardPart, change: (text: string, most: number) => string): CardPart {
+  const name = change(card.name, title);
+  const description = change(card.description, longest);
+  return { name, description, skills: card.skills.map(ofSkill) };
+
+  function ofSkill(skill: AgentSkill): AgentSkill {
+    const { examples } = skill;
+    return {
+      id: change(skill.id, title),
+      name: change(skill.name, title),
+      description: change(skill.description, longest),
+      tags: skill.tags.map((tag) => change(tag, title)),
+      ...(examples === undefined ? {} : { examples: examples.map((one) => change(one, longest)) }),
+    };
+  }
+}
