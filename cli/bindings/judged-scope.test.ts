@@ -4,8 +4,8 @@ import { judgedScopeOf, judgedScopeText, judgesText } from './judged-scope.ts';
 
 const binding = (rest: object, mode = 'Policy') =>
   ({ spec: { guardrail: { mode }, ...rest } }) as unknown as Pick<ModelBinding, 'spec'>;
-const text = (rest: object, refusedBy?: string) =>
-  judgedScopeText(judgedScopeOf(binding(rest)), refusedBy)
+const text = (rest: object, checks?: Parameters<typeof judgedScopeText>[1]) =>
+  judgedScopeText(judgedScopeOf(binding(rest)), checks)
     .split('\n')
     .map((line) => line.replace(/ {2,}/g, '  '));
 
@@ -17,7 +17,7 @@ test('a binding without further members judges the texts of the contract, forwar
     'streams  served, if every rule can judge them',
     'long conversations  refused',
   ]);
-  expect(text({}, 'long-key')).toContain('streams  refused because of long-key');
+  expect(text({}, { streamingRefusedBy: 'long-key' })).toContain('streams  refused because of long-key');
 });
 
 test('the command line describes which texts a binding has judged', () => {
@@ -27,16 +27,32 @@ test('the command line describes which texts a binding has judged', () => {
     streaming: 'Allowed',
     longConversations: 'Split',
   };
-  expect(text(rest, 'long-key')).toEqual([
+  expect(text(rest, { streamingRefusedBy: 'long-key', division: { allowed: true } })).toEqual([
     'always  content and refusals of messages and answers, results of tools',
     'also  toolCalls, reasoning',
     'not judged  toolDefinitions, names, parameters, files: refused',
     'streams  served, although a longer match of some rules may pass',
     'long conversations  judged in groups',
+    'long texts in requests  of the kinds in "also": judged in pieces',
+    'long texts in answers  of the kinds in "also": judged in windows',
   ]);
   expect(text({ judge: ['all'], streaming: 'Refused' })).toEqual(
     expect.arrayContaining(['not judged  nothing', 'streams  refused']),
   );
+});
+
+test('the command line says why a text of a further kind that is larger than one check is refused', () => {
+  const long = (checks: Parameters<typeof judgedScopeText>[1]) =>
+    text({ judge: ['toolCalls'] }, checks).filter((line) => line.startsWith('long texts'));
+  expect(long({ streamingRefusedBy: 'long-key', division: { allowed: false, rule: 'anchored' } })).toEqual([
+    'long texts in requests  of the kinds in "also": refused because of anchored',
+    'long texts in answers  of the kinds in "also": refused because of long-key',
+  ]);
+  expect(long({})).toEqual([
+    'long texts in requests  of the kinds in "also": refused until the policy is applied again',
+    'long texts in answers  of the kinds in "also": judged in windows',
+  ]);
+  expect(long(undefined)).toEqual([]);
 });
 
 test('of an unguarded model nothing is judged', () => {

@@ -1,5 +1,5 @@
 import { expandJudge, type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
-import type { ModelBinding } from '#resources/model-binding';
+import type { ModelBinding, ModelBindingStatus } from '#resources/model-binding';
 import { tableOf } from '../output/write.ts';
 
 /** What of the texts of a model is judged, as a binding says (docs/design/judged-texts.md). */
@@ -38,14 +38,21 @@ const streams = {
   Refused: 'refused',
 } as const satisfies Record<JudgedScope['streaming'], string>;
 
+/** What the status of a binding says about the rules that judge its texts. */
+type PinnedChecks = Pick<
+  NonNullable<NonNullable<ModelBindingStatus['pinned']>['checks']>,
+  'streamingRefusedBy' | 'division'
+>;
+
 /**
  * The scope as text.
- * @param refusedBy the rule or limit for which streams are refused, from the status of the binding
+ * @param checks from the status of the binding; undefined before its first application
  */
-export function judgedScopeText(scope: JudgedScope | undefined, refusedBy: string | undefined): string {
+export function judgedScopeText(scope: JudgedScope | undefined, checks: PinnedChecks | undefined): string {
   if (scope === undefined) return 'nothing: the model is UNGUARDED\n';
   const { judges, notJudged, unjudged, streaming, longConversations } = scope;
   const other = unjudged === 'Refuse' ? 'refused' : 'forwarded';
+  const refusedBy = checks?.streamingRefusedBy;
   const isRefused = streaming === 'Strict' && refusedBy !== undefined;
   return tableOf([
     ['always', 'content and refusals of messages and answers, results of tools'],
@@ -53,5 +60,25 @@ export function judgedScopeText(scope: JudgedScope | undefined, refusedBy: strin
     ['not judged', notJudged.length === 0 ? 'nothing' : `${notJudged.join(', ')}: ${other}`],
     ['streams', isRefused ? `refused because of ${refusedBy}` : streams[streaming]],
     ['long conversations', longConversations === 'Split' ? 'judged in groups' : 'refused'],
+    ...(judges.length === 0 || checks === undefined ? [] : longTexts(scope, checks)),
   ]);
+}
+
+/** What happens to a text of the further kinds that is larger than one check. */
+function longTexts({ streaming }: JudgedScope, checks: PinnedChecks): readonly (readonly string[])[] {
+  const { division, streamingRefusedBy } = checks;
+  const inRequests =
+    division === undefined
+      ? 'refused until the policy is applied again'
+      : division.allowed
+        ? 'judged in pieces'
+        : `refused because of ${division.rule}`;
+  const inAnswers =
+    streamingRefusedBy === undefined || streaming === 'Allowed'
+      ? 'judged in windows'
+      : `refused because of ${streamingRefusedBy}`;
+  return [
+    ['long texts in requests', `of the kinds in "also": ${inRequests}`],
+    ['long texts in answers', `of the kinds in "also": ${inAnswers}`],
+  ];
 }

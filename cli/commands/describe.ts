@@ -44,8 +44,7 @@ async function describe(source: ResourceSource, words: readonly string[], option
 async function textOf({ stateOf }: OpenedResources, found: Stored<Resource>): Promise<string> {
   if (found.kind !== kinds.modelBinding.kind) return description(found);
   const binding = found as Stored<ModelBinding>;
-  const refusing = binding.status?.pinned?.checks?.streamingRefusedBy;
-  const judged = `Judged:\n${indent(judgedScopeText(judgedScopeOf(binding), refusing))}`;
+  const judged = `Judged:\n${indent(judgedScopeText(judgedScopeOf(binding), binding.status?.pinned?.checks))}`;
   const state = stateOf === undefined ? [] : [`State:\n${indent(bindingText(await stateOf(binding)))}`];
   return [description(found), judged, ...state].join('\n');
 }

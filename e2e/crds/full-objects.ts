@@ -177,6 +177,7 @@ const gatewayRoute: GatewayRoute = {
       maxMessages: 32,
       deadlineMs: { request: 250, response: 250 },
       streaming: { allowed: false, rule: 'words' },
+      division: { allowed: false, rule: 'words' },
     },
     workload: 'g-0123456789abcdef0123',
     upstream: { provider: 'echo', endpoint: 'http://echo.test.svc/v1', model: 'echo', credential: 'echo-key' },

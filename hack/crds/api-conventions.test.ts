@@ -286,7 +286,9 @@ test('row 15 of the API conventions: few members are booleans, and enumeration v
   expect(distinct(switches)).toEqual([
     'guardrailPolicy.spec.rule.stopList.caseSensitive',
     'guardrailPolicy.spec.rule.regex.caseSensitive',
+    'modelBinding.status.pinned.checks.division.allowed',
     'gatewayRoute.spec.guardrail.streaming.allowed',
+    'gatewayRoute.spec.guardrail.division.allowed',
     'gatewayReport.spec.ready',
   ]);
   const lower = all.filter(({ schema }) => schema.enum?.some((value) => !/^[A-Z][A-Za-z0-9]*$/.test(value)));

@@ -5,6 +5,7 @@ import { streamingModeSchema } from '#contracts/streaming-mode';
 import { refusalTextSchema } from './guardrail-policy.ts';
 import { digestSchema, resourceSchema } from './metadata.ts';
 import { failureReasons } from './model-binding.ts';
+import { requestDivisionSchema } from './request-division.ts';
 
 /** The route format that this version writes and reads. */
 export const routeFormatVersion = 1;
@@ -46,6 +47,9 @@ const guardedSchema = z.strictObject({
       }),
     ])
     .describe('streaming says whether responses can be checked in windows.'),
+  division: requestDivisionSchema
+    .optional()
+    .describe('division says whether long texts of requests can be checked in pieces; where absent, they are refused.'),
 });
 
 const unguardedSchema = z.strictObject({

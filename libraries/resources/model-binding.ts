@@ -5,6 +5,7 @@ import { streamingModeSchema } from '#contracts/streaming-mode';
 import { changeAuthorSchema, changeMessageSchema } from './change-note.ts';
 import { refusalTextSchema } from './guardrail-policy.ts';
 import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, timeSchema } from './metadata.ts';
+import { requestDivisionSchema } from './request-division.ts';
 
 const guardrailSchema = z
   .discriminatedUnion('mode', [
@@ -125,6 +126,9 @@ const pinnedChecksSchema = z.strictObject({
     .max(1_024)
     .optional()
     .describe('streamingRefusedBy is the rule or limit that forbids streaming; absent where answers may be streamed.'),
+  division: requestDivisionSchema
+    .optional()
+    .describe('division says whether long texts of requests can be checked in pieces; where absent, they are refused.'),
 });
 
 const modelBindingStatusSchema = z.strictObject({

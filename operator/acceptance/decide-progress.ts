@@ -206,6 +206,7 @@ function guarded(s: ProgressSnapshot, target: ApplicationRole, content: PolicyCo
     addresses: workload.addresses,
     limits: s.limits,
     streaming: judgement.streaming,
+    division: judgement.division,
   });
   return { kind: 'ready', guardrail, workload: workload.name, division: judgement.division };
 }

@@ -111,7 +111,8 @@ function judgedBefore({ stores, build, template }: BindingWorld, built: BuiltBun
   for (const { spec } of stores.routes.by('workload', name)) {
     const { guardrail, workload } = spec;
     if (guardrail.mode !== 'Policy' || workload !== name || guardrail.digest !== digest) continue;
-    return { kind: 'accepted', streaming: guardrail.streaming, division: undefined, warnings: [] };
+    const { streaming, division } = guardrail;
+    return { kind: 'accepted', streaming, division, warnings: [] };
   }
   return undefined;
 }

@@ -1,8 +1,10 @@
+import { checkBytes } from '#checks/batch-messages';
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import { currentProfile } from '#contracts/profiles';
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { Edit } from '#kit/json/splice';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
+import type { CheckUnit } from '../chat/check-unit.ts';
 import type { ParseResult } from '../chat/parse-result.ts';
 import type { ChatRequest, ChatRules } from '../chat/read-chat-request.ts';
 import { readUsage } from '../chat/read-usage.ts';
@@ -59,13 +61,15 @@ export async function completeText(context: RequestContext, api: TextApi): Promi
   if (!further.ok) return refusalResponse(further.refusal);
   const inputTarget = checkTarget(spec, guardrail, 'request');
   const split = spec.longConversations === 'Split';
+  const isLong = (unit: CheckUnit): boolean =>
+    guardrail.division?.allowed === true && checkBytes(unit) > inputTarget.maxBodyBytes;
   const plan = planChecks('request', {
     texts: request.value.units,
-    further: further.value,
+    further: further.value.filter((unit) => !isLong(unit)),
     limits: inputTarget,
     split,
   });
-  const input = await guardInput(checks, inputTarget, plan, signal);
+  const input = await guardInput(checks, inputTarget, plan, signal, further.value.filter(isLong));
   if (input.kind === 'stop') return errorResponse(input.error, 'request');
   const masked = input.kind === 'mask';
   const call = callOf(api, admitted, masked ? input.edits : []);

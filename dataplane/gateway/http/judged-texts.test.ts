@@ -13,13 +13,14 @@ beforeAll(async () => {
   putRoute('strict', { unjudged: 'Refuse' });
   putRoute('strict-all', { judge: [...judgedTextKinds], unjudged: 'Refuse' });
   for (const kind of judgedTextKinds) putRoute(kind, { judge: [kind] });
+  putRoute('toolCalls-divided', { judge: ['toolCalls'] }, { division: { allowed: true } });
   putRoute('toolCalls-whole', { judge: ['toolCalls'] }, { streaming: { allowed: false, rule: 'long' } });
   for (const kind of judgedTextKinds) {
     const others = judgedTextKinds.filter((other) => other !== kind);
     putRoute(`without-${kind}`, { judge: others, unjudged: 'Refuse' });
   }
   const every = judgedTextKinds.flatMap((kind) => [kind, `without-${kind}`]);
-  await served(world.gateway, ['all', 'strict', 'strict-all', 'toolCalls-whole', ...every]);
+  await served(world.gateway, ['all', 'strict', 'strict-all', 'toolCalls-whole', 'toolCalls-divided', ...every]);
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -152,6 +153,37 @@ describe('masks in a request', () => {
     expect((await ask('toolCalls', calls(args((text) => text)))).status).toBe(200);
     const cleaned = args((text) => text.replace(words.maskedInput, '***'));
     expect(sent()).toMatchObject(calls(cleaned));
+  });
+
+  describe('a text of a call that is larger than one check', () => {
+    const line = 'line of code\n';
+    const calls = (text: string) => ({
+      messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(JSON.stringify({ content: text }))] }],
+    });
+
+    test('it is judged in pieces: a denied word in any of them refuses the request, and a mask is put into its place', async () => {
+      const long = line.repeat(3_200);
+      expect((await ask('toolCalls-divided', calls(long))).status).toBe(200);
+      expect(sent()).toMatchObject(calls(long));
+      for (const at of [0, 1_600, 3_200]) {
+        const around = (word: string) => `${line.repeat(at)}${word}\n${line.repeat(3_200 - at)}`;
+        expect((await ask('toolCalls-divided', calls(around(words.deniedInput)))).status).toBe(403);
+        expect((await ask('toolCalls-divided', calls(around(words.maskedInput)))).status).toBe(200);
+        expect(sent()).toMatchObject(calls(around('***')));
+      }
+    });
+
+    test('where the rules cannot judge pieces, and where it has no blanks, the request is refused with the size and the limit', async () => {
+      for (const [alias, text] of [
+        ['toolCalls', line.repeat(3_200)],
+        ['toolCalls-divided', 'x'.repeat(40_000)],
+      ] as const) {
+        const refused = await ask(alias, calls(text));
+        expect(refused).toMatchObject({ status: 413, json: { error: { code: 'body_too_large' } } });
+        expect(JSON.stringify(refused.json)).toMatch(/The text has \d+ bytes of JSON, and at most 32768 are checked/);
+      }
+      expect(world.upstream.seen).toEqual([]);
+    });
   });
 
   test('a document that cannot be read is refused only where text that is not judged is refused', async () => {

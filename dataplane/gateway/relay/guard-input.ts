@@ -5,6 +5,7 @@ import type { Edit } from '#kit/json/splice';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
 import { type ClientError, plainError } from './client-error.ts';
+import { judgeLongText } from './judge-long-text.ts';
 
 /** The decision about a request: forward it with these edits, or refuse it. */
 type InputVerdict =
@@ -16,12 +17,14 @@ type InputVerdict =
  * Judges the texts of a request, each batch as one check, in order (`gateway:input:deny-non-stream`,
  * `gateway:input:mask-non-stream`). The first deny or failure decides for all of them. Masks are put into the body together,
  * because texts of several batches can lie in one string of it. Rejects only with the reason of the signal.
+ * @param long texts that are larger than one check and are judged in pieces
  */
 export async function guardInput(
   checks: Pick<CheckClient, 'check'>,
   target: CheckTarget,
   batches: readonly (readonly CheckUnit[])[],
   signal: AbortSignal,
+  long: readonly CheckUnit[] = [],
 ): Promise<InputVerdict> {
   const cleaned: string[] = [];
   let masked = false;
@@ -44,7 +47,13 @@ export async function guardInput(
         return { kind: 'stop', error: inputFailure(outcome, units.length === 1) };
     }
   }
-  return masked ? maskInput(batches.flat(), cleaned) : { kind: 'pass' };
+  for (const unit of long) {
+    const verdict = await judgeLongText(checks, target, unit, signal);
+    if (verdict.kind === 'stop') return verdict;
+    cleaned.push(verdict.content);
+    masked ||= verdict.content !== unit.content;
+  }
+  return masked ? maskInput([...batches.flat(), ...long], cleaned) : { kind: 'pass' };
 }
 
 const mismatch: InputVerdict = { kind: 'stop', error: { kind: 'check_failed', code: 'mask_mismatch' } };

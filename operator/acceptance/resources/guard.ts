@@ -1,6 +1,7 @@
 import type { BundleLimits } from '#contracts/bundle';
 import type { Definition } from '#contracts/policy';
 import { contextHeaders } from '#contracts/profiles';
+import type { ServedLimits } from '#contracts/served-target';
 import type { GuardedRoute } from '#resources/gateway-route';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
 
@@ -16,6 +17,8 @@ export function makeGuard(input: {
   readonly definition: Definition;
   readonly limits: BundleLimits;
   readonly streaming: { readonly allowed: true } | { readonly allowed: false; readonly rule: string };
+  /** Whether the request section can judge long texts in pieces. */
+  readonly division: ServedLimits['division'] | undefined;
 }): GuardedRoute {
   const { revision, contentProfile, digest, limits } = input;
   const policyRevision = String(revision.number);
@@ -36,6 +39,7 @@ export function makeGuard(input: {
     deadlineMs: deadlinesOf(input.definition),
     ...(revision.refusalText === undefined ? {} : { refusalText: revision.refusalText }),
     streaming: streamingOf(input.streaming, limits.maxBodyBytes),
+    ...(input.division === undefined ? {} : { division: input.division }),
   };
 }
 

@@ -74,6 +74,7 @@ test('streaming requires bodies of 8,192 bytes and a policy that can be checked 
       addresses: ['http://127.0.0.1:1'],
       limits: { ...defaultBundleLimits, maxBodyBytes },
       streaming,
+      division: undefined,
     }).streaming;
   expect(minStreamingBodyBytes).toBe(8_192);
   expect(guard(8_192, { allowed: true })).toEqual({ allowed: true });
@@ -82,4 +83,21 @@ test('streaming requires bodies of 8,192 bytes and a policy that can be checked 
     rule: expect.stringContaining('maxBodyBytes'),
   });
   expect(guard(8_192, { allowed: false, rule: 'long-phrase' })).toEqual({ allowed: false, rule: 'long-phrase' });
+});
+
+test('a route says whether long texts of requests can be judged in pieces, or which rule forbids it', () => {
+  const guard = (division: Parameters<typeof makeGuard>[0]['division']) =>
+    makeGuard({
+      revision: revisionOf(1),
+      definition: definitionOf('portal-1'),
+      contentProfile,
+      digest: 'a'.repeat(64),
+      addresses: ['http://127.0.0.1:1'],
+      limits: defaultBundleLimits,
+      streaming: { allowed: true },
+      division,
+    }).division;
+  expect(guard({ allowed: true })).toEqual({ allowed: true });
+  expect(guard({ allowed: false, rule: 'anchored' })).toEqual({ allowed: false, rule: 'anchored' });
+  expect(guard(undefined)).toBeUndefined();
 });

@@ -23,7 +23,8 @@ export function pinnedRecord({
 }: GatewayRouteSpec): PinnedRecord {
   const application = { generationId, token, contentProfile };
   if (guardrail.mode === 'None') return application;
-  const { policyId, policyRevision, digest, maxBodyBytes, maxMessages, deadlineMs, streaming, refusalText } = guardrail;
+  const { policyId, policyRevision, digest, maxBodyBytes, maxMessages, deadlineMs } = guardrail;
+  const { streaming, division, refusalText } = guardrail;
   return {
     ...application,
     policyId,
@@ -37,6 +38,7 @@ export function pinnedRecord({
       responseDeadlineMs: deadlineMs.response,
       ...(refusalText === undefined ? {} : { refusalText }),
       ...(streaming.allowed ? {} : { streamingRefusedBy: streaming.rule }),
+      ...(division === undefined ? {} : { division }),
     },
   };
 }
@@ -56,7 +58,7 @@ export function pinnedGuard(record: PinnedRecord, addresses: readonly string[]):
   const { policyId, policyRevision, contentProfile, digest, checks } = record;
   if (policyId === undefined || policyRevision === undefined || contentProfile === undefined) return undefined;
   if (digest === undefined || checks === undefined || addresses.length === 0) return undefined;
-  const { streamingRefusedBy, refusalText } = checks;
+  const { streamingRefusedBy, division, refusalText } = checks;
   return {
     mode: 'Policy',
     policyId,
@@ -74,6 +76,7 @@ export function pinnedGuard(record: PinnedRecord, addresses: readonly string[]):
     deadlineMs: { request: checks.requestDeadlineMs, response: checks.responseDeadlineMs },
     ...(refusalText === undefined ? {} : { refusalText }),
     streaming: streamingRefusedBy === undefined ? { allowed: true } : { allowed: false, rule: streamingRefusedBy },
+    ...(division === undefined ? {} : { division }),
   };
 }
 

@@ -51,6 +51,7 @@ export function guardOf(number: number): GuardedRoute {
     addresses: ['http://127.0.0.1:9001'],
     limits: defaultBundleLimits,
     streaming: { allowed: true },
+    division: { allowed: true },
   });
 }
 
