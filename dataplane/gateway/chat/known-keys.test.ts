@@ -77,5 +77,11 @@ test('request members that the official client does not have are these few, and 
   const ofParts = [...parts, 'ChatCompletionContentPartRefusal'].flatMap((name) =>
     membersOf(completions, name.replace(/^.*\./, '')),
   );
-  expect([...partKeys].filter((key) => !ofParts.includes(key))).toEqual(['cache_control']);
+  expect([...partKeys].filter((key) => !ofParts.includes(key))).toEqual([
+    'video_url',
+    'audio_url',
+    'thinking',
+    'cache_control',
+    'closed',
+  ]);
 });

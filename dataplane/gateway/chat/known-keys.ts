@@ -75,11 +75,17 @@ export const messageKeys: ReadonlySet<string> = new Set([
   'images',
 ]);
 
-/** Members of a part of a message's content that hold the content; a part has the one that its `type` names. */
-export const partContentKeys: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'input_audio', 'file']);
+/**
+ * Members of a part of a message's content that hold the content; a part has the one that its `type` names. vLLM takes
+ * `video_url` and `audio_url`; Mistral returns its reasoning as a part `thinking`.
+ */
+export const partContentKeys: ReadonlySet<string> = new Set([
+  ...['text', 'refusal', 'image_url', 'input_audio', 'file'],
+  ...['video_url', 'audio_url', 'thinking'],
+]);
 
-/** Members that any content part may have: its type, and markers for the provider's prompt cache. */
-const partServiceKeys = ['type', 'cache_control', 'prompt_cache_breakpoint'] as const;
+/** Members that any content part may have: its type, markers for the provider's prompt cache, and the end of a reasoning. */
+const partServiceKeys = ['type', 'cache_control', 'prompt_cache_breakpoint', 'closed'] as const;
 
 export const partKeys: ReadonlySet<string> = new Set([...partContentKeys, ...partServiceKeys]);
 

@@ -58,11 +58,33 @@ describe('an answer of a provider', () => {
     ['an error object', `{"error":{"message":"m"},"choices":[${choice}]}`],
     ['choices in another case', `{"Choices":[${choice}],"choices":[${choice}]}`],
     ['content in another case', '{"choices":[{"index":0,"message":{"content":"a","Content":"b"}}]}'],
-    ['content in parts', '{"choices":[{"index":0,"message":{"content":[{"type":"text","text":"b"}]}}]}'],
+    ['a part that is no object', '{"choices":[{"index":0,"message":{"content":["b"]}}]}'],
+    ['a part without a type', '{"choices":[{"index":0,"message":{"content":[{"text":"b"}]}}]}'],
+    ['a part of an unknown type', '{"choices":[{"index":0,"message":{"content":[{"type":"output","text":"b"}]}}]}'],
+    [
+      'a part whose text is no string',
+      '{"choices":[{"index":0,"message":{"content":[{"type":"text","text":["b"]}]}}]}',
+    ],
+    [
+      'a part with text in another case',
+      '{"choices":[{"index":0,"message":{"content":[{"type":"text","Text":"b"}]}}]}',
+    ],
     ['audio', '{"choices":[{"index":0,"message":{"content":null,"audio":{"transcript":"b"}}}]}'],
     ['a delta', '{"choices":[{"index":0,"message":{"content":null},"delta":{"content":"b"}}]}'],
   ])('an answer with %s cannot be checked', (_, body) => {
     expect(readChatAnswer(Buffer.from(body))).toBeUndefined();
+  });
+
+  test('the parts of a content are one text, and a masked content is a string without the parts beside it', () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'about the secret' }] },
+      { type: 'text', text: 'the sec' },
+      { type: 'reference', reference_ids: [1] },
+      { type: 'text', text: 'ret' },
+    ];
+    const body = JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content } }] });
+    expect(readChatAnswer(Buffer.from(body))).toMatchObject({ content: 'the secret' });
+    expect(mask(body, 'the ***')).toBe('{"choices":[{"index":0,"message":{"role":"assistant","content":"the ***"}}]}');
   });
 
   test('an answer with one choice and no error can be checked', () => {

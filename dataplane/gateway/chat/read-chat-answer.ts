@@ -1,4 +1,5 @@
 import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
+import { textOfParts } from './content-parts.ts';
 import { isDisguised } from './fold-key.ts';
 import { maxJsonValues } from './read-envelope.ts';
 
@@ -19,7 +20,7 @@ const messageKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio']
 
 /**
  * Reads the whole answer of a provider strictly: exactly one choice, of index 0, whose text stands in `content` and
- * `refusal` and nowhere else.
+ * `refusal` and nowhere else. The content may be a list of parts.
  * @returns undefined for anything else
  */
 export function readChatAnswer(bytes: Uint8Array): ChatAnswer | undefined {
@@ -35,10 +36,23 @@ export function readChatAnswer(bytes: Uint8Array): ChatAnswer | undefined {
   const message = member(choice, 'message');
   if (message?.kind !== 'object' || hasDisguised(message, messageKeys)) return undefined;
   if (isPresent(member(message, 'audio'))) return undefined;
-  const texts = [member(message, 'content'), member(message, 'refusal')];
-  if (texts.some((node) => isPresent(node) && node?.kind !== 'string')) return undefined;
-  const [content, refusal] = texts.map((node) => (node?.kind === 'string' ? node.value : undefined));
-  return { root, choice, message, content, refusal };
+  const content = readText(member(message, 'content'));
+  const refusal = member(message, 'refusal');
+  if (content === 'invalid' || (isPresent(refusal) && refusal?.kind !== 'string')) return undefined;
+  return {
+    root,
+    choice,
+    message,
+    content: content.text,
+    refusal: refusal?.kind === 'string' ? refusal.value : undefined,
+  };
+}
+
+function readText(node: JsonNode | undefined): { readonly text: string | undefined } | 'invalid' {
+  if (!isPresent(node)) return { text: undefined };
+  if (node?.kind === 'string') return { text: node.value };
+  const text = node?.kind === 'array' ? textOfParts(node.items) : undefined;
+  return text === undefined ? 'invalid' : { text };
 }
 
 function parseAnswer(bytes: Uint8Array): JsonNode | undefined {

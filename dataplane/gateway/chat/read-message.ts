@@ -17,7 +17,11 @@ export type MessageText = { readonly content: string; readonly place: TextPlace 
 /** A text part of a message; `index` is its position in the list of parts. */
 export type TextPart = { readonly string: BodyRange; readonly text: string; readonly index: number };
 
-const attachmentTypes: ReadonlySet<string> = new Set(['image_url', 'input_audio', 'file']);
+/** Types of parts whose content is no text of the contract. */
+const attachmentTypes: ReadonlySet<string> = new Set([
+  ...['image_url', 'input_audio', 'file'],
+  ...['video_url', 'audio_url', 'thinking'],
+]);
 const toolKeys = ['tool_calls', 'function_call', 'tool_call_id', 'audio'] as const;
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 export const noText: MessageText = { content: '', place: { kind: 'absent' } };

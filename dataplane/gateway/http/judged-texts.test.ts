@@ -324,6 +324,21 @@ describe('text in a whole answer', () => {
     });
   });
 
+  test('the parts of a content are judged and masked as one text, and reasoning in them as reasoning', async () => {
+    const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] });
+    const text = (text: string) => ({ type: 'text', text });
+    const content = [thinking('let me think'), text('an'), text('swer')];
+    play({ content });
+    expect(messageOf(await ask('model', { messages: [said] }))).toMatchObject({ content });
+    expect((await ask('strict', { messages: [said] })).status).toBe(502);
+    play({ content: [thinking('let me think'), text('lea'), text('ked')] });
+    expect(await ask('model', { messages: [said] })).toEqual({ status: 403, json: blockedError });
+    play({ content: [thinking(words.deniedOutput), text('fine')] });
+    expect(await ask('reasoning', { messages: [said] })).toEqual({ status: 403, json: blockedError });
+    play({ content: [thinking('let me think'), text(`a ${words.maskedOutput}`)] });
+    expect(messageOf(await ask('model', { messages: [said] }))).toEqual({ role: 'assistant', content: 'a ***' });
+  });
+
   test('an answer of tool calls without content is checked', async () => {
     play({ content: null, tool_calls: [toolCall('{"q": "fine"}')] });
     const before = world.checks.seen.length;

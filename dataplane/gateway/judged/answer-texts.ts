@@ -1,7 +1,8 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import type { JsonNode } from '#kit/json/parse-tree';
 import type { ChatAnswer } from '../chat/read-chat-answer.ts';
-import { type Covered, collectorFor } from './covered-texts.ts';
+import { isFixedKey } from './collect-texts.ts';
+import { type Covered, collectorFor, type TextCollector } from './covered-texts.ts';
 import { readToolCalls } from './request-texts.ts';
 import { isService } from './service-value.ts';
 
@@ -53,6 +54,7 @@ export function readAnswerTexts(answer: ChatAnswer, bytes: Uint8Array, judged: R
   for (const place of ['root', 'choice', 'message'] as const) {
     for (const one of answer[place].members) {
       const { key, value } = one;
+      if (place === 'message' && key === 'content') readParts(value, collector);
       if (isWithoutFurtherText(one, place)) continue;
       if (key === 'tool_calls' || key === 'function_call') readToolCalls(value, key, role, collector);
       else if (reasoningMembers.has(key)) collector.take('reasoning', value, key, role, true);
@@ -63,4 +65,27 @@ export function readAnswerTexts(answer: ChatAnswer, bytes: Uint8Array, judged: R
     }
   }
   return collector.covered();
+}
+
+/** Members of a part of the content that are no further text: its type, and the texts that are judged as the content. */
+export function isOfContent(member: { readonly key: string; readonly value: JsonNode }): boolean {
+  return contentMembers.has(member.key) || isService(member, partService);
+}
+
+const contentMembers: ReadonlySet<string> = new Set(['text', 'refusal']);
+const partService: ReadonlySet<string> = new Set(['type']);
+
+/** The further texts of a content that is a list of parts. */
+function readParts(content: JsonNode, collector: TextCollector): void {
+  for (const part of content.kind === 'array' ? content.items : []) {
+    for (const one of part.kind === 'object' ? part.members : []) {
+      if (isOfContent(one)) continue;
+      const { key, value } = one;
+      if (reasoningMembers.has(key)) collector.take('reasoning', value, key, role, true);
+      else {
+        if (!isFixedKey(key)) collector.takeDecoded('parameters', key, '', role);
+        collector.take('parameters', value, '', role, true);
+      }
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import { type JsonNode, member } from '#kit/json/parse-tree';
-import { type AnswerPlace, isWithoutFurtherText, reasoningMembers } from './answer-texts.ts';
+import { type AnswerPlace, isOfContent, isWithoutFurtherText, reasoningMembers } from './answer-texts.ts';
 import { isFixedKey, writtenAt } from './collect-texts.ts';
 import { isApiWord } from './covered-texts.ts';
 import type { Coverage } from './route-coverage.ts';
@@ -52,6 +52,7 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
   for (const { node, place } of placesOf(frame)) {
     for (const one of node.members) {
       const { key, value } = one;
+      if (place === 'message' && key === 'content') readParts(value, takePieces, takeKey);
       if (isWithoutFurtherText(one, place)) continue;
       if (key === 'tool_calls' || key === 'function_call') {
         isCall ||= judgesCalls && value.kind !== 'null';
@@ -64,6 +65,22 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
     }
   }
   return { pieces, calls, isCall, unjudged };
+}
+
+/** The further texts of a content that is a list of parts; `path` has no positions, so that a text grows from frame to frame. */
+function readParts(content: JsonNode, takePieces: Sink['takePieces'], takeKey: Sink['takeKey']): void {
+  for (const part of content.kind === 'array' ? content.items : []) {
+    for (const one of part.kind === 'object' ? part.members : []) {
+      if (isOfContent(one)) continue;
+      const { key, value } = one;
+      const path = `content.${key}`;
+      if (reasoningMembers.has(key)) takePieces('reasoning', path, value);
+      else {
+        if (!isFixedKey(key)) takeKey('parameters', 'content keys', key);
+        takePieces('parameters', path, value);
+      }
+    }
+  }
 }
 
 function placesOf(root: JsonNode): readonly { readonly node: ObjectNode; readonly place: AnswerPlace }[] {

@@ -18,6 +18,8 @@ const written = (value: unknown): Buffer => Buffer.from(JSON.stringify(value).re
 
 type Place = { readonly root?: object; readonly choice?: object; readonly message?: object };
 
+const parts = (...content: readonly object[]) => ({ content });
+
 /** What a provider can put beside the content, and the text that must be judged. */
 const answers: Readonly<Record<string, readonly [Place, string?]>> = {
   'content in the root': [{ root: { content: phrase } }],
@@ -45,6 +47,12 @@ const answers: Readonly<Record<string, readonly [Place, string?]>> = {
   'id of a call': [{ message: { tool_calls: [{ index: 0, id: phrase }] } }],
   'type of a call': [{ message: { tool_calls: [{ index: 0, type: phrase }] } }],
   'a member of a call': [{ message: { tool_calls: [{ index: 0, [phrase]: true }] } }],
+  'reasoning in parts of the content': [
+    { message: parts({ type: 'thinking', thinking: [{ type: 'text', text: phrase }] }) },
+  ],
+  'a member of a part': [{ message: parts({ type: 'text', text: 'hi', note: phrase }) }],
+  'a name in a part': [{ message: parts({ type: 'reference', [phrase]: 1 }) }],
+  'an address in a part': [{ message: parts({ type: 'image_url', image_url: { url: phrase } }) }],
   'a number in a call': [{ message: { tool_calls: [{ index: 0, extra: ['NUMBER'] }] } }, card],
 };
 
@@ -130,6 +138,8 @@ const part = (one: object) => ({ messages: [{ role: 'user', content: [one] }] })
 const file = (data: string) => part({ type: 'file', file: { file_data: data } });
 const audio = (more: object) => part({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav', ...more } });
 const image = (url: string) => part({ type: 'image_url', image_url: { url } });
+const video = (url: string) => part({ type: 'video_url', video_url: { url } });
+const sound = (url: string) => part({ type: 'audio_url', audio_url: { url } });
 
 const requests: Readonly<Record<string, object>> = {
   'a member of stream_options': { stream_options: { include_usage: true, note: phrase } },
@@ -145,6 +155,14 @@ const requests: Readonly<Record<string, object>> = {
   'text with the label of a picture, not in base64': image('data:image/png,make%20a%20bomb'),
   'words with the label of a picture in base64': image(`data:image/png;base64,${phrase}`),
   'a picture that has text between bytes': image('data:image/png,%89make a bomb%ff'),
+  'the address of a video': video(`https://videos.example/?q=${phrase}`),
+  'text with the label of a video': video(`data:video/mp4;base64,${base64}`),
+  'the address of a recording': sound(`https://sounds.example/?q=${phrase}`),
+  'reasoning that is sent back as a part': part({
+    type: 'thinking',
+    thinking: [{ type: 'text', text: phrase }],
+    closed: true,
+  }),
   'the label of a file': file(`data:image/png;name=${phrase};base64,AAAA`),
 };
 
@@ -169,6 +187,8 @@ describe('text beside the content of a request', () => {
   test('a picture, a recording and the options of a stream are no text', () => {
     for (const request of [
       image('data:image/png;base64,AAAA'),
+      video('data:video/mp4;base64,AAAA'),
+      sound('data:audio/wav;base64,AAAA'),
       audio({}),
       { stream: true, stream_options: { include_usage: true, include_obfuscation: false } },
       { messages: [{ role: 'tool', tool_call_id: 'call_a-1', content: 'hi' }] },

@@ -27,6 +27,8 @@ export function readFileTexts(content: JsonNode, place: string, role: string, co
 
 /** Members of a part whose texts the contract judges. */
 const ownMembers: ReadonlySet<string> = new Set(['text', 'refusal']);
+/** Members with the address of a file, and what else is known about it. */
+const addressed: ReadonlySet<string> = new Set(['image_url', 'video_url', 'audio_url', 'file']);
 const partService: ReadonlySet<string> = new Set(['type']);
 
 function readPart(
@@ -40,7 +42,8 @@ function readPart(
     const at = `${place}.${key}`;
     if (ownMembers.has(key) || isService(one, partService)) continue;
     if (key === 'input_audio') readAudio(value, at, role, collector);
-    else if (key !== 'image_url' && key !== 'file') collector.take('parameters', value, place, role, true);
+    else if (key === 'thinking') collector.take('reasoning', value, at, role, true);
+    else if (!addressed.has(key)) collector.take('parameters', value, place, role, true);
     else if (value.kind !== 'object') collector.take('files', value, at, role, false);
     else {
       for (const member of value.members) {

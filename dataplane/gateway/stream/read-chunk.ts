@@ -1,10 +1,14 @@
-import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
+import { JsonError, type JsonNode, type JsonValue, member, parseStrict, parseTree } from '#kit/json/parse-strict';
+import { textOfParts } from '../chat/content-parts.ts';
 import { isDisguised } from '../chat/fold-key.ts';
+import { isWithoutFurtherText } from '../judged/answer-texts.ts';
+import { collectTexts } from '../judged/collect-texts.ts';
 
 /**
  * The content of one data frame of a chat stream. `content` and `refusal` are empty when the frame has none.
  * `overtakes`: the frame has neither text nor a finish reason, for example a delta of a tool call, so a client reads
- * the same answer when the frame is sent before held text.
+ * the same answer when the frame is sent before held text. `inParts`: the content is a list of parts. `isForeign`: the frame
+ * has no choices, and text in a member that the API does not set, so that it can be an answer in another form.
  */
 type StreamChunk =
   | { readonly kind: 'done' }
@@ -13,6 +17,8 @@ type StreamChunk =
       readonly content: string;
       readonly refusal: string;
       readonly overtakes: boolean;
+      readonly inParts: boolean;
+      readonly isForeign: boolean;
     }
   | { readonly kind: 'invalid' };
 
@@ -21,10 +27,18 @@ const rootKeys: ReadonlySet<string> = new Set(['choices', 'error']);
 const choiceKeys: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'text']);
 const deltaKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio']);
 const invalid: StreamChunk = { kind: 'invalid' };
-const withoutText: StreamChunk = { kind: 'chunk', content: '', refusal: '', overtakes: false };
+const withoutText = {
+  kind: 'chunk',
+  content: '',
+  refusal: '',
+  overtakes: false,
+  inParts: false,
+  isForeign: false,
+} as const satisfies StreamChunk;
 
 /**
- * Reads one frame: `[DONE]`, or strict JSON with at most one choice, of index 0.
+ * Reads one frame: `[DONE]`, or strict JSON with at most one choice, of index 0. A frame without
+ * `choices`, such as one with the usage, has no text.
  * A frame that could carry answer text outside `delta.content` and `delta.refusal` is invalid: an error object, a whole
  * message, audio, and keys that equal a known one only after case folding (docs/design/streaming.md, "Frames").
  * A surrogate pair may be cut between two frames, so unpaired halves are kept.
@@ -34,21 +48,47 @@ export function readChunk(data: Buffer): StreamChunk {
   const root = parseChunk(data);
   if (!isObject(root) || hasDisguised(root, rootKeys) || isPresent(root['error'])) return invalid;
   const { choices } = root;
+  if (!isPresent(choices)) return { ...withoutText, isForeign: hasFurtherText(data) };
   if (!Array.isArray(choices) || choices.length > 1) return invalid;
-  return choices.length === 0 ? withoutText : readChoice(choices[0]);
+  return choices.length === 0 ? withoutText : readChoice(choices[0], data);
 }
 
-function readChoice(choice: JsonValue | undefined): StreamChunk {
+function readChoice(choice: JsonValue | undefined, data: Buffer): StreamChunk {
   if (!isObject(choice) || hasDisguised(choice, choiceKeys) || choice['index'] !== 0) return invalid;
   if (isPresent(choice['message']) || isPresent(choice['text'])) return invalid;
   const { delta } = choice;
   if (delta === undefined) return withoutText;
   if (!isObject(delta) || hasDisguised(delta, deltaKeys) || isPresent(delta['audio'])) return invalid;
-  const content = delta['content'] ?? '';
+  const inParts = Array.isArray(delta['content']);
+  const content = inParts ? readParts(data) : (delta['content'] ?? '');
   const refusal = delta['refusal'] ?? '';
   if (typeof content !== 'string' || typeof refusal !== 'string') return invalid;
-  const overtakes = content === '' && refusal === '' && !isPresent(choice['finish_reason']);
-  return { kind: 'chunk', content, refusal, overtakes };
+  // Clients keep the order of parts, so that a frame with them keeps its place.
+  const overtakes = !inParts && content === '' && refusal === '' && !isPresent(choice['finish_reason']);
+  return { ...withoutText, content, refusal, overtakes, inParts };
+}
+
+function hasFurtherText(data: Buffer): boolean {
+  const root = treeOf(data);
+  if (root.kind !== 'object') return false;
+  return root.members.some((one) => {
+    if (isWithoutFurtherText(one, 'root')) return false;
+    return collectTexts(one.value, data, { role: 'assistant', numbers: false }).length > 0;
+  });
+}
+
+/** The text of the parts in the content of a valid frame. */
+function readParts(data: Buffer): string | undefined {
+  const choices = member(treeOf(data), 'choices');
+  const choice = choices?.kind === 'array' ? choices.items[0] : undefined;
+  const delta = choice === undefined ? undefined : member(choice, 'delta');
+  const content = delta === undefined ? undefined : member(delta, 'content');
+  return content?.kind === 'array' ? textOfParts(content.items) : undefined;
+}
+
+/** A valid frame as a tree. */
+function treeOf(data: Buffer): JsonNode {
+  return parseTree(data, { unpairedSurrogates: 'keep' });
 }
 
 function parseChunk(data: Buffer): JsonValue | undefined {

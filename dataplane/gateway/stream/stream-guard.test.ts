@@ -161,6 +161,57 @@ describe('content and refusal', () => {
   });
 });
 
+describe('content in parts', () => {
+  const reasoning = chunkJson({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'let me think' }] }] });
+  const part = (text: string) => chunkJson({ content: [{ type: 'text', text }] });
+
+  test('the texts of the parts are judged as one text with those that are strings, and every frame is sent as it came', () => {
+    const frames = [reasoning, part('a '), chunkJson({ content: 'forbid' }), part('den word')];
+    const stream = [...frames, '[DONE]'].map((data) => dataEvent(data)).join('');
+    expect(runGuard(whole(stream))).toMatchObject({ emitted: stream, windows: ['a forbidden word'] });
+    const denied = runGuard(whole(stream), denies('forbidden'));
+    expect(denied.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+    expect(denied.emitted).not.toContain('forbid');
+  });
+
+  test('a phrase that is cut into the parts of one frame and of several ones is found', () => {
+    const split = chunkJson({
+      content: [
+        { type: 'text', text: 'for' },
+        { type: 'text', text: 'bid' },
+      ],
+    });
+    const stream = [part('the '), split, part('den')].map((data) => dataEvent(data)).join('') + dataEvent('[DONE]');
+    expect(runGuard(whole(stream), denies('forbidden')).end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+  });
+});
+
+describe('frames without choices', () => {
+  const usage = '{"id":"c-1","object":"chat.completion.chunk","model":"Some Model (new)","usage":{"total_tokens":7}}';
+  const frames = [chunkJson({ content: 'fine' }), usage];
+  const stream = [...frames, '[DONE]'].map((data) => dataEvent(data)).join('');
+  const foreign = [chunkJson({ content: 'fine' }), '{"note":"forbidden"}', '[DONE]']
+    .map((data) => dataEvent(data))
+    .join('');
+
+  test('one with the usage is sent in its place', () => {
+    expect(runGuard(whole(stream))).toMatchObject({ emitted: stream, end: { kind: 'finished' } });
+  });
+
+  test('one with other text is judged where the binding has parameters judged, refused where it refuses such text, and ends the stream elsewhere', () => {
+    const run = (judged: readonly 'parameters'[], refuseUnjudged: boolean) =>
+      runGuard(whole(foreign), denies('forbidden'), {
+        judged: new Set(judged),
+        refuseUnjudged,
+        limits: { maxMessages: 32, maxBodyBytes: 32_768 },
+      }).end;
+    expect(run(['parameters'], false)).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+    expect(run([], true)).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'unjudged' } });
+    expect(run([], false)).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
+    expect(runGuard(whole(foreign)).end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
+  });
+});
+
 describe('stopping a stream', () => {
   const invalid = { kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } };
 
@@ -172,11 +223,14 @@ describe('stopping a stream', () => {
     ['a key that folds to a known one', '{"choice\u017f":[{"index":0,"delta":{"content":"b"}}],"choices":[]}'],
     ['a second choice', '{"choices":[{"index":0,"delta":{}},{"index":1,"delta":{"content":"b"}}]}'],
     ['another index', '{"choices":[{"index":1,"delta":{"content":"b"}}]}'],
-    ['no choices', '{"object":"chat.completion.chunk"}'],
+    ['text in a frame without choices', '{"response":"b"}'],
+    ['an answer in another form', '{"type":"content_block_delta","delta":{"type":"text_delta","text":"b"}}'],
+    ['choices that are no list', '{"choices":{}}'],
     ['a whole message', '{"choices":[{"index":0,"delta":{},"message":{"content":"b"}}]}'],
     ['a legacy text', '{"choices":[{"index":0,"text":"b"}]}'],
     ['audio', '{"choices":[{"index":0,"delta":{"audio":{"transcript":"b"}}}]}'],
-    ['content in parts', '{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"b"}]}}]}'],
+    ['a part of an unknown type', '{"choices":[{"index":0,"delta":{"content":[{"type":"output","text":"b"}]}}]}'],
+    ['a part whose text is no string', '{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":1}]}}]}'],
     ['half a surrogate pair at its end', '{"choices":[{"index":0,"delta":{"content":"\\ud83d"}}]}'],
     ['the second half of a surrogate pair first', '{"choices":[{"index":0,"delta":{"content":"\\ude00"}}]}'],
   ])('a stream with %s is stopped', (_, data) => {

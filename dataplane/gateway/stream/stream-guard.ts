@@ -123,12 +123,16 @@ export class StreamGuard extends SteppedGuard {
       this.stop({ kind: 'upstream', fault: 'invalid' });
       return;
     }
+    if (chunk.isForeign && this.#coverage?.judged.has('parameters') !== true) {
+      this.stop({ kind: 'upstream', fault: this.#coverage?.refuseUnjudged === true ? 'unjudged' : 'invalid' });
+      return;
+    }
     const further = this.#takeFurther(data);
     if (further === 'stopped') return;
     const hasText = chunk.content !== '' || chunk.refusal !== '' || further === 'text';
     const kind = further === 'call' ? 'call' : hasText ? 'text' : chunk.overtakes ? 'free' : 'fixed';
     this.#hold({ data: Buffer.from(data), pieces: [], bytes: data.length }, kind);
-    const learns = this.#coverage === undefined && chunk.content !== '' && chunk.refusal === '';
+    const learns = this.#coverage === undefined && !chunk.inParts && chunk.content !== '' && chunk.refusal === '';
     if (learns) this.#template.learn(data, writeFrame(this.#rename(data)));
     this.#releaseWithinBounds();
   }
