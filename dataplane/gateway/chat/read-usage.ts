@@ -1,7 +1,7 @@
 import { scanForValue } from './scan-for-value.ts';
 
-/** Tokens that a provider reports for one request. */
-export type TokenUsage = { readonly input: number; readonly output: number };
+/** Tokens of one request, as its provider reports them; `isEstimated`: it reported none, and they follow from the texts. */
+export type TokenUsage = { readonly input: number; readonly output: number; readonly isEstimated?: true };
 
 /** The most tokens of one answer that are believed. */
 const maxTokens = 1_000_000_000;

@@ -94,3 +94,36 @@ test('requests and tokens of whole and streamed answers are counted by the name 
   expect(ofDay.some((line) => /day_tokens\{client="Counted".* 27$/.test(line))).toBe(true);
   expect(ofDay.some((line) => /day_budget_tokens\{client="Counted".* 500$/.test(line))).toBe(true);
 });
+
+test('tokens of a stream whose provider reports none are estimated, also where its answer is denied', async () => {
+  await rotate('silent Silent daily-tokens=500');
+  const frame = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+  const play = (...deltas: readonly object[]) =>
+    world.upstream.play({ kind: 'frames', frames: [...deltas.map(frame), 'data: [DONE]\n\n'], end: 'end' });
+  const used = async () => {
+    const [line = ''] = (await metrics('portcullis_gateway_client_day_tokens')).filter((one) =>
+      one.includes('"Silent"'),
+    );
+    return Number(line.split(' ').at(-1));
+  };
+  let before = 0;
+  for (const [model, ...deltas] of [
+    ['open', { content: 'abcd' }, { content: 'efgh' }, { content: 'ijkl' }],
+    ['model', { content: 'abcd' }, { content: 'efgh' }, { content: 'ijkl' }],
+    ['model', { content: 'abcd' }, { content: 'leaked' }, { content: 'kl' }],
+    ['model', { tool_calls: [{ index: 0, function: { arguments: '{"a":"bcdef"}' } }] }],
+  ] as const) {
+    play(...deltas);
+    await (await ask('silent', model, 'POST', { stream: true })).text();
+    await until('the tokens of the stream are counted', async () => (await used()) > before);
+    const tokens = (await used()) - before;
+    before += tokens;
+    // The request is counted, too: its texts have a few words.
+    expect(tokens).toBeGreaterThanOrEqual(4);
+    expect(tokens).toBeLessThan(20);
+  }
+  const estimated = (await metrics('portcullis_gateway_client_tokens_total')).filter((line) =>
+    line.includes('"Silent"'),
+  );
+  expect(estimated.every((line) => line.includes('source="estimated"'))).toBe(true);
+});

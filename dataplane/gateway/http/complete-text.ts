@@ -5,6 +5,7 @@ import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { Edit } from '#kit/json/splice';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { CheckUnit } from '../chat/check-unit.ts';
+import { requestTextBytes } from '../chat/estimate-tokens.ts';
 import type { ParseResult } from '../chat/parse-result.ts';
 import type { ChatRequest, ChatRules } from '../chat/read-chat-request.ts';
 import { readUsage } from '../chat/read-usage.ts';
@@ -77,7 +78,13 @@ export async function completeText(context: RequestContext, api: TextApi): Promi
   const answered = { ...coverage, isSent: sentTexts(call.body) };
   if (request.value.stream) {
     const machine = api.guardStream({ ...answered, limits: target }, streamRenamer(context, api, admitted.route));
-    return streamText(context, admitted.route, { ...call, masked, target, machine });
+    return streamText(context, admitted.route, {
+      ...call,
+      masked,
+      target,
+      machine,
+      textBytes: requestTextBytes(admitted.envelope.root),
+    });
   }
   const answer = await askProvider(context, admitted.route, call);
   if (answer.kind === 'error') return answer;
@@ -102,7 +109,13 @@ async function completeUnguarded(
   if (isTrue(member(admitted.envelope.root, 'stream'))) {
     if (route.spec.streaming === 'Refused') return errorResponse(plainError('streaming_refused', 'stream'));
     const machine = api.relayStream(streamRenamer(context, api, route));
-    return streamText(context, route, { ...call, masked: false, target: undefined, machine });
+    return streamText(context, route, {
+      ...call,
+      masked: false,
+      target: undefined,
+      machine,
+      textBytes: requestTextBytes(admitted.envelope.root),
+    });
   }
   const answer = await askProvider(context, route, call);
   if (answer.kind === 'error') return answer;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { CheckOutcome } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
+import { estimateUsage } from '../chat/estimate-tokens.ts';
 import type { ClientError } from '../relay/client-error.ts';
 import { interruptionError } from '../relay/interruption.ts';
 import type { FrameSink, StreamMachine } from '../relay/relay-stream.ts';
@@ -22,6 +23,8 @@ type StreamedCall = {
   readonly target: CheckTarget | undefined;
   /** The guard of the stream, or its relay for an unguarded route. */
   readonly machine: StreamMachine;
+  /** Bytes of the texts of the request. */
+  readonly textBytes: number;
 };
 
 /**
@@ -56,6 +59,9 @@ export async function streamText(
     if (error === undefined) throw reason;
     frames.end(error);
     return { kind: 'streamed', error, stage: 'none', masked };
+  } finally {
+    // Most providers report tokens in a stream only where the client asks for it, and none report those of an interrupted one.
+    context.usage ??= estimateUsage({ input: call.textBytes, output: machine.textBytes });
   }
 }
 

@@ -30,7 +30,7 @@ test('tokens of a client are counted for the day in UTC, and its budget is shown
     'portcullis_gateway_client_day_tokens{client="boris"} 5',
   ]);
   expect((await shown('portcullis_gateway_client_tokens_total')).filter((line) => line.includes('"anna"'))).toEqual([
-    'portcullis_gateway_client_tokens_total{client="anna",direction="input"} 4',
-    'portcullis_gateway_client_tokens_total{client="anna",direction="output"} 4',
+    'portcullis_gateway_client_tokens_total{client="anna",direction="input",source="reported"} 4',
+    'portcullis_gateway_client_tokens_total{client="anna",direction="output",source="reported"} 4',
   ]);
 });

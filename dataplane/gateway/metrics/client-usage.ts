@@ -24,12 +24,12 @@ export function createClientUsage(registry: Metrics, now: () => number): ClientU
   });
   const tokens = registry.counter({
     name: 'portcullis_gateway_client_tokens_total',
-    help: 'Tokens that providers reported, by name of the client. Streams without usage are not counted.',
-    labels: { client, direction: ['input', 'output'] },
+    help: 'Tokens by name of the client. Those of a stream without a report of its provider are estimated from its texts.',
+    labels: { client, direction: ['input', 'output'], source: ['reported', 'estimated'] },
   });
   const today = registry.gauge({
     name: 'portcullis_gateway_client_day_tokens',
-    help: 'Tokens that a client used on this replica since 00:00 UTC; it falls to 0 with the first request of a day.',
+    help: 'Tokens that a client used on this replica, reported or estimated, since 00:00 UTC; it falls to 0 with the first request of a day.',
     labels: { client },
   });
   const budget = registry.gauge({
@@ -47,8 +47,9 @@ export function createClientUsage(registry: Metrics, now: () => number): ClientU
       day = current;
       if (dailyTokens !== undefined) budget.set({ client: name }, dailyTokens);
       if (usage === undefined) return;
-      tokens.add({ client: name, direction: 'input' }, usage.input);
-      tokens.add({ client: name, direction: 'output' }, usage.output);
+      const source = usage.isEstimated === true ? 'estimated' : 'reported';
+      tokens.add({ client: name, direction: 'input', source }, usage.input);
+      tokens.add({ client: name, direction: 'output', source }, usage.output);
       if (counted.size < maxClients) counted.add(name);
       today.add({ client: name }, usage.input + usage.output);
     },

@@ -12,6 +12,8 @@ export type StreamMachine = {
   next(): GuardStep;
   /** Bytes of the frames that are held; absent where none are. */
   readonly heldBytes?: number;
+  /** Bytes of the texts that the upstream sent so far. */
+  readonly textBytes: number;
 };
 
 /**

@@ -91,6 +91,7 @@ export class ResponseGuard extends SteppedGuard {
     const waits: Waits[] = [];
     let pieceOf: string | undefined;
     for (const { path, text: piece, isCall } of deltas) {
+      this.countText(Buffer.byteLength(piece));
       if (isCall) {
         this.#growCall(path, piece);
         pieceOf = path;

@@ -1,5 +1,6 @@
 import { SseReader } from '#kit/http/sse-reader';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
+import { eventTextBytes } from '../chat/estimate-tokens.ts';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { FrameTemplate } from './frame-template.ts';
 import type { GuardStep } from './stepped-guard.ts';
@@ -44,6 +45,7 @@ export class PlainStream {
   readonly #rename: RenameAnswer;
   readonly #template = new FrameTemplate();
   #closed = false;
+  #textBytes = 0;
   #end: End | undefined;
 
   /** @param rename is applied to each frame that is sent */
@@ -51,6 +53,11 @@ export class PlainStream {
     this.#reader = new SseReader(form.eventBytes);
     this.#form = form;
     this.#rename = rename;
+  }
+
+  /** Bytes of the texts that the upstream sent so far. */
+  get textBytes(): number {
+    return this.#textBytes;
   }
 
   receive(bytes: Uint8Array): void {
@@ -88,7 +95,10 @@ export class PlainStream {
   #takeData(data: Buffer, name: string, outgoing: Buffer[]): void {
     const known = name === '' ? this.#template.match(data) : undefined;
     if (known === undefined) this.#takeUnknown(data, name, outgoing);
-    else outgoing.push(...known.pieces);
+    else {
+      this.#textBytes += Buffer.byteLength(known.text);
+      outgoing.push(...known.pieces);
+    }
   }
 
   #takeUnknown(data: Buffer, name: string, outgoing: Buffer[]): void {
@@ -99,6 +109,7 @@ export class PlainStream {
       this.#stop(meaning.fault);
       return;
     }
+    if (value !== undefined) this.#textBytes += eventTextBytes(value);
     const frame = writeFrame(this.#rename(data), name === '' ? undefined : name);
     outgoing.push(frame);
     if (this.#form.hasForm) this.#template.learn(data, frame);

@@ -1,5 +1,6 @@
 import { JsonError, type JsonNode, type JsonValue, member, parseStrict, parseTree } from '#kit/json/parse-strict';
 import { textOfParts } from '../chat/content-parts.ts';
+import { eventTextBytes } from '../chat/estimate-tokens.ts';
 import { isDisguised } from '../chat/fold-key.ts';
 import { isWithoutFurtherText } from '../judged/answer-texts.ts';
 import { collectTexts } from '../judged/collect-texts.ts';
@@ -19,6 +20,8 @@ type StreamChunk =
       readonly overtakes: boolean;
       readonly inParts: boolean;
       readonly isForeign: boolean;
+      /** Bytes of all texts that the frame adds to the answer. */
+      readonly textBytes: number;
     }
   | { readonly kind: 'invalid' };
 
@@ -34,6 +37,7 @@ const withoutText = {
   overtakes: false,
   inParts: false,
   isForeign: false,
+  textBytes: 0,
 } as const satisfies StreamChunk;
 
 /**
@@ -50,7 +54,9 @@ export function readChunk(data: Buffer): StreamChunk {
   const { choices } = root;
   if (!isPresent(choices)) return { ...withoutText, isForeign: hasFurtherText(data) };
   if (!Array.isArray(choices) || choices.length > 1) return invalid;
-  return choices.length === 0 ? withoutText : readChoice(choices[0], data);
+  if (choices.length === 0) return withoutText;
+  const chunk = readChoice(choices[0], data);
+  return chunk.kind === 'chunk' ? { ...chunk, textBytes: eventTextBytes(root) } : chunk;
 }
 
 function readChoice(choice: JsonValue | undefined, data: Buffer): StreamChunk {

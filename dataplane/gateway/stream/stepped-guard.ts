@@ -40,6 +40,7 @@ export abstract class SteppedGuard {
   /** Whether the caller has been asked for the pending check. */
   #isAsked = false;
   #isClosed = false;
+  #textBytes = 0;
   #end: Extract<GuardStep, { kind: 'finished' | 'stopped' }> | undefined;
 
   /** @param eventBytes the largest event of the upstream, in bytes */
@@ -101,6 +102,15 @@ export abstract class SteppedGuard {
         return this.#takeOutgoing() ?? { kind: 'read' };
       }
     }
+  }
+
+  /** Bytes of the texts that the upstream sent so far. */
+  get textBytes(): number {
+    return this.#textBytes;
+  }
+
+  protected countText(bytes: number): void {
+    this.#textBytes += bytes;
   }
 
   /** Sends bytes to the client with the next step. */

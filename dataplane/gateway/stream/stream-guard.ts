@@ -102,6 +102,7 @@ export class StreamGuard extends SteppedGuard {
       this.#takeUnknown(data);
       return;
     }
+    this.countText(Buffer.byteLength(known.text));
     if (!this.#content.append(known.text)) {
       this.stop({ kind: 'upstream', fault: 'invalid' });
       return;
@@ -127,6 +128,7 @@ export class StreamGuard extends SteppedGuard {
       this.stop({ kind: 'upstream', fault: this.#coverage?.refuseUnjudged === true ? 'unjudged' : 'invalid' });
       return;
     }
+    this.countText(chunk.textBytes);
     const further = this.#takeFurther(data);
     if (further === 'stopped') return;
     const hasText = chunk.content !== '' || chunk.refusal !== '' || further === 'text';
