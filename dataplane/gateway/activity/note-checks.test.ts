@@ -19,3 +19,12 @@ test('the record of a failed check names the detector that did not judge, and no
   expect(decisionRecordOf({ ...ended, outcome: 'check_failed', deciding })).toMatchObject({ rule: 'names', provider });
   expect(decisionRecordOf({ ...ended, outcome: 'denied', deciding })).not.toHaveProperty('provider');
 });
+
+test('an answer that is too long for a check is recorded as one without a verdict, and a refused request is not recorded', () => {
+  const without = { ...ended, code: 'body_too_large', deciding: undefined };
+  expect(decisionRecordOf({ ...without, outcome: 'answer_too_long' })).toMatchObject({
+    outcome: 'check_failed',
+    code: 'body_too_large',
+  });
+  expect(decisionRecordOf({ ...without, outcome: 'refused' })).toBeUndefined();
+});

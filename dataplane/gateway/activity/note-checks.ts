@@ -42,6 +42,15 @@ type EndedRequest = {
   readonly deciding: DecidingCheck | undefined;
 };
 
+/** The outcomes that are decisions of a policy. An answer that is too long has no verdict, as after a failed check. */
+const decisions: Readonly<Partial<Record<OutcomeName, DecisionRecord['outcome']>>> = {
+  passed: 'passed',
+  masked: 'masked',
+  denied: 'denied',
+  check_failed: 'check_failed',
+  answer_too_long: 'check_failed',
+};
+
 /**
  * The record of a request; undefined for one that no policy decided: an unguarded or unknown model, a request that was
  * refused before its checks, and a fault of the provider.
@@ -50,18 +59,18 @@ export function decisionRecordOf(ended: EndedRequest): DecisionRecord | undefine
   const { requestId, time, client, pin, outcome, code, deciding } = ended;
   const guardrail = pin?.route.spec.guardrail;
   if (pin === undefined || guardrail?.mode !== 'Policy') return undefined;
-  if (outcome !== 'passed' && outcome !== 'masked' && outcome !== 'denied' && outcome !== 'check_failed')
-    return undefined;
+  const decision = decisions[outcome];
+  if (decision === undefined) return undefined;
   return {
     time: time.toISOString(),
     requestId,
     model: pin.route.spec.alias,
     ...(client === undefined ? {} : { client }),
-    outcome,
+    outcome: decision,
     stage: deciding?.stage ?? 'none',
-    ...(outcome === 'check_failed' && code !== undefined ? { code } : {}),
+    ...(decision === 'check_failed' && code !== undefined ? { code } : {}),
     ...(deciding?.rule === undefined ? {} : { rule: deciding.rule }),
-    ...(outcome === 'check_failed' && deciding?.provider !== undefined ? { provider: deciding.provider } : {}),
+    ...(decision === 'check_failed' && deciding?.provider !== undefined ? { provider: deciding.provider } : {}),
     policyId: guardrail.policyId,
     revision: guardrail.policyRevision,
   };

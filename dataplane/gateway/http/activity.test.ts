@@ -70,6 +70,33 @@ test('the activity of a gateway names the code of a failed check', async () => {
   expect(record).not.toHaveProperty('rule');
 });
 
+test('an answer at the limit of a check passes, and one byte more has an outcome of its own, which no alert counts', async () => {
+  const counted = async (outcome: string): Promise<number> => {
+    const text = await (await fetch(`${world.gateway.service.adminUrl}/metrics`)).text();
+    const lines = text.split('\n').filter((line) => line.startsWith('portcullis_gateway_requests_total'));
+    return lines
+      .filter((line) => line.includes(`outcome="${outcome}"`))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  };
+  const around = Buffer.byteLength('{"body":{"choices":[{"message":{"role":"assistant","content":""}}]}}');
+  const failed = await counted('check_failed');
+  for (const [length, status, count] of [
+    [32_768 - around, 200, 0],
+    [32_768 - around + 1, 503, 1],
+  ] as const) {
+    world.upstream.play({ kind: 'answer', content: 'x'.repeat(length) });
+    const answer = await world.chat(says('hi'));
+    expect(answer.status).toBe(status);
+    if (status === 503) {
+      const record = await recordOf(answer.headers.get('x-request-id'));
+      expect(record).toMatchObject({ outcome: 'check_failed', stage: 'response', code: 'body_too_large' });
+    }
+    await until('the request is counted', async () => (await counted('answer_too_long')) === count);
+  }
+  expect(await counted('check_failed')).toBe(failed);
+  world.upstream.play({ kind: 'answer', content: 'fine' });
+});
+
 test('the decisions of a gateway are counted by alias and outcome for holders of the token', async () => {
   const url = `${world.gateway.service.adminUrl}/decision-counts`;
   const counted = async () => {

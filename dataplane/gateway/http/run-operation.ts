@@ -166,7 +166,7 @@ function outcomeOf(result: ClientResponse | undefined): OutcomeName {
   if (result === undefined) return 'interrupted';
   const error = result.kind === 'json' ? undefined : result.error;
   if (error === undefined) return result.kind !== 'error' && result.masked ? 'masked' : 'passed';
-  if (error.kind === 'check_failed') return 'check_failed';
+  if (error.kind === 'check_failed') return error.excess === undefined ? 'check_failed' : 'answer_too_long';
   if (error.kind === 'too_long') return 'refused';
   if (error.code === 'policy_denied') return 'denied';
   if (error.code === 'shutting_down') return 'interrupted';

@@ -1,9 +1,13 @@
-/** Outcomes of a request, as they appear in metrics and log lines. */
+/**
+ * Outcomes of a request, as they appear in metrics and log lines. `answer_too_long`: the answer exceeds a limit of one check, so that
+ * no check was made; the runtime is not at fault as it is for `check_failed`.
+ */
 export const outcomeNames = [
   'passed',
   'masked',
   'denied',
   'check_failed',
+  'answer_too_long',
   'refused',
   'unavailable',
   'upstream_error',
