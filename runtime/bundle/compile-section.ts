@@ -6,6 +6,7 @@ import { planSteps } from '../rules/plan-steps.ts';
 import { admitSection, allowanceOf, type PassCost } from './admit.ts';
 import type { BundleProblem, BundleWarning } from './bundle-error.ts';
 import { compileLocalRule, isLocal, modeOf } from './compile-local-rule.ts';
+import { lintRule } from './lint-rule.ts';
 import { type PlacedMatcher, planUnits } from './plan-units.ts';
 import type { SectionPlace } from './section-place.ts';
 
@@ -73,9 +74,8 @@ function prepareRules(
       problems.push(invalid(place, id, matcher.reason));
       continue;
     }
-    if (matcher.warning !== undefined) {
-      warnings.push({ ...place, rule: id, message: matcher.warning });
-    }
+    const found = matcher.warning === undefined ? [] : [matcher.warning];
+    for (const message of [...found, ...lintRule(rule)]) warnings.push({ ...place, rule: id, message });
     rules.push({ ...compiled, effect: matcher.effect });
     local.set(index, { place: index, id, timeoutMs, matcher });
   }

@@ -1,0 +1,72 @@
+import type { LocalRule } from './compile-local-rule.ts';
+
+/** The most terms that one warning names by their position. */
+const namedTerms = 5;
+/** Signs of a regular expression that no ordinary term has: `\b` at an end, a repeated class or dot, a group with options. */
+const regularExpression =
+  /^\\b|\\b$|\\[dDsSwW][+*?{]|\.[*+]|\(\?(?:[a-z]+\)|[a-z]*:)|\[\^?(?:a-z|A-Z|0-9|а-я|А-Я)|^\^.*\$$/u;
+/** White space at an end. */
+const outerBlank = /^\s|\s$/u;
+/** `\b` directly before or behind a character outside of ASCII, also at the begin or the end of a group or a class. */
+const boundaryBesideOther =
+  /(?<!\\)\\b(?:\((?:\?[a-z]*:)?|\[)*[^\p{ASCII}]|[^\p{ASCII}](?:[\])]|[+*?]|\{[\d,]*\})*\\b/u;
+
+/**
+ * Finds what an author has most probably not meant: terms that are written as regular expressions, terms that their own rule
+ * never or rarely finds, and `\b` beside letters that it does not know. Each is a warning, because the rule is valid.
+ */
+export function lintRule(rule: LocalRule): readonly string[] {
+  return rule.kind === 'stop_list' ? lintTerms(rule.stopList) : lintPattern(rule.regex.pattern);
+}
+
+function lintTerms(list: Extract<LocalRule, { kind: 'stop_list' }>['stopList']): readonly string[] {
+  const { terms, caseSensitive, allow = [] } = list;
+  const same = (text: string): string => (caseSensitive ? text : text.toLowerCase());
+  const allowed = new Set(allow.map(same));
+  return [
+    warningOf(
+      placesOf(terms, (term) => regularExpression.test(term)),
+      (which) => ({
+        message: `${which} written as a regular expression, and terms are literal texts`,
+        remedy: 'write the text, or use a rule of kind regex',
+      }),
+    ),
+    warningOf(
+      placesOf(terms, (term) => outerBlank.test(term)),
+      (which) => ({
+        message: `${which} found only together with outer white space, and not beside punctuation or at an end of a text`,
+        remedy: 'remove the white space and use match: token',
+      }),
+    ),
+    warningOf(
+      placesOf(terms, (term) => allowed.has(same(term))),
+      (which) => ({
+        message: `${which} never found, because allow lists the same text`,
+        remedy: 'remove one of them',
+      }),
+    ),
+  ].filter((warning) => warning !== undefined);
+}
+
+function lintPattern(pattern: string): readonly string[] {
+  if (!boundaryBesideOther.test(pattern)) return [];
+  return [
+    'it has \\b beside a character outside of ASCII, where \\b is a boundary only beside an ASCII letter, digit or underscore: remove \\b, or use a stop list with match: token',
+  ];
+}
+
+/** The positions of terms, from 1. */
+function placesOf(terms: readonly string[], isMeant: (term: string) => boolean): readonly number[] {
+  return terms.flatMap((term, index) => (isMeant(term) ? [index + 1] : []));
+}
+
+function warningOf(
+  places: readonly number[],
+  textOf: (which: string) => { readonly message: string; readonly remedy: string },
+): string | undefined {
+  if (places.length === 0) return undefined;
+  const more = places.length > namedTerms ? ` and ${places.length - namedTerms} more` : '';
+  const named = places.slice(0, namedTerms).join(', ');
+  const { message, remedy } = textOf(places.length === 1 ? `term ${named} is` : `terms ${named}${more} are`);
+  return `${message}: ${remedy}`;
+}
