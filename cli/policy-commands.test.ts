@@ -165,7 +165,7 @@ describe('bundle build', () => {
     expect((await build(file, out)).stderr).toContain('the provider pii of the policy is not approved');
     expect((await build(file, out, '--limits', limits, '--providers', providers)).code).toBe(0);
     expect(read()).toMatchObject({
-      limits: { maxBodyBytes: 4_096, maxMessages: 32 },
+      limits: { maxBodyBytes: 4_096, maxMessages: 64 },
       policies: [{ id: 'p-77', revision: '1' }],
       providers: [{ name: 'pii', endpoint: 'http://127.0.0.1:1/d', credential: 'pii-key' }],
     });

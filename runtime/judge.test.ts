@@ -107,7 +107,10 @@ describe('a judgement', () => {
       masking(stopList('names', ['alice']), '[name]'),
       detector('remote'),
     ];
-    const subject = bundleOf(rules, [observed(regex('watch', 'hello')), enforced(classifier('judge'))], { providers });
+    const subject = bundleOf(rules, [observed(regex('watch', 'hello')), enforced(classifier('judge'))], {
+      providers,
+      limits: { ...defaultBundleLimits, maxMessages: 32 },
+    });
     const verdict = await judge(subject, [
       check('passes', ['hello']),
       check('rejects', ['hello', 'FORBIDDEN']),

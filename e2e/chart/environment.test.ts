@@ -68,7 +68,7 @@ describe('the environment', () => {
       'detector pii',
       'classifier judge',
     ]);
-    expect(limits).toMatchObject({ maxBodyBytes: 131_072, maxConcurrency: 16, maxMessages: 32 });
+    expect(limits).toMatchObject({ maxBodyBytes: 131_072, maxConcurrency: 16, maxMessages: 64 });
     expect(served).toMatchObject([{ name: 'tickets', policyRef: { name: 'ticket-policy', revision: 3 }, replicas: 2 }]);
     expect(template).toMatchObject({
       labels: { 'cost-centre': 'guardrails', team: 'safety' },

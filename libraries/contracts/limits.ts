@@ -6,7 +6,7 @@ export const limits = {
   /** JSON body of a check, bytes (`guardrail:limits:max-body-bytes-edge`). */
   maxBodyBytes: { min: 256, max: 131_072, default: 32_768 },
   /** Messages or answer variants of one check (`guardrail:limits:max-messages-edge-request`). */
-  maxMessages: { min: 1, max: 64, default: 32 },
+  maxMessages: { min: 1, max: 64, default: 64 },
   /** Replacements of one check (`guardrail:limits:max-matches-edge`). */
   maxMatches: { min: 1, max: 1_024, default: 256 },
   /** Concurrent checks in one process (`guardrail:limits:max-concurrency-edge`). */
