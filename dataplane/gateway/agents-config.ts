@@ -3,6 +3,7 @@ import { confirmersOf } from '#identity/mcp-confirmers';
 import { ConfigError, setting } from '#kit/env/read-environment';
 import type { RelationsAccess } from '#relations/adapters/await-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
+import type { BudgetLimits } from './agents/budgets/run-budgets.ts';
 import type { RunLimits } from './agents/calls/limit-runs.ts';
 
 /** The settings of a gateway that serves agents. */
@@ -51,6 +52,18 @@ export const agentSettings = {
     max: 1_000_000,
     default: 600,
   }),
+  PORTCULLIS_AGENT_BUDGET_PER_MINUTE: setting.integer({
+    help: 'runs of one person with one agent in a minute, in all replicas together; further ones get 429; 0: no limit',
+    min: 0,
+    max: 1_000_000,
+    default: 0,
+  }),
+  PORTCULLIS_AGENT_BUDGET_PER_DAY: setting.integer({
+    help: 'runs of one person with one agent in a day (UTC), in all replicas together; further ones get 429; 0: no limit',
+    min: 0,
+    max: 100_000_000,
+    default: 0,
+  }),
 };
 
 export type AgentsConfig = {
@@ -63,6 +76,8 @@ export type AgentsConfig = {
   /** Path of connections.yaml. */
   readonly connectionsFile: string | undefined;
   readonly runs: RunLimits;
+  /** Undefined without a limit. */
+  readonly budgets: BudgetLimits | undefined;
 };
 
 type AgentValues = Parameters<typeof relationsOf>[0] & {
@@ -78,6 +93,8 @@ type AgentValues = Parameters<typeof relationsOf>[0] & {
   readonly PORTCULLIS_CONNECTIONS_FILE: string | undefined;
   readonly PORTCULLIS_AGENT_RUNS_PER_CALLER: number;
   readonly PORTCULLIS_AGENT_RUNS_PER_MINUTE: number;
+  readonly PORTCULLIS_AGENT_BUDGET_PER_MINUTE: number;
+  readonly PORTCULLIS_AGENT_BUDGET_PER_DAY: number;
 };
 
 /** The settings of agents; undefined for a gateway without signing keys. @throws ConfigError */
@@ -118,5 +135,14 @@ export function agentsOf(read: AgentValues): AgentsConfig | undefined {
     confirmers: confirmersOf(read.PORTCULLIS_MCP_CONFIRMERS),
     connectionsFile: read.PORTCULLIS_CONNECTIONS_FILE,
     runs: { atOnce: read.PORTCULLIS_AGENT_RUNS_PER_CALLER, perMinute: read.PORTCULLIS_AGENT_RUNS_PER_MINUTE },
+    budgets: budgetsOf(read),
   };
+}
+
+function budgetsOf({
+  PORTCULLIS_AGENT_BUDGET_PER_MINUTE: minute,
+  PORTCULLIS_AGENT_BUDGET_PER_DAY: day,
+}: AgentValues): BudgetLimits | undefined {
+  const limit = (value: number): number | undefined => (value === 0 ? undefined : value);
+  return minute === 0 && day === 0 ? undefined : { perMinute: limit(minute), perDay: limit(day) };
 }

@@ -10,6 +10,8 @@ import { awaitRelations, type RelationsAccess } from '#relations/adapters/await-
 import type { Relations } from '#relations/ports';
 import type { AgentRoute } from '#resources/agent-route';
 import type { GatewayReportSpec } from '#resources/gateway-report';
+import { awaitBudgets } from './agents/budgets/await-budgets.ts';
+import { noBudgets, type RunBudgets } from './agents/budgets/ports.ts';
 import { type IdentifyCaller, identifyByHeaders, identifyByToken } from './agents/calls/identify-caller.ts';
 import { createRunLimiter } from './agents/calls/limit-runs.ts';
 import { type FlowConnections, noConnections, openConnections } from './agents/connections/open-connections.ts';
@@ -33,6 +35,8 @@ type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdo
   readonly credentialFile: (name: string) => string;
   /** Rights in place of those of the settings. */
   readonly rights?: Pick<Relations, 'check'> | undefined;
+  /** Budgets in place of those of the settings. */
+  readonly budgets?: RunBudgets | undefined;
   /** Called after a change of a route, a probe or the last call of a version. */
   readonly onChange: (routeChanged: boolean) => void;
 };
@@ -78,6 +82,7 @@ export async function composeAgents(
     keys,
     issuer,
     grants: createRunGrantVerifier(own),
+    budgets: budgetsIn(parts, config, tools),
     runs: createRunLimiter(config.runs, () => performance.now()),
     confirmers: new Set(config.confirmers),
     metrics: createAgentCallMetrics(tools.registry),
@@ -126,6 +131,15 @@ async function identifierOf(
   if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: identity.issuersFile });
   const onUnavailable = (issuer: string): void => logger.warn('keys_unavailable', { issuer });
   return identifyByToken(createVerifier({ issuers, onUnavailable }), agents);
+}
+
+function budgetsIn(
+  parts: AsyncDisposableStack,
+  { budgets: limits, rights }: AgentsConfig,
+  { budgets, logger }: AgentTools,
+): RunBudgets {
+  if (budgets !== undefined) return budgets;
+  return limits === undefined ? noBudgets : parts.use(awaitBudgets(rights, limits, logger));
 }
 
 /** The rights of the settings. Until their store is reached, each check throws RelationsUnavailableError. */

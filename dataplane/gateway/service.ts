@@ -11,6 +11,7 @@ import type { Relations } from '#relations/ports';
 import type { AgentRoute } from '#resources/agent-route';
 import { maxProviderStates } from '#resources/gateway-report';
 import { createActivityLog } from './activity/activity-log.ts';
+import type { RunBudgets } from './agents/budgets/ports.ts';
 import { type ClientAdmission, createClientAdmission } from './clients/admit-clients.ts';
 import { openClientKeys, openToAll } from './clients/client-keys.ts';
 import { composeAgents, type HeldAgents } from './compose-agents.ts';
@@ -44,6 +45,8 @@ export type GatewayOverrides = {
   readonly reports?: ReportSink;
   /** The rights on agents, in place of those of the database. */
   readonly rights?: Pick<Relations, 'check'>;
+  /** The budgets of runs, in place of those of the database. */
+  readonly budgets?: RunBudgets;
   readonly logger?: Logger;
   /** The file of the token of administrators, in place of the one of the settings. */
   readonly adminTokenFile?: string;
@@ -120,6 +123,7 @@ export async function createGatewayService(
           logger,
           credentialFile,
           rights: overrides.rights,
+          budgets: overrides.budgets,
           shutdown: shutdown.signal,
           onChange: (routeChanged) => onAgentChange(routeChanged),
         });

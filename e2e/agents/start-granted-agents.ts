@@ -140,6 +140,7 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
               ? undefined
               : file('connections.yaml', JSON.stringify({ connections: options.connections })),
           runs: { atOnce: 16, perMinute: 6_000 },
+          budgets: undefined,
         },
       },
       { runtimeTokenFile: token, credentialsDirectory: folder },

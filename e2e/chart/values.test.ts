@@ -179,6 +179,8 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['memory.issuers', [[], [{ ...trusted, jwksUrl: 'https://a.example/keys', tenants: ['a'] }]], [[trusted]]],
   ['agents.relations', ['postgres', 'openfga'], ['redis', '']],
   ['agents.openfga.url', ['', 'http://a.example:8080'], ['a', 'grpc://a']],
+  ['agents.budgetPerMinute', [0, 1_000_000], [-1, 1_000_001]],
+  ['agents.budgetPerDay', [0, 100_000_000], [-1, 100_000_001]],
   ['catalogue.enabled', [true, false], ['true', null]],
   ['catalogue.replicas', [1, 64], [0, 65]],
   ['catalogue.issuers', [[], [{ ...trusted, jwksUrl: 'https://a.example/keys', groupsClaim: 'groups' }]], [[trusted]]],
@@ -626,6 +628,12 @@ describe('Helm', () => {
       'more gateways with agents than the database of the chart has connections for',
       [...agents, '--set=gateway.replicas=7'],
       [...agents, '--set=gateway.replicas=6'],
+      /connections for 96, and the replicas need 98/,
+    ],
+    [
+      'more gateways with a budget of runs than the database of the chart has connections for',
+      [...agents, '--set=agents.budgetPerDay=1', '--set=gateway.replicas=5'],
+      [...agents, '--set=agents.budgetPerDay=1', '--set=gateway.replicas=4'],
       /connections for 96, and the replicas need 98/,
     ],
     [

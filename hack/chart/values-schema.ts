@@ -281,6 +281,8 @@ const agents = z.strictObject({
   ...relations,
   runsPerCaller: z.int().min(1).max(10_000),
   runsPerMinute: z.int().min(1).max(1_000_000),
+  budgetPerMinute: z.int().min(0).max(1_000_000),
+  budgetPerDay: z.int().min(0).max(100_000_000),
   gatewayKey: existingSecret,
   fileService: z.strictObject({
     url: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(2_048)]),

@@ -24,6 +24,12 @@ export const agentGatewayErrors = {
   request_too_large: same('request_too_large'),
   request_timeout: same('request_timeout'),
   too_many_runs: error(429, 'RESOURCE_EXHAUSTED', 'The caller has as many runs of the agent as it may have now.'),
+  budget_used: error(
+    429,
+    'RESOURCE_EXHAUSTED',
+    'The caller has used its budget of runs of the agent: call again after Retry-After.',
+  ),
+  budget_unavailable: error(503, 'UNAVAILABLE', 'The budget of the caller cannot be read now.'),
   chain_refused: error(403, 'PERMISSION_DENIED', 'The chain of agents repeats one or has more than four.'),
   agent_unavailable: error(503, 'UNAVAILABLE', 'No process of the agent answers now.'),
   deadline_exceeded: same('deadline_exceeded'),

@@ -1,5 +1,6 @@
 import { type AgentGatewayErrorCode, agentGatewayErrors } from '#contracts/agent-gateway-errors';
 import type { Metrics } from '#kit/metrics/metrics';
+import type { UsedBudget } from '../budgets/ports.ts';
 import { agentOperationNames } from '../calls/parse-call.ts';
 
 /** Most agents that get a metric series of their own; all further ones share one series. */
@@ -21,6 +22,8 @@ export type AgentCallMetrics = {
     readonly isRun: boolean;
   }): void;
   exchanged(outcome: string): void;
+  /** A run was refused because the budget of its person is used. */
+  budgetUsed(agent: string, span: UsedBudget['span']): void;
 };
 
 /** Results of the token exchange: that of RFC 8693, or `issued`. */
@@ -67,6 +70,11 @@ export function createAgentCallMetrics(registry: Metrics): AgentCallMetrics {
     help: 'Requests for tokens by runs of agents, by result.',
     labels: { outcome: exchangeOutcomes },
   });
+  const refusals = registry.counter({
+    name: 'portcullis_gateway_agent_budget_refusals_total',
+    help: 'Runs that were refused because their person has used the budget of the span, by agent.',
+    labels: { agent, span: ['minute', 'day'] },
+  });
   return {
     runs: inFlight.series({}),
     ended(facts) {
@@ -77,6 +85,7 @@ export function createAgentCallMetrics(registry: Metrics): AgentCallMetrics {
       if (facts.sent > 0) bytes.add({ agent: name, direction: 'to_agent' }, facts.sent);
       if (facts.received > 0) bytes.add({ agent: name, direction: 'to_client' }, facts.received);
     },
+    budgetUsed: (name, span) => refusals.add({ agent: name, span }),
     exchanged: (outcome) => exchanges.add({ outcome: outcome as 'issued' }),
   };
 }

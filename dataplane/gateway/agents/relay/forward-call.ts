@@ -1,5 +1,6 @@
 import { withTimeout } from '#kit/concurrency/abort';
 import type { RequestLife } from '../../relay/interruption.ts';
+import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../budgets/ports.ts';
 import type { AdmittedCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentCaller } from '../calls/identify-caller.ts';
@@ -22,8 +23,12 @@ const unwatchedMs = 30_000;
 export type ForwardParts = IdentityParts &
   BodyParts & {
     readonly runs: RunLimiter;
+    readonly budgets: RunBudgets;
     readonly client: AgentClient;
-    readonly metrics: { readonly runs: { add(value: number): void } };
+    readonly metrics: {
+      readonly runs: { add(value: number): void };
+      budgetUsed(agent: string, span: UsedBudget['span']): void;
+    };
     readonly shutdown: AbortSignal;
     /** How long a client may read nothing, milliseconds. */
     readonly clientIdleMs: number;
@@ -51,11 +56,29 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   const { run } = admission;
   plane.metrics.runs.add(1);
   try {
+    await takeBudget(plane, admitted);
     return await exchangeWithProcess(plane, forward, run);
   } finally {
     plane.metrics.runs.add(-1);
     run.end();
   }
+}
+
+/** Counts a run in the budget of its person, also if an agent calls for the person. @throws AgentRefusal */
+async function takeBudget(
+  { budgets, metrics }: Pick<ForwardParts, 'budgets' | 'metrics'>,
+  { spec, caller }: Forward['admitted'],
+): Promise<void> {
+  let used: UsedBudget | undefined;
+  try {
+    used = await budgets.take(spec.agentId, caller.subject);
+  } catch (error) {
+    if (error instanceof BudgetsUnavailableError) throw new AgentRefusal('budget_unavailable');
+    throw error;
+  }
+  if (used === undefined) return;
+  metrics.budgetUsed(spec.agent.name, used.span);
+  throw new AgentRefusal('budget_used', { 'retry-after': String(used.retryAfterSeconds) });
 }
 
 async function exchangeWithProcess(

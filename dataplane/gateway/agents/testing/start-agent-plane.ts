@@ -13,6 +13,7 @@ import { apiVersion } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { handSource } from '../../testing/route-builder.ts';
 import { startGateway, type TestGateway } from '../../testing/start-gateway.ts';
+import type { RunBudgets } from '../budgets/ports.ts';
 
 export const gatewayIssuer = 'https://gateway.example';
 export const peopleIssuer = 'https://people.example';
@@ -76,6 +77,7 @@ export function routedVersion(process: ScriptedHttp, more: Partial<RoutedVersion
 export async function startAgentPlane(
   runs: { readonly atOnce: number; readonly perMinute: number } = { atOnce: 16, perMinute: 10_000 },
   connections: readonly object[] = [],
+  budgets?: RunBudgets,
 ): Promise<AgentPlaneWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
@@ -104,6 +106,7 @@ export async function startAgentPlane(
     await startGateway(folder, 'token', {
       agentRoutes: agentRoutes.open,
       rights: { check },
+      ...(budgets === undefined ? {} : { budgets }),
       served: {
         issuer: gatewayIssuer,
         signingKeysFile,
@@ -117,6 +120,7 @@ export async function startAgentPlane(
         confirmers: [`${peopleIssuer}|ann`],
         connectionsFile,
         runs,
+        budgets: undefined,
       },
     }),
   );

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Subject } from '#identity/identity';
+import type { ScriptedHttp } from '#kit/testing/scripted-http';
+import { agentSubject } from '#relations/subject';
+import { exchangeGrant } from '../testing/exchange-grant.ts';
+import {
+  type AgentPlaneWorld,
+  agentId,
+  gatewayIssuer,
+  peopleIssuer,
+  routedVersion,
+  startAgentPlane,
+} from '../testing/start-agent-plane.ts';
+import { BudgetsUnavailableError, type UsedBudget } from './ports.ts';
+
+const path = `/agents/${agentId}/mcp`;
+const body = '{"jsonrpc":"2.0"}';
+const helperId = '01890a5d-ac96-774b-bcce-b302099a8077';
+const taken: (readonly [string, Subject])[] = [];
+let outcome: UsedBudget | undefined | 'away';
+let world: AgentPlaneWorld;
+let process: ScriptedHttp;
+
+beforeAll(async () => {
+  world = await startAgentPlane(undefined, [], {
+    async take(agent, person) {
+      taken.push([agent, person]);
+      if (outcome === 'away') throw new BudgetsUnavailableError();
+      return outcome;
+    },
+  });
+  process = await world.startProcess();
+  for (const agent of [agentId, helperId]) world.allow('ann', 'invoke', agent);
+  world.rights.add(`${agentSubject({ issuer: gatewayIssuer, subject: agentId })} invoke agent:${helperId}`);
+  await world.serve({ versions: [routedVersion(process, { requires: [{ kind: 'Agent', name: 'helper' }] })] });
+  await world.serve({ agentId: helperId, versions: [routedVersion(process)] }, 'helper');
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+beforeEach(() => {
+  outcome = undefined;
+  taken.length = 0;
+  process.forget();
+});
+
+const call = async (more: object = {}) =>
+  await world.call(path, { token: await world.personToken('ann'), body, ...more });
+const runs = () => process.seen.filter(({ method }) => method === 'POST').length;
+
+test('a run whose person has used the budget is refused with 429 and the time to wait, and reaches no process', async () => {
+  outcome = { span: 'day', retryAfterSeconds: 4_321 };
+  const answer = await call();
+  expect([answer.status, answer.headers.get('retry-after'), runs()]).toEqual([429, '4321', 0]);
+  expect(await answer.json()).toMatchObject({ code: 'budget_used' });
+  outcome = undefined;
+  expect([(await call()).status, runs()]).toEqual([200, 1]);
+});
+
+test('while the budgets cannot be read no run starts', async () => {
+  outcome = 'away';
+  const answer = await call();
+  expect([answer.status, runs()]).toEqual([503, 0]);
+  expect(await answer.json()).toMatchObject({ code: 'budget_unavailable' });
+});
+
+test('a call that is not admitted takes nothing from a budget', async () => {
+  expect((await call({ token: await world.personToken('bob') })).status).toBe(404);
+  expect((await call({ token: undefined })).status).toBe(401);
+  expect(taken).toEqual([]);
+});
+
+test('a call of another agent counts for the person for whom it is made, with the agent that is called', async () => {
+  expect((await call()).status).toBe(200);
+  const grant = String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);
+  const { json } = await exchangeGrant(world.url, { grant, audience: 'urn:portcullis:agent:helper' });
+  const token = String(json['access_token']);
+  expect((await world.call(`/agents/${helperId}/mcp`, { token, body })).status).toBe(200);
+  const ann = { issuer: peopleIssuer, subject: 'ann' };
+  expect(taken).toEqual([
+    [agentId, ann],
+    [helperId, ann],
+  ]);
+});
