@@ -112,7 +112,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'postgres-array': ['libraries/sql'],
   'd3-scale': ['dataplane/console/pages'],
   'd3-shape': ['dataplane/console/pages'],
-  jose: ['libraries/identity'],
+  jose: ['libraries/identity', 'examples/sdk-agents'],
   'openid-client': ['dataplane/console/sessions'],
   minio: ['libraries/objects'],
   '@opensearch-project/opensearch': ['libraries/search'],

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
+import { openGatewayKeyRing } from '#identity/gateway-key-ring';
 import { ensureGatewayKeys } from '#identity/gateway-keys';
 import { createTestKey, startJwksServer, type TestKey } from '#identity/testing/test-issuer';
 import { type Script, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
@@ -56,7 +57,7 @@ export type AgentPlaneWorld = AsyncDisposable & {
 };
 
 /** A routed version without a card, so that it is proved by its readiness alone. */
-export function routedVersion(process: ScriptedHttp, more: Partial<RoutedVersion> = {}): RoutedVersion {
+export function routedVersion(process: Pick<ScriptedHttp, 'url'>, more: Partial<RoutedVersion> = {}): RoutedVersion {
   return {
     versionId: firstVersion,
     version: 'v1',
@@ -85,6 +86,8 @@ export async function startAgentPlane(
   const issuer = parts.use(await startJwksServer(peopleKey));
   const signingKeysFile = join(folder, 'signing.json');
   await ensureGatewayKeys(signingKeysFile);
+  const keysFile = join(folder, 'gateway.jwks');
+  await writeFile(keysFile, JSON.stringify(await openGatewayKeyRing(signingKeysFile).publicKeySet()));
   const issuersFile = join(folder, 'issuers.yaml');
   const trusted = { issuer: peopleIssuer, audience: 'agents', jwksUrl: issuer.url.href, tenantsClaim: 'tenants' };
   await writeFile(issuersFile, JSON.stringify({ issuers: [trusted] }));
@@ -106,6 +109,7 @@ export async function startAgentPlane(
     await startGateway(folder, 'token', {
       agentRoutes: agentRoutes.open,
       rights: { check },
+      agents: { issuer: gatewayIssuer, keysFile },
       ...(budgets === undefined ? {} : { budgets }),
       served: {
         issuer: gatewayIssuer,
