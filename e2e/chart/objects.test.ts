@@ -167,6 +167,7 @@ describe('names and texts', () => {
     ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-console'],
     ['production-values.yaml', 'Ingress', 'guardrails-portcullis-console'],
     ['production-values.yaml', 'HTTPRoute', 'guardrails-portcullis-console'],
+    ['production-values.yaml', 'ResourceQuota', 'guardrails-portcullis-agents'],
     ['production-values.yaml', 'Deployment', 'guardrails-portcullis-catalogue'],
     ['production-values.yaml', 'Deployment', 'guardrails-portcullis-catalogue-worker'],
     ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-catalogue'],

@@ -181,6 +181,11 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['agents.openfga.url', ['', 'http://a.example:8080'], ['a', 'grpc://a']],
   ['agents.budgetPerMinute', [0, 1_000_000], [-1, 1_000_001]],
   ['agents.budgetPerDay', [0, 100_000_000], [-1, 100_000_001]],
+  [
+    'agents.quota.hard',
+    [{}, { pods: 0, 'requests.cpu': '500m', 'limits.memory': '1.5Gi' }],
+    [{ pods: -1 }, { pods: 'many' }, { services: 1 }, ['pods']],
+  ],
   ['catalogue.enabled', [true, false], ['true', null]],
   ['catalogue.replicas', [1, 64], [0, 65]],
   ['catalogue.issuers', [[], [{ ...trusted, jwksUrl: 'https://a.example/keys', groupsClaim: 'groups' }]], [[trusted]]],
@@ -382,6 +387,7 @@ describe('Helm', () => {
   const pages = ['--set=console.enabled=true', '--set=console.url=https://b'];
   const memory = ['--set=memory.enabled=true'];
   const agents = ['enabled=true', 'publicUrl=https://a', 'issuer=https://b'].map((one) => `--set=agents.${one}`);
+  const quota = [...agents, '--set=agents.quota.hard.pods=1', '--set=agents.priorityClassName=a'];
   const catalogue = [...agents, '--set=catalogue.enabled=true'];
   const embedding = ['id=a', 'model=m', 'dimension=8'].map((one) => `--set=catalogue.profiles.embedding[0].${one}`);
   const gatewayKeys = ['gateway.clientKeys', 'agents.gatewayKey'].map((one) => `--set=${one}.existingSecret=k`);
@@ -635,6 +641,24 @@ describe('Helm', () => {
       [...agents, '--set=agents.budgetPerDay=1', '--set=gateway.replicas=5'],
       [...agents, '--set=agents.budgetPerDay=1', '--set=gateway.replicas=4'],
       /connections for 96, and the replicas need 98/,
+    ],
+    [
+      'a quota of agents without a priority class',
+      [...agents, '--set=agents.quota.hard.pods=1'],
+      [...agents, '--set=agents.quota.hard.pods=1', '--set=agents.priorityClassName=a'],
+      /agents.quota.hard needs agents.priorityClassName/,
+    ],
+    [
+      'a quota of agents that would count the pods of gateways',
+      [...quota, '--set=gateway.priorityClassName=a'],
+      [...quota, '--set=gateway.priorityClassName=b'],
+      /agents.quota.hard would count the pods of gateway, too/,
+    ],
+    [
+      'a quota of agents that no pod of an agent could meet',
+      [...quota, '--set=agents.quota.hard.limits\\.cpu=4'],
+      [...quota, '--set=agents.quota.hard.limits\\.cpu=4', '--set-string=agents.resources.limits.cpu=1'],
+      /every pod must have what limits.cpu counts/,
     ],
     [
       'OpenFGA without an address for agents',

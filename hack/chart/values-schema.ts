@@ -283,6 +283,13 @@ const agents = z.strictObject({
   runsPerMinute: z.int().min(1).max(1_000_000),
   budgetPerMinute: z.int().min(0).max(1_000_000),
   budgetPerDay: z.int().min(0).max(100_000_000),
+  quota: z.strictObject({
+    hard: z.partialRecord(
+      // The only resources of which a quota can count the pods of one priority class.
+      z.enum(['pods', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']),
+      z.union([z.int().min(0), z.string().regex(/^[0-9]+(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/)]),
+    ),
+  }),
   gatewayKey: existingSecret,
   fileService: z.strictObject({
     url: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(2_048)]),
