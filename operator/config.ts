@@ -65,7 +65,7 @@ const authority = {
     }),
   ),
   PORTCULLIS_AGENT_EXPOSURE: setting.choice({
-    help: 'callers that may use MCP: R1 = the listed confirmers, R2 = every caller with the right invoke',
+    help: 'callers that gateways admit over MCP: R1 = listed confirmers, R2 = all with the right invoke; processes of agents admit listed confirmers only',
     choices: ['R1', 'R2'],
     default: 'R1',
   }),
