@@ -38,7 +38,10 @@ export async function measureClicks(
   await signIn(platform, page, { path: '/overview' });
   say('the platform is ready');
   const reports: ClickReport[] = [];
-  const links = ['Overview', 'Policies', 'Playground', 'Activity', 'Audit log', 'Knowledge', 'Memory', 'Agents'];
+  const links = [
+    ...['Overview', 'Policies', 'Playground', 'Activity', 'Operations', 'Audit log'],
+    ...['Knowledge', 'Memory', 'Agents'],
+  ];
   for (const name of links) {
     const target = page.getByRole('navigation').getByRole('link', { name, exact: true });
     reports.push(await clicksOf(name, rounds, () => pageClick(page, target)));

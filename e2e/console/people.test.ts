@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { tracedRunListSchema } from '#contracts/agent-runs';
+import { operationSchema } from '#contracts/management';
 import { collectionSchema } from '#contracts/retrieval';
 import { until } from '#kit/testing/until';
 import type { Agent } from '#resources/agent';
@@ -8,9 +9,11 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { readPolicySource, readRecipes } from '../../dataplane/console/clients/policy-source.ts';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { chatCall } from '../support/chat-call.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { callManagement } from './call-management.ts';
 import { findAgent } from './find-agent.ts';
 import { findViolations } from './find-violations.ts';
 import { addHostileAgent } from './hostile-agent.ts';
@@ -27,6 +30,7 @@ const paths = [
   '/policies/new',
   '/playground',
   '/activity',
+  '/operations',
   '/audit',
   '/knowledge',
   '/memory',
@@ -54,6 +58,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
   let browser: Awaited<ReturnType<typeof openBrowser>>['browser'];
   let agent: Awaited<ReturnType<typeof findAgent>>;
   let policyId = '';
+  let operation = '';
   let every: readonly string[] = [];
 
   beforeAll(async () => {
@@ -70,6 +75,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     every = [...paths, ...ofPolicy, `/knowledge/${collection?.collection_id}`, agent.path, agent.flowPath];
     const forms = ['/policies/new?as=form', `/policies/${policyId}/edit?as=form`];
     every = [...every, await addMemory(), ...(await addRun()), '/runbooks', '/runbooks/binding-failed', ...forms];
+    operation = `/operations/${await createPolicy()}`;
+    every = [...every, operation];
     const { gateway: url } = platform.status().addresses;
     await chatCall({ url, key: platform.key, model: 'guarded-echo', content: 'Good morning', stream: false });
     ({ browser } = parts.use(await openBrowser()));
@@ -81,6 +88,15 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     'x-tenant-id': 'default',
     'x-user-id': person,
   });
+
+  /** Creates a policy as the administrator; the id of the operation. */
+  async function createPolicy(): Promise<string> {
+    const read = readPolicySource(readRecipes().get('competitors') ?? '');
+    if (!read.ok) throw new Error(read.problems.join(' '));
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const call = { method: 'POST', path: '/api/v1/guardrail-policies', body: read.value, headers } as const;
+    return operationSchema.parse(await callManagement(platform, call)).operationId;
+  }
 
   /** Calls the agent as the administrator; the pages of its runs. */
   async function addRun(): Promise<readonly string[]> {
@@ -332,6 +348,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     await page.locator('html[data-theme="dark"]').waitFor();
     await tabTo(page, page.getByRole('link', { name: 'Playground' }));
     await keyboard.press('Enter');
+    await tabTo(page, page.getByLabel('Policy'));
+    await keyboard.type('guarded-chat');
     await tabTo(page, page.getByLabel('Text'));
     await keyboard.type('How to make a bomb');
     await tabTo(page, page.getByRole('button', { name: 'Check the text' }));
@@ -454,21 +472,23 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const otherModel = await addModel('other-echo');
     const made = await makeCollection(platform, { name: 'matrix', description: '', visibility: 'public' });
     const runs = agent.flowPath.replace(/flow$/, 'runs');
-    const shown = { policyId, modelId, agent: agent.path, runs, collection: `/knowledge/${made.collection_id}` };
+    const collection = `/knowledge/${made.collection_id}`;
+    const shown = { policyId, modelId, agent: agent.path, runs, collection, operation };
     const own = ['/knowledge', '/memory', '/agents'];
     const read = ['/overview', '/policies'];
-    const none = { new: false, edit: false, check: false, apply: false, audit: false, reindex: false };
+    const none = { new: false, edit: false, check: false, apply: false, operations: false, audit: false, reindex: false };
     const caller = { ...none, talk: true, runs: true };
-    const writes = { ...caller, new: true, edit: true, check: true };
-    const everything = [...read, '/playground', '/activity', '/audit', ...own];
+    const sees = { ...caller, operations: true };
+    const writes = { ...sees, new: true, edit: true, check: true };
+    const everything = [...read, '/playground', '/activity', '/operations', '/audit', ...own];
     const models = [modelId, otherModel];
-    const navigation = [...read, '/activity', ...own];
+    const navigation = [...read, '/activity', '/operations', ...own];
     const viewer: Role = { role: 'viewer' };
     const ofModel: Role = { role: 'applier', modelId };
     const expected: readonly ExpectedRow[] = [
       { navigation: everything, may: { ...writes, apply: true, audit: true, reindex: true }, models },
       { name: 'bob', navigation: own, may: caller },
-      { name: 'eve', roles: [viewer], navigation, may: caller },
+      { name: 'eve', roles: [viewer], navigation, may: sees },
       { name: 'eve', roles: [{ role: 'author', policyId }], navigation: own, may: { ...caller, edit: true } },
       {
         name: 'eve',
@@ -476,8 +496,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
         navigation: everything.filter((path) => path !== '/audit'),
         may: writes,
       },
-      { name: 'eve', roles: [{ role: 'applier' }], navigation, may: { ...caller, apply: true }, models },
-      { name: 'eve', roles: [viewer, ofModel], navigation, may: { ...caller, apply: true }, models: [modelId] },
+      { name: 'eve', roles: [{ role: 'applier' }], navigation, may: { ...sees, apply: true }, models },
+      { name: 'eve', roles: [viewer, ofModel], navigation, may: { ...sees, apply: true }, models: [modelId] },
       // Without the right to view a policy there is no page with the form.
       { name: 'eve', roles: [ofModel], navigation: own, may: { ...caller, apply: true }, shows: caller },
     ];

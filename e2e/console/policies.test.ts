@@ -9,11 +9,12 @@ const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
 describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () => {
   const parts = new AsyncDisposableStack();
   let platform: Platform;
+  let browser: Awaited<ReturnType<typeof openBrowser>>['browser'];
   let shown: Awaited<ReturnType<typeof openWatchedPage>>;
 
   beforeAll(async () => {
     platform = parts.use(await startPlatform({ management: true, console: true }));
-    const { browser } = parts.use(await openBrowser());
+    ({ browser } = parts.use(await openBrowser()));
     shown = await openWatchedPage(browser);
     await signIn(platform, shown.page);
   });
@@ -57,6 +58,65 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       await row.getByText('Applied', { exact: false }).first().waitFor();
     }
     expect(complaints).toEqual([]);
+  });
+
+  test('the operations name author, command, object and outcome, lead to the audit log, and a running one ends on the page', async () => {
+    const { page, context, complaints } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: '/policies' });
+    await page.getByRole('link', { name: 'guarded-chat', exact: true }).click();
+    process.kill(platform.pidOf('gateway-1'), 'SIGSTOP');
+    try {
+      await page.getByRole('button', { name: 'Apply' }).click();
+      await page.waitForURL('**/overview');
+      await page.goto(`${consoleOf(platform)}/operations`);
+      const running = page.getByRole('row', { name: /Apply a policy/ }).first();
+      await running.getByText(/0 of \d confirmed/).waitFor();
+      await running.getByText('Running').waitFor();
+      process.kill(platform.pidOf('gateway-1'), 'SIGCONT');
+      await running.getByText('Succeeded').waitFor();
+      expect(await running.innerText()).toMatch(/Model guarded-echo\s+guarded-chat Revision \d/);
+    } finally {
+      process.kill(platform.pidOf('gateway-1'), 'SIGCONT');
+    }
+    await page.getByLabel('Command').selectOption('policy.update');
+    await page.getByLabel('State').selectOption('succeeded');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL(/kind=policy\.update&state=succeeded/);
+    await page.reload();
+    expect(await page.getByLabel('State').inputValue()).toBe('succeeded');
+    const rows = page.locator('tbody tr');
+    expect(await rows.count()).toBeGreaterThan(0);
+    expect(await rows.filter({ hasText: 'Save a revision' }).count()).toBe(await rows.count());
+    await rows
+      .first()
+      .getByRole('link', { name: /Save a revision/ })
+      .click();
+    await page.getByRole('heading', { name: 'Save a revision', level: 1 }).waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'Entries in the audit log' }).click();
+    await page.getByRole('row', { name: /policy\.update.*Succeeded/ }).waitFor();
+    await page
+      .getByRole('row', { name: /Succeeded/ })
+      .getByRole('link', { name: /Operation/ })
+      .click();
+    await page.getByRole('link', { name: 'guarded-chat' }).first().click();
+    await page.getByRole('link', { name: 'Operations on this policy' }).click();
+    await page
+      .getByRole('row', { name: /Save a revision/ })
+      .first()
+      .waitFor();
+    await page.getByLabel('Id of the policy or model').fill('unknown');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByLabel('Id of the policy or model').inputValue()).toBe('unknown');
+    const missing = await page.goto(`${consoleOf(platform)}/operations/${crypto.randomUUID()}`);
+    expect(missing?.status()).toBe(404);
+    await page.getByRole('link', { name: 'Operations', exact: true }).last().click();
+    await page.getByLabel('Author').fill('stranger');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByText('There is no such operation').waitFor();
+    expect(complaints.filter((text) => !/40[04]/.test(text))).toEqual([]);
+    await context.close();
   });
 
   test('a recipe becomes a new policy', async () => {

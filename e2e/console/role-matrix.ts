@@ -1,12 +1,12 @@
 import type { Browser, BrowserContext } from 'playwright-core';
-import { dataDirectory } from '#contracts/data-directory';
-import { mintToken } from '#identity/mint-token';
+import { developmentIssuer } from '../../cli/platform/development-issuer.ts';
 import { readRecipes } from '../../dataplane/console/clients/policy-source.ts';
 import { openWatchedPage } from '../support/browser.ts';
 import type { Platform } from '../support/start-platform.ts';
+import { callManagement } from './call-management.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
-type Action = 'new' | 'edit' | 'check' | 'apply' | 'audit' | 'reindex' | 'talk' | 'runs';
+type Action = 'new' | 'edit' | 'check' | 'apply' | 'operations' | 'audit' | 'reindex' | 'talk' | 'runs';
 type Answers = Readonly<Record<Action, boolean>>;
 
 /** What the pages offer a person, and what the APIs then do. */
@@ -22,23 +22,14 @@ type PersonRow = {
 
 export type Role = { readonly role: string; readonly policyId?: string; readonly modelId?: string };
 
-const issuer = 'http://issuer.portcullis.localhost';
-
 /** Grants or revokes a role of the control plane, of one policy or of one model, as the administrator. */
 export async function changeRole(
   platform: Platform,
   change: { readonly verb: 'grant' | 'revoke'; readonly person: string } & Role,
 ): Promise<void> {
   const { verb, person, ...role } = change;
-  const administrator = platform.status().administrators?.[0]?.split('|')[1] ?? '';
-  const keyFile = dataDirectory(platform.data).signingKeys;
-  const token = await mintToken({ keyFile, issuer, subject: administrator, audience: 'portcullis', ttlSeconds: 60 });
-  const response = await fetch(`${platform.status().addresses.management}/api/v1/rights/${verb}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...role, holder: { issuer, subject: person } }),
-  });
-  if (!response.ok) throw new Error(`the role ${role.role} was not changed: ${await response.text()}`);
+  const body = { ...role, holder: { issuer: developmentIssuer.issuer, subject: person } };
+  await callManagement(platform, { method: 'POST', path: `/api/v1/rights/${verb}`, body });
 }
 
 type Linked = { getAttribute(name: string): string | null };
@@ -56,6 +47,8 @@ export async function matrixRowOf(
     readonly agent: string;
     readonly runs: string;
     readonly collection: string;
+    /** Of a command of the administrator. */
+    readonly operation: string;
   },
 ): Promise<PersonRow> {
   const { page, context } = await openWatchedPage(browser);
@@ -63,7 +56,7 @@ export async function matrixRowOf(
   const navigation = await page.getByRole('navigation').getByRole('link').evaluateAll(hrefsOf);
   const csrf = (await page.locator('meta[name="csrf"]').getAttribute('content')) ?? '';
   const source = readRecipes().get('competitors') ?? '';
-  const { policyId, modelId, agent, runs, collection } = person;
+  const { policyId, modelId, agent, runs, collection, operation } = person;
   const policy = `/policies/${policyId}`;
   const pages = [...navigation, agent, policy, collection];
   const reads = await Promise.all(pages.map((path) => textOf(context, platform, path)));
@@ -92,6 +85,7 @@ export async function matrixRowOf(
       edit: text.includes(`href="${policy}/edit"`),
       check: text.includes('hx-post="/playground/check"'),
       apply: text.includes(`action="${policy}/apply"`),
+      operations: navigation.includes('/operations'),
       audit: navigation.includes('/audit'),
       reindex: text.includes(`action="${collection}/reindex"`),
       talk: text.includes(`hx-post="${agent}/chat"`),
@@ -102,6 +96,7 @@ export async function matrixRowOf(
       edit: await isAllowed(policy, { source, etag, status: 'draft' }),
       check: await isAllowed('/playground/check', { policy: policyId, revision: '1', stage: 'request', text: 'Hello' }),
       apply: await isAllowed(`${policy}/apply`, { model: modelId, revision: '1' }),
+      operations: (await textOf(context, platform, operation)).status === 200,
       audit: (await textOf(context, platform, '/audit')).status === 200,
       reindex: await isAllowed(`${collection}/reindex`),
       talk: await isAllowed(`${agent}/chat`, { text: 'Hello' }),

@@ -78,6 +78,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
           '/api/v1/dry-runs/models/{modelId}/guardrail-binding',
           '/api/v1/freezes',
           '/api/v1/freezes/{freezeId}/remove',
+          '/api/v1/operations',
           '/api/v1/policy-diffs/{policyId}',
           '/api/v1/policy-purges/{policyId}/{revision}',
           '/api/v1/rights',
@@ -94,7 +95,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences, purges, approvals and freeze windows beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences, purges, approvals, freeze windows and operations beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);
@@ -129,6 +130,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/freezes', 'identity'],
       ['POST', '/api/v1/freezes', 'identity'],
       ['POST', '/api/v1/freezes/{freezeId}/remove', 'identity'],
+      ['GET', '/api/v1/operations', 'identity'],
     ]);
   });
 

@@ -220,9 +220,9 @@ export const bindingReadSchema = z
   })
   .describe('The guardrail binding of a model.');
 
-const operationKinds = ['policy.create', 'policy.update', 'binding.apply', 'binding.unbind'] as const;
+export const operationKinds = ['policy.create', 'policy.update', 'binding.apply', 'binding.unbind'] as const;
 export type OperationKind = (typeof operationKinds)[number];
-const operationStates = ['pending', 'running', 'succeeded', 'failed'] as const;
+export const operationStates = ['pending', 'running', 'succeeded', 'failed'] as const;
 export type OperationState = (typeof operationStates)[number];
 
 const failureCodes = Object.keys(operationFailures) as [keyof typeof operationFailures];

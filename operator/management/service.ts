@@ -47,6 +47,7 @@ import { createManagementMetrics } from './monitoring/metrics.ts';
 import { createManagementReadiness } from './monitoring/readiness.ts';
 import { createApprovalStore } from './operations/adapters/postgres/approval-store.ts';
 import { createFreezeStore } from './operations/adapters/postgres/freeze-store.ts';
+import { createOperationLog } from './operations/adapters/postgres/operation-log.ts';
 import { createOperationStore } from './operations/adapters/postgres/operation-store.ts';
 import { createAdvancePolicy } from './operations/advance-policy.ts';
 import { RecordsUnavailableError } from './operations/ports.ts';
@@ -197,6 +198,7 @@ export async function createManagementService(
     }),
     approvals,
     freezes,
+    operationLog: createOperationLog(database),
     audit,
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,

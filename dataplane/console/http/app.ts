@@ -19,6 +19,7 @@ import { addFormRoutes } from './form-routes.ts';
 import { protectBrowser, readChoices, requireHost, requireOwnOrigin, requireSession } from './gates.ts';
 import { addKnowledgeRoutes } from './knowledge-routes.ts';
 import { addMemoryRoutes } from './memory-routes.ts';
+import { addOperationRoutes } from './operation-routes.ts';
 import { addOverviewRoutes } from './overview-routes.ts';
 import { addPlaygroundStream } from './playground-stream.ts';
 import { addPolicyRoutes } from './policy-routes.ts';
@@ -70,6 +71,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   addPolicyRoutes(app);
   addFormRoutes(app);
   addActivityRoutes(app);
+  addOperationRoutes(app);
   addAuditRoutes(app, options.stopping);
   addRunbookRoutes(app);
   addTenantPages(app, config);

@@ -125,12 +125,13 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
   if (answer.kind !== 'value') {
     return answerPage(context, policyEditorPage(page, { ...editor, problem: refusalNotice(page.words, answer) }), 422);
   }
-  const { error, target } = answer.value;
+  const { error, target, state, operationId } = answer.value;
   if (error !== null) {
     const problem = notice({ kind: 'error', title: own.failedCommand, text: error.message, code: error.code });
     return answerPage(context, policyEditorPage(page, { ...editor, problem }), 422);
   }
-  return context.redirect(`/policies/${target.id}`, 303);
+  // A new policy has no page before its first revision is recorded.
+  return context.redirect(state === 'succeeded' ? `/policies/${target.id}` : `/operations/${operationId}`, 303);
 }
 
 /** Applies a version to a model; the overview shows the replicas that confirm it. */

@@ -15,7 +15,16 @@ import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { timeOf } from './time.ts';
 
 /** The filters of the page, as they are in its address; an absent one is empty. */
-export const auditFilterNames = ['action', 'outcome', 'subject', 'targetId', 'chain', 'since', 'until'] as const;
+export const auditFilterNames = [
+  'action',
+  'outcome',
+  'subject',
+  'targetId',
+  'operationId',
+  'chain',
+  'since',
+  'until',
+] as const;
 export type AuditPageFilters = Readonly<Record<(typeof auditFilterNames)[number], string>>;
 
 type ShownAudit = {
@@ -63,6 +72,7 @@ function filterForm(
 <label>${act.outcome} <select name="outcome">${options(auditOutcomes, filters.outcome, labelOf)}</select></label>
 <label>${audit.author} <input name="subject" maxlength="255" value="${filters.subject}"></label>
 <label>${audit.targetId} <input name="targetId" maxlength="1024" value="${filters.targetId}"></label>
+<label>${audit.operationId} <input name="operationId" maxlength="64" value="${filters.operationId}"></label>
 <label>${audit.service} <select name="chain">${options(
     chains.map(({ chain }) => chain),
     filters.chain,
@@ -84,9 +94,15 @@ function entries(
     return notice({ kind: 'empty', title: audit.none, text, ...link });
   }
   const row = ({ chain, number, content }: AuditEntry) =>
-    html`<tr><td>${timeOf(language, content.time)}</td><td>${authorOf(content.author) ?? audit.noAuthor}</td><td><code>${content.action}</code></td><td class="mono">${content.target === null ? '' : `${content.target.type} ${content.target.id}`}</td><td>${badge(tones[content.outcome], audit.outcomes[content.outcome])} ${content.code === null ? '' : html`<code>${content.code}</code>`}</td><td class="mono">${chain} ${number}</td></tr>`;
+    html`<tr><td>${timeOf(language, content.time)}</td><td>${auditAuthorName(content.author) ?? audit.noAuthor}</td><td><code>${content.action}</code></td><td class="mono">${content.target === null ? '' : `${content.target.type} ${content.target.id}`}</td><td>${badge(tones[content.outcome], audit.outcomes[content.outcome])} ${content.code === null ? '' : html`<code>${content.code}</code>`}</td><td class="mono">${chain} ${number}${operationLink(words, content)}</td></tr>`;
   return html`<table><thead><tr><th scope="col">${words.act.time}</th><th scope="col">${audit.author}</th><th scope="col">${audit.action}</th><th scope="col">${audit.target}</th><th scope="col">${words.act.outcome}</th><th scope="col">${audit.entry}</th></tr></thead><tbody>${items.map(row)}</tbody></table>
 ${nextCursor === null ? '' : html`<p><a href="/audit${queryOf(filters, nextCursor)}">${audit.next}</a></p>`}`;
+}
+
+/** Operations are those of the management API; jobs of other services have no page of this kind. */
+function operationLink({ operationPages: own }: Words, { operationId, target }: AuditEntry['content']) {
+  if (operationId === null || (target?.type !== 'policy' && target?.type !== 'model')) return '';
+  return html` <a href="/operations/${operationId}">${own.one}<span class="hidden"> ${operationId}</span></a>`;
 }
 
 /** The query of the page with these filters; empty without any. */
@@ -95,7 +111,8 @@ function queryOf(filters: AuditPageFilters, cursor?: string): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
-function authorOf(author: AuditAuthor): string | undefined {
+/** The name of an author; undefined for an author who is not known. */
+export function auditAuthorName(author: AuditAuthor): string | undefined {
   switch (author.kind) {
     case 'token':
       return author.subject;

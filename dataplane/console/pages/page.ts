@@ -36,6 +36,7 @@ function navigation({ words, session, has }: PageContext): readonly NavigationEn
     { href: '/policies', label: words.policies },
     ...(rights.author ? [{ href: '/playground', label: words.playground }] : []),
     { href: '/activity', label: words.activity },
+    { href: '/operations', label: words.operationPages.title },
   ];
   return [
     ...(rights.view ? policies : []),

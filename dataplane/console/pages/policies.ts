@@ -74,7 +74,8 @@ export function policyPage(
 <p>${statusBadge(words, status, isDeleting)} ${using.map(({ alias, wanted }) => badge('good', `${alias}: ${words.revision} ${wanted?.revision ?? ''}`))}</p>
 ${isDeleting ? notice({ kind: 'error', title: own.deleting, text: own.deletingText }) : html`${edit}${open.length === 0 ? '' : apply}`}
 <section aria-labelledby="history"><h2 id="history">${own.history}</h2>
-<table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.kinds}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table></section>
+<table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.kinds}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table>
+<p><a href="/operations?targetId=${id}">${words.operationPages.ofPolicy}</a></p></section>
 ${rights.author ? html`<section aria-labelledby="tests"><h2 id="tests">${own.tests}</h2><div hx-get="/policies/${id}/tests" hx-trigger="load"><p class="quiet">…</p></div></section>` : ''}`,
   };
 }

@@ -1,5 +1,6 @@
 import { agentsEn } from './agents-en.ts';
 import { formEn } from './form-en.ts';
+import { operationsEn } from './operations-en.ts';
 import { runsEn } from './runs-en.ts';
 import { streamEn } from './stream-en.ts';
 
@@ -206,6 +207,7 @@ export const en = {
   agentPages: agentsEn,
   runPages: runsEn,
   formPages: formEn,
+  operationPages: operationsEn,
   audit: {
     title: 'Audit log',
     intro: 'Who changed what, and who was refused.',
@@ -220,6 +222,7 @@ export const en = {
       observed: 'Observed',
     },
     targetId: 'Id of the object',
+    operationId: 'Id of the operation',
     service: 'Service',
     since: 'From (UTC)',
     until: 'Before (UTC)',

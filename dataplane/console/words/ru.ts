@@ -1,6 +1,7 @@
 import { agentsRu } from './agents-ru.ts';
 import type { Words } from './en.ts';
 import { formRu } from './form-ru.ts';
+import { operationsRu } from './operations-ru.ts';
 import { runsRu } from './runs-ru.ts';
 import { streamRu } from './stream-ru.ts';
 
@@ -206,6 +207,7 @@ export const ru: Words = {
   agentPages: agentsRu,
   runPages: runsRu,
   formPages: formRu,
+  operationPages: operationsRu,
   audit: {
     title: 'Журнал аудита',
     intro: 'Кто что изменил и кому было отказано.',
@@ -220,6 +222,7 @@ export const ru: Words = {
       observed: 'Замечено',
     },
     targetId: 'Идентификатор объекта',
+    operationId: 'Идентификатор операции',
     service: 'Служба',
     since: 'С (UTC)',
     until: 'До (UTC)',

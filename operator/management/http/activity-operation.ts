@@ -4,32 +4,11 @@ import type { ManagementErrorCode } from '#contracts/management-errors';
 import { selectDecisions } from '#contracts/select-decisions';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { text, word } from './query-parameters.ts';
 
 type ActivityParameter = Parameter<ManagementErrorCode>;
 
 const limits = { min: 1, max: 1_000, default: 100 } as const;
-
-function text(name: string, description: string, maxLength: number): ActivityParameter {
-  return {
-    name,
-    in: 'query',
-    description,
-    required: false,
-    schema: { type: 'string', minLength: 1, maxLength },
-    read: (value) => (value.length > 0 && value.length <= maxLength ? value : undefined),
-  };
-}
-
-function word(name: string, description: string, values: readonly string[]): ActivityParameter {
-  return {
-    name,
-    in: 'query',
-    description,
-    required: false,
-    schema: { type: 'string', enum: values },
-    read: (value) => (values.includes(value) ? value : undefined),
-  };
-}
 
 const parameters: readonly ActivityParameter[] = [
   text('model', 'Only requests to this alias.', 128),

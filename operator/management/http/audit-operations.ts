@@ -6,6 +6,7 @@ import { type AuditAction, type AuditOutcome, auditActions, auditOutcomes } from
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { text, word } from './query-parameters.ts';
 
 export const auditOperationNames = ['listAudit', 'listAuditChains'] as const;
 export type AuditOperation = (typeof auditOperationNames)[number];
@@ -19,28 +20,6 @@ const cursors = {
   newest: createCursors('audit-newest/v1', position),
   oldest: createCursors('audit-oldest/v1', position),
 };
-
-function word(name: string, description: string, values: readonly string[]): AuditParameter {
-  return {
-    name,
-    in: 'query',
-    description,
-    required: false,
-    schema: { type: 'string', enum: values },
-    read: (value) => (values.includes(value) ? value : undefined),
-  };
-}
-
-function text(name: string, description: string, maxLength: number): AuditParameter {
-  return {
-    name,
-    in: 'query',
-    description,
-    required: false,
-    schema: { type: 'string', minLength: 1, maxLength },
-    read: (value) => (value.length > 0 && value.length <= maxLength ? value : undefined),
-  };
-}
 
 function time(name: string, description: string): AuditParameter {
   return {

@@ -15,6 +15,7 @@ import type { ModelReader } from '../models/read-model.ts';
 import type { ApprovalStore } from '../operations/approval-ports.ts';
 import type { CommandPorts } from '../operations/execute-command.ts';
 import type { FreezeStore } from '../operations/freeze-ports.ts';
+import type { OperationLog } from '../operations/operation-log.ts';
 import type { GenerationRecorder } from '../operations/record-generation.ts';
 import type { Settling } from '../operations/settle-loop.ts';
 import type { DefinitionChecker } from '../policies/check-definition.ts';
@@ -41,6 +42,7 @@ export type Management = {
   readonly purges: RevisionPurges;
   readonly approvals: ApprovalStore;
   readonly freezes: FreezeStore;
+  readonly operationLog: OperationLog;
   readonly audit: Pick<AuditLog, 'read' | 'chains'>;
   readonly newId: () => string;
   /** How long a repeated request waits for the command that is in progress, milliseconds. */

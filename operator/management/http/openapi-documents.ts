@@ -16,6 +16,7 @@ import {
   policyCreateSchema,
   policyReplaceSchema,
 } from '#contracts/management';
+import { operationPageSchema } from '#contracts/operations';
 import { definitionSchema, sectionSchema } from '#contracts/policy';
 import { revisionDiffSchema } from '#contracts/revision-diff';
 import { revisionPurgeSchema } from '#contracts/revision-purge';
@@ -25,6 +26,7 @@ import { auditOperations } from './audit-operations.ts';
 import { bodySchemas } from './body-schemas.ts';
 import { dryRunOperations } from './dry-run-operations.ts';
 import { freezeOperations } from './freeze-operations.ts';
+import { listOperationsOperation } from './list-operations.ts';
 import { managementTable } from './management-table.ts';
 import { purgeOperation } from './purge-operation.ts';
 import { revisionDiffOperation } from './revision-diff-operation.ts';
@@ -96,6 +98,7 @@ export function commonDocument(): unknown {
       { name: 'Documents', description: 'Descriptions of interfaces.' },
       { name: 'Dry runs', description: 'What a command would answer; nothing is written.' },
       { name: 'Freezes', description: 'Windows in which commands are refused.' },
+      { name: 'Operations', description: 'Commands, who sent them, and how they ended.' },
       { name: 'Purges', description: 'Removal of a text that a version must not hold.' },
       { name: 'Rights', description: 'Who has which right to the control plane.' },
     ],
@@ -125,6 +128,7 @@ export function commonDocument(): unknown {
         ChangedApprovalRule: changedApprovalRuleSchema,
         Freeze: freezeSchema,
         Freezes: freezesSchema,
+        OperationPage: operationPageSchema,
         Error: managementErrorSchema,
       },
     }),
@@ -139,6 +143,7 @@ export function commonDocument(): unknown {
           purgeOperation,
           ...approvalOperations,
           ...freezeOperations,
+          listOperationsOperation,
         ],
       }),
       [commonDocumentPath]: document(commonDocumentPath, 'Read this document', 'getCommonDocument'),

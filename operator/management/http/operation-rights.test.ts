@@ -34,6 +34,7 @@ const allowed: Readonly<Record<ServedOperation, readonly Holding[]>> = {
   listPolicies: everyReader,
   listProviders: everyReader,
   getOperation: everyReader,
+  listOperations: everyReader,
   discoverResources: everyReader,
   listResources: everyReader,
   getResource: everyReader,

@@ -8,6 +8,7 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'listPolicies':
     case 'listProviders':
     case 'getOperation':
+    case 'listOperations':
     case 'discoverResources':
     case 'listResources':
     case 'getResource':
@@ -68,5 +69,10 @@ const emergencyOperations = [
 export const accessRules: AccessRules = {
   requiredRight,
   emergencyOperations,
-  ownOperations: ['getOperation', 'getOwnRights', 'approveCommand'] satisfies readonly ServedOperation[],
+  ownOperations: [
+    'getOperation',
+    'listOperations',
+    'getOwnRights',
+    'approveCommand',
+  ] satisfies readonly ServedOperation[],
 };

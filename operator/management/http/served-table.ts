@@ -7,6 +7,7 @@ import { type ApprovalOperation, approvalOperationNames, approvalOperations } fr
 import { type AuditOperation, auditOperationNames, auditOperations } from './audit-operations.ts';
 import { type DryRunOperation, dryRunOperationNames, dryRunOperations } from './dry-run-operations.ts';
 import { type FreezeOperation, freezeOperationNames, freezeOperations } from './freeze-operations.ts';
+import { listOperationsOperation } from './list-operations.ts';
 import type { Management } from './management.ts';
 import { type ManagementOperation, managementTable, operationNames } from './management-table.ts';
 import { overviewOperation } from './overview-operation.ts';
@@ -35,6 +36,7 @@ export const servedOperationNames = [
   purgeOperation.name,
   ...approvalOperationNames,
   ...freezeOperationNames,
+  listOperationsOperation.name,
 ] as const;
 export type ServedOperation =
   | ManagementOperation
@@ -52,9 +54,10 @@ export type ServedOperation =
   | typeof revisionDiffOperation.name
   | typeof purgeOperation.name
   | ApprovalOperation
-  | FreezeOperation;
+  | FreezeOperation
+  | typeof listOperationsOperation.name;
 
-/** Every operation of the service: those of the contract, and the service's own reads of resources, agents, decisions and audit entries. */
+/** Every operation of the service: those of the contract, and the service's own reads of resources, agents, decisions, operations and audit entries. */
 export const servedTable: ApiTable<Management, ManagementCaller, ManagementErrorCode, ServedOperation> = {
   ...managementTable,
   operations: [
@@ -74,5 +77,6 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     purgeOperation,
     ...approvalOperations,
     ...freezeOperations,
+    listOperationsOperation,
   ],
 };

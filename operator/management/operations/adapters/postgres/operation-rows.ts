@@ -1,5 +1,6 @@
 import type { OperationKind, OperationResult, OperationState } from '#contracts/management';
 import type { OperationFailureCode } from '#contracts/management-errors';
+import type { Database } from '#sql/connect';
 import { type CommandOrigin, originOfKey } from '../../command-origin.ts';
 import type { CommandRecord, CommandWrite, OpenCommandRecord } from '../../command-record.ts';
 
@@ -29,6 +30,14 @@ export type OperationRow = {
   readonly updated_at: Date;
 };
 export type OpenOperationRow = OperationRow & { readonly write: string };
+
+/** The columns of an operation without its write. */
+export function operationColumns(sql: Database['sql']) {
+  return sql`operations.operation_id, kind, state, target_type, target_id, trace_id, origin, accepted, overrides_freeze,
+    written_uid, written_generation, result, failure_code, failure_message, failure_cause,
+    operations.created_at, updated_at,
+    (select subject from management.idempotency_keys k where k.operation_id = operations.operation_id) as key_owner`;
+}
 
 export function operationOfRow(row: OperationRow): CommandRecord {
   const { written_uid: uid, written_generation: generation, failure_code: code } = row;

@@ -7,7 +7,13 @@ import type { OperationStore } from '../../ports.ts';
 import { translated } from '../../translated.ts';
 import { exceededQuota, lockSaves } from './find-room.ts';
 import { frozenUntil } from './frozen-until.ts';
-import { type OpenOperationRow, type OperationRow, openOperationOfRow, operationOfRow } from './operation-rows.ts';
+import {
+  type OpenOperationRow,
+  type OperationRow,
+  openOperationOfRow,
+  operationColumns,
+  operationOfRow,
+} from './operation-rows.ts';
 import { useApproval } from './use-approval.ts';
 
 /** Retention of an idempotency key, and of an ended operation. */
@@ -22,10 +28,7 @@ export function createOperationStore(
   audit: Pick<AuditLog, 'append'>,
   quotas: Pick<Quotas, 'exceededBy' | 'unseenMs'>,
 ): OperationStore {
-  const columns = sql`operations.operation_id, kind, state, target_type, target_id, trace_id, origin, accepted, overrides_freeze,
-    written_uid, written_generation, result, failure_code, failure_message, failure_cause,
-    operations.created_at, updated_at,
-    (select subject from management.idempotency_keys k where k.operation_id = operations.operation_id) as key_owner`;
+  const columns = operationColumns(sql);
   /** The time in whole milliseconds, the precision of API answers. */
   const now = sql`date_trunc('milliseconds', clock_timestamp())`;
 

@@ -1,0 +1,134 @@
+import { html } from 'hono/html';
+import { operationKinds, operationStates } from '#contracts/management';
+import type { ListedOperation } from '#contracts/operations';
+import type { Words } from '../words/en.ts';
+import { auditAuthorName } from './audit.ts';
+import { badge, type Tone } from './badge.ts';
+import { notice } from './notice.ts';
+import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { timeOf } from './time.ts';
+
+/** The filters of the page, as they are in its address; an absent one is empty. */
+export const operationFilterNames = ['kind', 'state', 'subject', 'targetId'] as const;
+export type OperationPageFilters = Readonly<Record<(typeof operationFilterNames)[number], string>>;
+
+type ShownOperations = {
+  readonly filters: OperationPageFilters;
+  /** The operations of one page, or the reason why they cannot be read. */
+  readonly found:
+    | { readonly items: readonly ListedOperation[]; readonly nextCursor: string | null }
+    | Markup
+    | Promise<Markup>;
+  /** Whether the page has newer ones before it. */
+  readonly isLater: boolean;
+};
+
+/** How many of the ready replicas confirmed an application. */
+export type ConfirmedReplicas = { readonly confirmed: number; readonly expected: number };
+
+const tones = { pending: 'wait', running: 'wait', succeeded: 'good', failed: 'bad' } as const satisfies Readonly<
+  Record<ListedOperation['state'], Tone>
+>;
+
+/** Every operation that the person may read, in pages. */
+export function operationListPage(page: PageContext, { filters, found, isLater }: ShownOperations): ConsolePage {
+  const { words, session } = page;
+  const { operationPages: own } = words;
+  const elsewhere = html`<a href="/audit">${own.elsewhere}</a>`;
+  return {
+    title: own.title,
+    main: html`<p class="hint">${own.intro} ${session?.rights.administer === true ? elsewhere : own.elsewhere}</p>
+${filterForm(words, filters)}
+${'items' in found ? table(page, filters, found) : found}${isLater ? html`<p><a href="/operations${queryOf(filters)}">${own.newest}</a></p>` : ''}`,
+  };
+}
+
+function filterForm({ operationPages: own, act }: Words, filters: OperationPageFilters): Markup | Promise<Markup> {
+  const options = <T extends string>(values: readonly T[], labels: Readonly<Record<T, string>>, chosen: string) =>
+    html`<option value="">${act.all}</option>${values.map((value) => html`<option value="${value}" ${value === chosen ? html`selected` : ''}>${labels[value]}</option>`)}`;
+  return html`<form class="row" method="get" action="/operations">
+<label>${own.command} <select name="kind">${options(operationKinds, own.kinds, filters.kind)}</select></label>
+<label>${own.state} <select name="state">${options(operationStates, own.states, filters.state)}</select></label>
+<label>${own.author} <input name="subject" maxlength="255" value="${filters.subject}"></label>
+<label>${own.objectId} <input name="targetId" maxlength="36" value="${filters.targetId}"></label>
+<button class="plain">${act.filter}</button></form>`;
+}
+
+function table(
+  page: PageContext,
+  filters: OperationPageFilters,
+  { items, nextCursor }: { readonly items: readonly ListedOperation[]; readonly nextCursor: string | null },
+): Markup | Promise<Markup> {
+  const { words, language } = page;
+  const { operationPages: own } = words;
+  if (items.length === 0) {
+    const isFiltered = queryOf(filters) !== '';
+    const link = isFiltered ? { link: { href: '/operations', label: own.every } } : {};
+    return notice({ kind: 'empty', title: own.none, text: isFiltered ? own.noneFound : own.noneText, ...link });
+  }
+  const row = (one: ListedOperation) =>
+    html`<tr><td>${timeOf(language, one.createdAt)}</td><td>${authorText(words, one)}</td><td><a href="/operations/${one.operationId}">${own.kinds[one.kind]}<span class="hidden"> ${one.operationId}</span></a></td><td>${objectOf(page, one)}</td><td>${wantedOf(words, one)}</td><td aria-live="polite">${operationState(words, one)}</td></tr>`;
+  return html`<table><thead><tr><th scope="col">${own.sent}</th><th scope="col">${own.author}</th><th scope="col">${own.command}</th><th scope="col">${own.object}</th><th scope="col">${own.wanted}</th><th scope="col">${own.state}</th></tr></thead><tbody>${items.map(row)}</tbody></table>
+${nextCursor === null ? '' : html`<p><a href="/operations${queryOf(filters, nextCursor)}">${own.older}</a></p>`}`;
+}
+
+/** One operation, with the way to its object and to its entries in the audit log. */
+export function operationPage(page: PageContext, one: ListedOperation): ConsolePage {
+  const { words, language, session } = page;
+  const { operationPages: own } = words;
+  const row = (title: string, value: Markup | Promise<Markup> | string) =>
+    html`<tr><th scope="row">${title}</th><td>${value}</td></tr>`;
+  return {
+    title: own.kinds[one.kind],
+    main: html`<p><a href="/operations">${own.every}</a></p>
+<div aria-live="polite">${operationState(words, one)}</div>
+<table><tbody>${row(own.one, html`<code>${one.operationId}</code>`)}${row(own.author, authorText(words, one))}${row(own.object, objectOf(page, one))}${row(own.wanted, wantedOf(words, one))}${row(own.sent, timeOf(language, one.createdAt))}${row(own.changed, timeOf(language, one.updatedAt))}${one.error === null ? '' : row(own.trace, html`<code>${one.error.traceId}</code>`)}</tbody></table>
+${session?.rights.administer === true ? html`<p><a href="/audit?operationId=${one.operationId}">${own.auditEntries}</a></p>` : ''}`,
+  };
+}
+
+/** The state, and why the operation failed. An operation that has not ended asks for this part again every second. */
+export function operationState(
+  words: Words,
+  one: ListedOperation,
+  progress?: ConfirmedReplicas,
+): Markup | Promise<Markup> {
+  const { operationPages: own } = words;
+  const { operationId, state, error, overridesFreeze } = one;
+  const isOpen = state === 'pending' || state === 'running';
+  const polling = isOpen
+    ? html`hx-get="/operations/${operationId}/state" hx-trigger="every 1s" hx-swap="outerHTML"`
+    : '';
+  return html`<div ${polling}>${badge(tones[state], own.states[state])}${overridesFreeze ? html` ${badge('warn', own.overridden)}` : ''}
+${progress === undefined ? '' : html`<p><progress max="${Math.max(1, progress.expected)}" value="${progress.confirmed}" aria-label="${own.progress}"></progress> ${words.confirmed(progress.confirmed, progress.expected)}</p>`}
+${error === null ? '' : html`<p><code>${error.code}</code> ${error.message}</p>${error.cause === null ? '' : html`<p>${own.cause}: ${error.cause}</p>`}`}</div>`;
+}
+
+function authorText({ operationPages: own, audit }: Words, { author }: ListedOperation): string {
+  const name = auditAuthorName(author) ?? audit.noAuthor;
+  if (author.kind !== 'token' || author.actors.length === 0) return name;
+  return `${name}, ${own.actsFor(author.actors.map(({ subject }) => subject).join(', '))}`;
+}
+
+/** A person who reads only their own operations has no overview to go to. */
+function objectOf({ words, session }: PageContext, { target, targetName }: ListedOperation): Markup | Promise<Markup> {
+  const type = words.operationPages.objects[target.type];
+  if (targetName === null) return html`${type} <code>${target.id}</code>`;
+  if (target.type === 'policy') return html`${type} <a href="/policies/${target.id}">${targetName}</a>`;
+  return html`${type} ${session?.rights.view === true ? html`<a href="/overview">${targetName}</a>` : targetName}`;
+}
+
+function wantedOf(words: Words, { wanted, result }: ListedOperation): Markup | Promise<Markup> {
+  if (wanted === null) return html``;
+  const { policyId, policyName } = wanted;
+  const revision = wanted.revision ?? (result !== null && 'revision' in result ? result.revision : null);
+  const name =
+    policyName === null ? html`<code>${policyId}</code>` : html`<a href="/policies/${policyId}">${policyName}</a>`;
+  return html`${name} ${revision === null ? '' : `${words.revision} ${revision}`}`;
+}
+
+/** The query of the page with these filters; empty without any. */
+function queryOf(filters: OperationPageFilters, cursor?: string): string {
+  const given = Object.entries({ ...filters, cursor: cursor ?? '' }).filter(([, value]) => value !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}

@@ -1,0 +1,41 @@
+/** Words of the pages about operations, in English. */
+export const operationsEn = {
+  title: 'Operations',
+  intro: 'Commands on policies and models: who asked for what, and how it ended. Ended ones are kept for 30 days.',
+  elsewhere: 'Changes that were made with kubectl or files are in the audit log.',
+  one: 'Operation',
+  author: 'Author',
+  command: 'Command',
+  kinds: {
+    'policy.create': 'Create a policy',
+    'policy.update': 'Save a revision',
+    'binding.apply': 'Apply a policy',
+    'binding.unbind': 'Remove the policy',
+  },
+  object: 'Object',
+  objects: { policy: 'Policy', model: 'Model' },
+  objectId: 'Id of the policy or model',
+  wanted: 'Asks for',
+  sent: 'Sent',
+  changed: 'Last change',
+  state: 'State',
+  states: { pending: 'Pending', running: 'Running', succeeded: 'Succeeded', failed: 'Failed' },
+  cause: 'Cause',
+  trace: 'Trace id',
+  actsFor: (actors: string) => `sent by ${actors}`,
+  overridden: 'In spite of a freeze window',
+  progress: 'Replicas that confirmed the application',
+  auditEntries: 'Entries in the audit log',
+  ofPolicy: 'Operations on this policy',
+  older: 'Older operations',
+  newest: 'Newest operations',
+  every: 'All operations',
+  none: 'There is no such operation',
+  noneText: 'Save a policy, or apply one to a model: each command becomes an operation.',
+  noneFound: 'Change the filters, or show all operations.',
+  gone: 'There is no operation with this id',
+  goneText:
+    'It ended more than 30 days ago, or it is the command of another person and you do not have the right to see it.',
+};
+
+export type OperationWords = typeof operationsEn;
