@@ -1,0 +1,104 @@
+import type { Page } from 'playwright-core';
+import { createConsoleService } from '../../dataplane/console/service.ts';
+import { createCookies } from '../../dataplane/console/sessions/cookies.ts';
+import { openBrowser, openWatchedPage } from '../support/browser.ts';
+import { type HostileApis, startHostileApis } from './hostile-apis.ts';
+import { hostileTexts } from './hostile-texts.ts';
+
+/** The id of every object of the answers. */
+export const hostileId = '01900000-0000-7000-8000-000000000001';
+const id = hostileId;
+const version = `/agents/${id}/versions/${id}`;
+
+/** Every page of the console. */
+export const hostilePages = [
+  ...['/overview', '/policies', '/policies/new', `/policies/${id}`, `/policies/${id}/edit`],
+  ...[`/policies/${id}/edit?as=form`, `/policies/${id}/diff?from=1&to=2`, '/playground', '/activity', '/operations'],
+  ...[
+    `/operations/${id}`,
+    '/audit',
+    '/knowledge',
+    `/knowledge/${id}`,
+    '/memory',
+    '/memory?q=x',
+    `/memory/${id}/history`,
+  ],
+  ...['/agents', '/agents?q=x', `/agents/${id}`, `${version}/flow`, `${version}/runs`, `${version}/runs/${id}`],
+];
+
+/** Parts that are loaded after their page. */
+const later: Readonly<Record<string, string>> = {
+  '/overview': '#decisions > :is(figure, .notice, .quiet)',
+  [`/policies/${id}`]: '[hx-get$="/tests"] > :not(.quiet:only-child)',
+};
+/** What texts would have made. */
+const foreign = [
+  'main :is(script, iframe, b, svg:not(figure svg), img:not([src$="/flow.svg"]))',
+  'main :is([onload], [onerror], [onfocus], [onmouseover], [srcdoc], [href^="javascript"], [src^="javascript"])',
+].join(', ');
+
+/** A console whose services answer with hostile texts, with a person who is signed in, in a browser. */
+export type HostileConsole = AsyncDisposable & {
+  readonly page: Page;
+  readonly url: string;
+  readonly state: HostileApis['state'];
+  /** Messages of the browser, such as violations of the content security policy. */
+  readonly complaints: readonly string[];
+  /** Opens a page and waits for its parts. @returns the status, and what is in it although only texts were sent */
+  visit(path: string): Promise<{ readonly status: number | undefined; readonly problems: readonly string[] }>;
+  /** What is in the page that is open although only texts were sent. */
+  problems(): Promise<readonly string[]>;
+};
+
+export async function openHostileConsole(): Promise<HostileConsole> {
+  await using parts = new AsyncDisposableStack();
+  const texts = hostileTexts().map((text) => text.replaceAll('\u0000', ''));
+  const { urls, state } = parts.use(await startHostileApis(texts));
+  const { catalogue, other } = urls;
+  const key = Buffer.alloc(32, 7);
+  const free = { host: '127.0.0.1', port: 0 };
+  const { url } = parts.use(
+    await createConsoleService(
+      {
+        ...{ listen: free, adminListen: free, origin: undefined, logLevel: 'error' },
+        oidc: { issuer: other, clientId: 'c', clientSecretFile: undefined, scope: 'openid', resource: undefined },
+        services: { management: other, retrieval: other, memory: other, catalogue, gateway: other },
+        ...{ tenant: 'default', identity: 'development', persons: ['ann', texts[0] ?? ''] },
+      },
+      key,
+    ),
+  );
+  const { browser } = parts.use(await openBrowser());
+  const { page, context, complaints } = await openWatchedPage(browser);
+  const rights = { view: true, author: true, apply: true, administer: true };
+  const session = { subject: texts[1] ?? '', token: 'none', csrf: 'c'.repeat(32), rights };
+  const expiresAt = Math.floor(Date.now() / 1_000) + 3_600;
+  for (const cookie of await createCookies(key, url).keep({ ...session, expiresAt })) {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+    await context.addCookies([{ name, value, url }]);
+  }
+
+  async function problems(): Promise<readonly string[]> {
+    const found = await page.locator(foreign).evaluateAll(sourcesOf);
+    return (await page.evaluate("'ran' in globalThis")) === true ? [...found, 'a text ran'] : found;
+  }
+
+  const owned = parts.move();
+  return {
+    page,
+    url,
+    state,
+    complaints,
+    problems,
+    async visit(path) {
+      const answer = await page.goto(`${url}${path}`);
+      const part = state.refuse ? undefined : later[path];
+      if (part !== undefined) await page.locator(part).first().waitFor();
+      return { status: answer?.status(), problems: await problems() };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+type Shown = { readonly outerHTML: string };
+const sourcesOf = (all: readonly Shown[]): readonly string[] => all.map((one) => one.outerHTML.slice(0, 200));
