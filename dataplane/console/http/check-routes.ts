@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { policyDetailSchema, policyListSchema } from '#contracts/management';
+import { type PolicySummary, policyDetailSchema, policyListSchema } from '#contracts/management';
 import { type PolicyCheckResult, policyCheckResultSchema } from '#contracts/policy-check';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
@@ -87,11 +87,19 @@ async function showPlayground(context: ConsoleContext): Promise<Response> {
   if (refusal !== undefined) return refusal;
   const list = await context.get('management').call(`${policiesPath}?limit=50`, policyListSchema);
   if (list.kind !== 'value') return answerRefusal(context, page.words.playground, list);
-  const { items: policies } = list.value;
-  const policy = context.req.query('policy') ?? policies[0]?.id ?? '';
+  const { items, nextCursor } = list.value;
+  const policy = context.req.query('policy') ?? items[0]?.id ?? '';
+  const other = items.some(({ id }) => id === policy) || policy === '' ? [] : await policyOf(context, policy);
+  const policies = [...other, ...items];
   const newest = policies.find(({ id }) => id === policy)?.revision ?? 1;
   const revision = context.req.query('revision') ?? String(newest);
-  return answerPage(context, playgroundPage(page, { policies, policy, revision }));
+  return answerPage(context, playgroundPage(page, { policies, policy, revision, hasMore: nextCursor !== null }));
+}
+
+/** A policy that is not on the first page of the list; none for an id without a policy. */
+async function policyOf(context: ConsoleContext, id: string): Promise<readonly PolicySummary[]> {
+  const answer = await context.get('management').call(`${policiesPath}/${encodeURIComponent(id)}`, policyDetailSchema);
+  return answer.kind === 'value' ? [answer.value] : [];
 }
 
 /** The fields of one more message: the request names the roles of those that are there. */

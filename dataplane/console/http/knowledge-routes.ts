@@ -6,6 +6,7 @@ import { documentListSchema, jobListSchema } from '#contracts/retrieval-document
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { citationList, collectionPage, jobState, knowledgePage } from '../pages/knowledge.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
+import { linksOf } from '../pages/page-links.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readForm } from './read-form.ts';
@@ -42,19 +43,25 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
   app.get(`/knowledge/${idForm}`, async (context) => {
     const page = context.get('page');
     const api = apiOf(context);
-    const path = `${collections}/${context.req.param('id')}`;
+    const id = context.req.param('id');
+    const path = `${collections}/${id}`;
+    const at = context.req.query('page');
+    const later = at === undefined ? '' : `&page_token=${encodeURIComponent(at)}`;
     const [collection, documents] = await Promise.all([
       api.call(path, collectionSchema),
-      api.call(`${path}/documents?limit=50`, documentListSchema),
+      api.call(`${path}/documents?limit=50${later}`, documentListSchema),
     ]);
     if (collection.kind !== 'value') return answerRefusal(context, page.words.knowledge, collection);
     // The jobs of a collection need the right to write into it, as an upload does.
     const asked = `/v1/jobs?limit=1&collection=${encodeURIComponent(collection.value.name)}`;
     const mayWrite = (await api.call(asked, jobListSchema)).kind === 'value';
-    const items = documents.kind === 'value' ? documents.value.items : [];
+    const isRead = documents.kind === 'value';
+    const shown = isRead ? documents.value.items : refusalNotice(page.words, documents);
+    const next = isRead ? documents.value.next_page_token : null;
+    const links = linksOf(`/knowledge/${id}`, { parameter: 'page', at, next });
     return answerPage(
       context,
-      collectionPage(page, { collection: collection.value, documents: items, persons, mayWrite }),
+      collectionPage(page, { collection: collection.value, documents: shown, links, persons, mayWrite }),
     );
   });
 

@@ -9,6 +9,7 @@ import {
 } from '#contracts/memory';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { erasedNotice, memoryHistoryPage, memoryPage } from '../pages/memory.ts';
+import { linksOf } from '../pages/page-links.ts';
 import { answerNotice, answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readForm } from './read-form.ts';
@@ -21,12 +22,22 @@ export function addMemoryRoutes(app: Hono<ConsoleEnvironment>, apiOf: (context: 
     const page = context.get('page');
     const query = (context.req.query('q') ?? '').trim();
     const scope = `page_size=50&user_id=${encodeURIComponent(context.get('session').subject)}`;
-    const answer =
-      query === ''
-        ? await apiOf(context).call(`${memories}?${scope}`, memoryListSchema)
-        : await apiOf(context).call(`${memories}/search`, foundMemoriesSchema, { method: 'POST', body: { query } });
+    if (query !== '') {
+      const call = { method: 'POST', body: { query } } as const;
+      const found = await apiOf(context).call(`${memories}/search`, foundMemoriesSchema, call);
+      if (found.kind !== 'value') return answerRefusal(context, page.words.memory, found);
+      const links = { first: undefined, next: undefined };
+      return answerPage(context, memoryPage(page, found.value.results, { query, links }));
+    }
+    const at = context.req.query('page');
+    const older = at === undefined ? '' : `&page_token=${encodeURIComponent(at)}`;
+    const answer = await apiOf(context).call(`${memories}?${scope}${older}`, memoryListSchema);
     if (answer.kind !== 'value') return answerRefusal(context, page.words.memory, answer);
-    return answerPage(context, memoryPage(page, answer.value.results, query));
+    const { results, next_page_token: next } = answer.value;
+    return answerPage(
+      context,
+      memoryPage(page, results, { query, links: linksOf('/memory', { parameter: 'page', at, next }) }),
+    );
   });
 
   app.get('/memory/:id/history', async (context) => {

@@ -8,6 +8,7 @@ import { noRights } from '../clients/management-api.ts';
 import { readPolicyForm } from '../clients/policy-form.ts';
 import { readPolicySource, readRecipes, writePolicySource } from '../clients/policy-source.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
+import { linksOf } from '../pages/page-links.ts';
 import { policiesPage, policyPage } from '../pages/policies.ts';
 import { policyDiffPage } from '../pages/policy-diff.ts';
 import { policyEditorPage } from '../pages/policy-editor.ts';
@@ -50,23 +51,29 @@ async function showPolicies(context: ConsoleContext): Promise<Response> {
   const query = cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`;
   const [list, overview] = await Promise.all([api.call(`${policiesPath}${query}`, policyListSchema), api.overview()]);
   if (list.kind !== 'value') return answerRefusal(context, page.words.policies, list);
-  return answerPage(context, policiesPage(page, list.value.items, shownOf(overview), list.value.nextCursor));
+  const links = linksOf('/policies', { parameter: 'cursor', at: cursor, next: list.value.nextCursor });
+  return answerPage(context, policiesPage(page, list.value.items, shownOf(overview), links));
 }
 
 async function showPolicy(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');
   const api = context.get('management');
-  const path = `${policiesPath}/${context.req.param('id')}`;
+  const id = context.req.param('id') ?? '';
+  const path = `${policiesPath}/${id}`;
+  const before = context.req.query('before');
+  const older = before === undefined ? '' : `&beforeRevision=${encodeURIComponent(before)}`;
   const [policy, revisions, overview, held] = await Promise.all([
     api.call(path, policyDetailSchema),
-    api.call(`${path}/revisions?limit=50`, revisionListSchema),
+    api.call(`${path}/revisions?limit=50${older}`, revisionListSchema),
     api.overview(),
     api.ownRights(),
   ]);
   if (policy.kind !== 'value') return answerRefusal(context, page.words.policies, policy);
   if (revisions.kind !== 'value') return answerRefusal(context, page.words.policies, revisions);
   const rights = held.kind === 'value' ? held.value : noRights;
-  return answerPage(context, policyPage(page, policy.value, revisions.value.items, { ...shownOf(overview), rights }));
+  const { items, nextBeforeRevision: next } = revisions.value;
+  const links = linksOf(`/policies/${id}`, { parameter: 'before', at: before, next });
+  return answerPage(context, policyPage(page, policy.value, items, { ...shownOf(overview), rights, links }));
 }
 
 /** A page is shown without the overview, too: the API refuses what it would not offer. */

@@ -5,6 +5,7 @@ import type { Words } from '../words/en.ts';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { type PageLinks, pageLinks } from './page-links.ts';
 import { timeOf } from './time.ts';
 
 const tones = {
@@ -39,17 +40,20 @@ export function knowledgePage({ words }: PageContext, collections: readonly Coll
 
 /** One collection: a search, its documents, an upload. */
 export function collectionPage(
-  { words, session, language }: PageContext,
+  page: PageContext,
   shown: {
     readonly collection: Collection;
-    readonly documents: readonly StoredDocument[];
+    /** The documents of one page, or the reason why they cannot be read. */
+    readonly documents: readonly StoredDocument[] | Markup | Promise<Markup>;
+    readonly links: PageLinks;
     /** Persons whose view is offered; empty in production. */
     readonly persons: readonly string[];
     readonly mayWrite: boolean;
   },
 ): ConsolePage {
+  const { words, session } = page;
   const { know } = words;
-  const { collection, documents, persons, mayWrite } = shown;
+  const { collection, documents, links, persons, mayWrite } = shown;
   const { collection_id: id, name, description, status, reindex } = collection;
   const writing = html`<section aria-labelledby="upload"><h2 id="upload">${know.upload}</h2>
 <form class="row drop" hx-post="/knowledge/${id}/documents" hx-encoding="multipart/form-data" hx-target="#uploads" hx-swap="beforeend">
@@ -65,12 +69,21 @@ ${persons.length === 0 ? '' : html`<label>${know.seeAs} <select name="as">${pers
 <button>${know.search}</button></form>
 <div id="found" aria-live="polite"></div>
 <section aria-labelledby="documents"><h2 id="documents">${know.documents}</h2>
-<table><thead><tr><th scope="col">${know.source}</th><th scope="col" class="number">${know.chunks}</th><th scope="col">${words.remember.since}</th></tr></thead><tbody>${documents.map(
-      (one) =>
-        html`<tr><th scope="row">${one.title ?? one.doc_id}<span class="sub">${one.doc_id}</span></th><td class="number">${one.chunk_count}</td><td>${timeOf(language, one.available_at)}</td></tr>`,
-    )}</tbody></table></section>
+${isList(documents) ? documentTable(page, documents) : documents}${pageLinks(words, links)}</section>
 ${mayWrite ? writing : ''}`,
   };
+}
+
+function isList(documents: Parameters<typeof collectionPage>[1]['documents']): documents is readonly StoredDocument[] {
+  return Array.isArray(documents);
+}
+
+function documentTable({ words, language }: PageContext, documents: readonly StoredDocument[]): Markup | Promise<Markup> {
+  const { know } = words;
+  if (documents.length === 0) return html`<p class="quiet">${know.documentsNone}</p>`;
+  const row = (one: StoredDocument) =>
+    html`<tr><th scope="row">${one.title ?? one.doc_id}<span class="sub">${one.doc_id}</span></th><td class="number">${one.chunk_count}</td><td>${timeOf(language, one.available_at)}</td></tr>`;
+  return html`<table><thead><tr><th scope="col">${know.source}</th><th scope="col" class="number">${know.chunks}</th><th scope="col">${words.remember.since}</th></tr></thead><tbody>${documents.map(row)}</tbody></table>`;
 }
 
 /** Citations as text: no part of a document becomes markup. */

@@ -5,12 +5,17 @@ import type { Words } from '../words/en.ts';
 import { badge } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { type PageLinks, pageLinks } from './page-links.ts';
 import { timeOf } from './time.ts';
 
 type ShownMemory = { readonly id: string; readonly memory: string; readonly updated_at: string };
 
 /** The memories of the person, with a search. */
-export function memoryPage(page: PageContext, memories: readonly ShownMemory[], query: string): ConsolePage {
+export function memoryPage(
+  page: PageContext,
+  memories: readonly ShownMemory[],
+  { query, links }: { readonly query: string; readonly links: PageLinks },
+): ConsolePage {
   const { words, session } = page;
   const { remember } = words;
   const empty =
@@ -21,7 +26,7 @@ export function memoryPage(page: PageContext, memories: readonly ShownMemory[], 
     title: words.memory,
     main: html`<p class="hint">${remember.intro}</p>
 <form class="row" method="get" action="/memory"><label>${remember.search} <input type="search" name="q" value="${query}" size="40" maxlength="1024"></label><button>${words.know.search}</button></form>
-${memories.length === 0 ? empty : memoryTable(page, memories)}
+${memories.length === 0 ? empty : memoryTable(page, memories)}${pageLinks(words, links)}
 <section aria-labelledby="erase"><h2 id="erase">${remember.erase}</h2><p>${remember.eraseText}</p>
 <form class="row" method="post" action="/memory/erase"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
 <label>${remember.eraseConfirm} <input name="name" required autocomplete="off"></label><button class="danger">${remember.erase}</button></form></section>`,

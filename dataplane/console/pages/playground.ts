@@ -21,7 +21,13 @@ export const mostMessages = policyCheckLimits.messages.max;
 /** A text or a conversation against any revision of any policy. */
 export function playgroundPage(
   { words }: PageContext,
-  choice: { readonly policies: readonly PolicySummary[]; readonly policy: string; readonly revision: string },
+  choice: {
+    readonly policies: readonly PolicySummary[];
+    readonly policy: string;
+    readonly revision: string;
+    /** Whether there are policies that the choice does not have. */
+    readonly hasMore: boolean;
+  },
 ): ConsolePage {
   const { play } = words;
   return {
@@ -32,7 +38,7 @@ export function playgroundPage(
 <div class="row"><label>${words.policy} <select name="policy">${choice.policies.map(({ id, name }) => html`<option value="${id}" ${id === choice.policy ? html`selected` : ''}>${name}</option>`)}</select></label>
 <label>${words.revision} <input name="revision" type="number" min="1" value="${choice.revision}" class="short"></label>
 <label>${play.stage} <select name="stage"><option value="request">${play.request}</option><option value="response">${play.response}</option></select></label></div>
-<div id="messages">${messageFields(words, 1)}</div>
+${choice.hasMore ? html`<p class="hint">${play.morePolicies}</p>` : ''}<div id="messages">${messageFields(words, 1)}</div>
 <p class="hint">${play.messagesHint}</p>
 <p class="row"><button>${play.run}</button> <button type="button" class="plain" hx-post="/playground/stream" hx-target="#outcome" hx-swap="beforeend">${play.stream}</button> <button type="button" class="plain" hx-get="/playground/message" hx-include="[name=role]" hx-target="#messages" hx-swap="beforeend">${play.addMessage}</button></p>
 </div>

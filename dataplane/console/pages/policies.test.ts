@@ -16,11 +16,12 @@ const policy = {
   ...{ id, name: 'Chat', description: '', status: 'draft', revision: 1, ruleCount: 1, ruleKinds: ['stop_list'] },
   ...{ createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', definitionDigest: 'a'.repeat(64) },
 } as PolicySummary;
+const links = { first: undefined, next: undefined };
 const text = async (main: unknown): Promise<string> => String(await main);
 
 test('a policy that is being deleted says so in the list, and its page offers neither its editor nor an application', async () => {
-  const surroundings = { models: [model], deletingPolicies: [id], rights };
-  const list = await text(policiesPage(context, [policy], surroundings, null).main);
+  const surroundings = { models: [model], deletingPolicies: [id], rights, links };
+  const list = await text(policiesPage(context, [policy], surroundings, links).main);
   expect(list).toMatch(/class="badge warn">.*Deleting/);
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
   expect(page).toContain('This policy is being deleted.');
@@ -30,7 +31,7 @@ test('a policy that is being deleted says so in the list, and its page offers ne
 });
 
 const shown = async (held: OwnRights) => {
-  const surroundings = { models: [model], deletingPolicies: [], rights: held };
+  const surroundings = { models: [model], deletingPolicies: [], rights: held, links };
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
   return {
     edit: page.includes(`/policies/${id}/edit`),

@@ -6,19 +6,20 @@ import type { Words } from '../words/en.ts';
 import { badge } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { type PageLinks, pageLinks } from './page-links.ts';
 import { timeOf } from './time.ts';
 
 /** What the overview says about policies; an overview that is not available says nothing. */
 type PolicySurroundings = Pick<Overview, 'models' | 'deletingPolicies'>;
-/** With the rights of the person, by which its page offers changes. */
-type JudgedSurroundings = PolicySurroundings & { readonly rights: OwnRights };
+/** With the rights of the person, by which its page offers changes, and the ways to other pages of its history. */
+type JudgedSurroundings = PolicySurroundings & { readonly rights: OwnRights; readonly links: PageLinks };
 
-/** All policies; `next` is the cursor of the next page. */
+/** All policies. */
 export function policiesPage(
   { words, language, session }: PageContext,
   items: readonly PolicySummary[],
   { models, deletingPolicies }: PolicySurroundings,
-  next: string | null,
+  links: PageLinks,
 ): ConsolePage {
   const { policyPages: own } = words;
   const row = ({ id, name, status, revision, ruleCount, updatedAt, description }: PolicySummary) =>
@@ -34,7 +35,7 @@ ${
     ? notice({ kind: 'empty', title: own.none, text: own.noneText })
     : html`<table><thead><tr><th scope="col">${own.name}</th><th scope="col">${own.status}</th><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.usedBy}</th><th scope="col">${own.updated}</th></tr></thead><tbody>${items.map(row)}</tbody></table>`
 }
-${next === null ? '' : html`<p><a href="/policies?cursor=${encodeURIComponent(next)}">→</a></p>`}`,
+${pageLinks(words, links)}`,
   };
 }
 
@@ -49,7 +50,7 @@ export function policyPage(
   { words, language, session }: PageContext,
   policy: PolicySummary,
   revisions: readonly PolicySummary[],
-  { models, deletingPolicies, rights }: JudgedSurroundings,
+  { models, deletingPolicies, rights, links }: JudgedSurroundings,
 ): ConsolePage {
   const { policyPages: own } = words;
   const { id, name, description, status, revision } = policy;
@@ -74,7 +75,7 @@ export function policyPage(
 <p>${statusBadge(words, status, isDeleting)} ${using.map(({ alias, wanted }) => badge('good', `${alias}: ${words.revision} ${wanted?.revision ?? ''}`))}</p>
 ${isDeleting ? notice({ kind: 'error', title: own.deleting, text: own.deletingText }) : html`${edit}${open.length === 0 ? '' : apply}`}
 <section aria-labelledby="history"><h2 id="history">${own.history}</h2>
-<table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.kinds}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table>
+<table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.kinds}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table>${pageLinks(words, links)}
 <p><a href="/operations?targetId=${id}">${words.operationPages.ofPolicy}</a></p></section>
 ${rights.author ? html`<section aria-labelledby="tests"><h2 id="tests">${own.tests}</h2><div hx-get="/policies/${id}/tests" hx-trigger="load"><p class="quiet">…</p></div></section>` : ''}`,
   };

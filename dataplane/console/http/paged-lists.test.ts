@@ -1,0 +1,98 @@
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import type { ApiAnswer } from '../clients/call-api.ts';
+import type { ManagementApi } from '../clients/management-api.ts';
+import type { TenantApi } from '../clients/tenant-api.ts';
+import type { PageContext } from '../pages/page.ts';
+import { en } from '../words/en.ts';
+import { addCheckRoutes } from './check-routes.ts';
+import type { ConsoleEnvironment } from './environment.ts';
+import { addKnowledgeRoutes } from './knowledge-routes.ts';
+import { addMemoryRoutes } from './memory-routes.ts';
+import { addPolicyRoutes } from './policy-routes.ts';
+
+const id = '01900000-0000-7000-8000-000000000001';
+const at = '2026-01-31T09:00:00Z';
+const rights = { view: true, author: true, apply: true, administer: true, policies: [], models: [] };
+const session = { subject: 'ann', csrf: '', rights };
+const policy = {
+  ...{ id, name: 'Chat', description: '', status: 'draft', revision: 3, ruleCount: 1, ruleKinds: [] },
+  ...{ createdAt: at, updatedAt: at, definitionDigest: 'a'.repeat(64) },
+};
+const collection = { collection_id: id, name: 'handbook', description: '', status: 'ready' };
+const refused = { kind: 'refused', status: 503, code: 'records_unavailable', message: 'No database.' } as const;
+
+/** The pages over services that give `answers` by a part of the path; `asked` are the paths of the requests. */
+function open(answers: Readonly<Record<string, unknown>>) {
+  const asked: string[] = [];
+  const call = async (path: string): Promise<ApiAnswer<unknown>> => {
+    asked.push(path);
+    const [, value] = Object.entries(answers).find(([part]) => path.includes(part)) ?? [];
+    return value === undefined ? refused : { kind: 'value', value, etag: undefined };
+  };
+  const management = { call, overview: async () => refused, ownRights: () => call('/own-rights') };
+  const app = new Hono<ConsoleEnvironment>();
+  app.use(async (context, next) => {
+    const page = { words: en, language: 'en', theme: 'auto', path: '/', here: '/', has: {}, assets: '1', session };
+    context.set('page', page as unknown as PageContext);
+    context.set('session', session as unknown as ConsoleEnvironment['Variables']['session']);
+    context.set('management', management as unknown as ManagementApi);
+    await next();
+  });
+  const apiOf = () => ({ call }) as unknown as TenantApi;
+  addCheckRoutes(app);
+  addPolicyRoutes(app);
+  addMemoryRoutes(app, apiOf);
+  addKnowledgeRoutes(app, { apiOf, tenant: 'default', persons: [] });
+  const read = async (path: string): Promise<string> => (await app.request(path)).text();
+  return { asked, read };
+}
+
+const linksIn = (text: string) =>
+  [...text.matchAll(/<a href="([^"]*)">(First|Next) page<\/a>/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
+
+test.each([
+  ['/policies', 'cursor', '/guardrail-policies', { items: [policy], nextCursor: 'b&c' }, 'cursor=a%26b'],
+  [`/policies/${id}`, 'before', '/revisions', { items: [policy], nextBeforeRevision: 51 }, 'beforeRevision=a%26b'],
+  ['/memory', 'page', '/v1/memories', { results: [], next_page_token: 'b&c' }, 'page_token=a%26b'],
+  [`/knowledge/${id}`, 'page', '/documents', { items: [], next_page_token: 'b&c' }, 'page_token=a%26b'],
+])(
+  'the list at %s leads to its next page, and from there to the first one',
+  async (path, parameter, part, list, sent) => {
+    const answers = {
+      [part]: list,
+      '/own-rights': rights,
+      '/v1/jobs': { items: [] },
+      [`/${id}`]: { ...policy, ...collection },
+    };
+    const { asked, read } = open(answers);
+    const next = `${path}?${parameter}=${parameter === 'before' ? '51' : 'b%26c'}`;
+    expect(linksIn(await read(path))).toEqual([next]);
+    expect(linksIn(await read(`${path}?${parameter}=a%26b`))).toEqual([path, next]);
+    expect(asked.filter((one) => one.includes(sent))).toHaveLength(1);
+    const last = Object.fromEntries(
+      Object.entries(list).map(([name, value]) => [name, name.startsWith('next') ? null : value]),
+    );
+    expect(linksIn(await open({ ...answers, [part]: last }).read(path))).toEqual([]);
+  },
+);
+
+test('documents that cannot be read are an error on the page of their collection, and no empty list', async () => {
+  const path = `/knowledge/${id}`;
+  const answers = { '/v1/jobs': { items: [] }, '/documents': { items: [], next_page_token: null }, [id]: collection };
+  expect(await open(answers).read(path)).toContain(en.know.documentsNone);
+  const text = await open({ ...answers, '/documents': undefined }).read(path);
+  expect(text).toContain('records_unavailable');
+  expect(text).not.toContain(en.know.documentsNone);
+});
+
+test('the playground opens a policy that is not on the first page of the list, and says that there are more', async () => {
+  const others = { items: [{ ...policy, id: id.replace(/1$/, '2'), name: 'Newer' }], nextCursor: 'x' };
+  const { read } = open({ '/own-rights': rights, '?limit': others, [`/${id}`]: policy });
+  const text = await read(`/playground?policy=${id}`);
+  expect(text).toMatch(new RegExp(`<option value="${id}" selected>Chat</option>`));
+  expect(text).toContain('name="revision" type="number" min="1" value="3"');
+  expect(text).toContain(en.play.morePolicies);
+  const whole = await open({ '/own-rights': rights, '?limit': { ...others, nextCursor: null } }).read('/playground');
+  expect(whole).not.toContain(en.play.morePolicies);
+});
