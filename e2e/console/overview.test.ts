@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
@@ -77,7 +77,10 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     const picture = await page.screenshot({ clip: { x: 0, y: 0, width: 1_280, height: 560 } });
     expect(picture.byteLength).toBeLessThanOrEqual(150_000);
     const folder = process.env['PORTCULLIS_PICTURES'];
-    if (folder !== undefined) writeFileSync(join(folder, 'console-overview.png'), picture);
+    if (folder !== undefined) {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, 'console-overview.png'), picture);
+    }
     const kept = readFileSync(new URL('../../docs/console-overview.png', import.meta.url));
     expect(kept.byteLength).toBeLessThanOrEqual(150_000);
   });

@@ -18,6 +18,7 @@ import { findAgent } from './find-agent.ts';
 import { findViolations } from './find-violations.ts';
 import { addHostileAgent } from './hostile-agent.ts';
 import { hostileTexts } from './hostile-texts.ts';
+import { keepPicture } from './keep-picture.ts';
 import { findKeyboardProblems, tabTo } from './keyboard.ts';
 import { makeCollection } from './make-collection.ts';
 import { changeRole, matrixRowOf, type Role } from './role-matrix.ts';
@@ -306,6 +307,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
         const answer = await page.goto(`${consoleOf(platform)}${path}`);
         if (path === '/overview') await page.locator('#decisions figure').waitFor();
         expect([path, answer?.status(), await findViolations(page)]).toEqual([path, 200, []]);
+        await keepPicture(page, `console-${colorScheme}-${locale}${path}`);
       }
       await page.evaluate("document.querySelector('main').append(document.createElement('button'))");
       expect(await findViolations(page)).toEqual([expect.stringContaining('button-name')]);
