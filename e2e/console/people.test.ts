@@ -163,6 +163,15 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByText('<script>alert(2)</script>').waitFor();
     expect(await page.locator('#found b, #found script, main img').count()).toBe(0);
+    await page.getByRole('button', { name: 'Build the index again' }).click();
+    await until('the new index is in use', async () =>
+      (await page.getByRole('progressbar').count()) === 0 && (await page.getByText('Ready').count()) > 0
+        ? true
+        : undefined,
+    );
+    await page.getByLabel('Question').fill('What does a zeppelin cost?');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByText('<script>alert(2)</script>').waitFor();
     expect(complaints).toEqual([]);
   });
 
@@ -195,6 +204,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByRole('cell', { name: 'I prefer ships.' }).waitFor();
     await page.goto(`${consoleOf(platform)}/memory`);
+    await page.getByRole('row', { name: /ships/ }).getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Nothing is remembered about you').waitFor();
     await page.getByLabel('Your name').fill('bob');
     await page.getByRole('button', { name: 'Erase everything about me' }).click();
     await page.getByText('Everything about you was erased').waitFor();
@@ -302,6 +313,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     'every page has no violation of WCAG 2.2 AA in the %s theme and the language %s',
     async (colorScheme, locale) => {
       const { page, complaints } = await openWatchedPage(browser, { colorScheme, locale });
+      const origins = new Set<string>();
+      page.on('request', (request) => origins.add(new URL(request.url()).origin));
       await signIn(platform, page);
       for (const path of every) {
         const answer = await page.goto(`${consoleOf(platform)}${path}`);
@@ -309,6 +322,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
         expect([path, answer?.status(), await findViolations(page)]).toEqual([path, 200, []]);
         await keepPicture(page, `console-${colorScheme}-${locale}${path}`);
       }
+      // The console and the sign-in process: nothing is loaded from elsewhere.
+      expect([...origins].map((origin) => new URL(origin).hostname)).toEqual(['127.0.0.1', '127.0.0.1']);
       await page.evaluate("document.querySelector('main').append(document.createElement('button'))");
       expect(await findViolations(page)).toEqual([expect.stringContaining('button-name')]);
       expect(complaints).toEqual([]);
@@ -478,7 +493,15 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const shown = { policyId, modelId, agent: agent.path, runs, collection, operation };
     const own = ['/knowledge', '/memory', '/agents'];
     const read = ['/overview', '/policies'];
-    const none = { new: false, edit: false, check: false, apply: false, operations: false, audit: false, reindex: false };
+    const none = {
+      new: false,
+      edit: false,
+      check: false,
+      apply: false,
+      operations: false,
+      audit: false,
+      reindex: false,
+    };
     const caller = { ...none, talk: true, runs: true };
     const sees = { ...caller, operations: true };
     const writes = { ...sees, new: true, edit: true, check: true };

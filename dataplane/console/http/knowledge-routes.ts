@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { collectionSchema, ingestJobSchema, queryResponseSchema, submittedSchema } from '#contracts/retrieval';
 import { documentListSchema, jobListSchema } from '#contracts/retrieval-documents';
 import type { TenantApi } from '../clients/tenant-api.ts';
-import { citationList, collectionPage, jobState, knowledgePage } from '../pages/knowledge.ts';
+import { citationList, collectionPage, collectionStatePart, jobState, knowledgePage } from '../pages/knowledge.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
 import { linksOf } from '../pages/page-links.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
@@ -63,6 +63,15 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
       context,
       collectionPage(page, { collection: collection.value, documents: shown, links, persons, mayWrite }),
     );
+  });
+
+  app.get(`/knowledge/${idForm}/state`, async (context) => {
+    const { words } = context.get('page');
+    const answer = await apiOf(context).call(`${collections}/${context.req.param('id')}`, collectionSchema);
+    // The page shows the last known state until the service answers again.
+    if (answer.kind === 'away') return context.body(null, 204);
+    if (answer.kind === 'refused') return context.html(await refusalNotice(words, answer));
+    return context.html(await collectionStatePart(words, answer.value));
   });
 
   app.post(`/knowledge/${idForm}/search`, async (context) => {

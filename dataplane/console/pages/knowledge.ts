@@ -54,7 +54,7 @@ export function collectionPage(
   const { words, session } = page;
   const { know } = words;
   const { collection, documents, links, persons, mayWrite } = shown;
-  const { collection_id: id, name, description, status, reindex } = collection;
+  const { collection_id: id, name, description } = collection;
   const writing = html`<section aria-labelledby="upload"><h2 id="upload">${know.upload}</h2>
 <form class="row drop" hx-post="/knowledge/${id}/documents" hx-encoding="multipart/form-data" hx-target="#uploads" hx-swap="beforeend">
 <label>${know.file} <input type="file" name="file" required accept=".md,.txt,text/plain,text/markdown"></label><button>${know.uploadButton}</button></form>
@@ -62,7 +62,7 @@ export function collectionPage(
 <form method="post" action="/knowledge/${id}/reindex"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><p><button class="plain">${know.reindex}</button></p></form>`;
   return {
     title: name,
-    main: html`<p>${description}</p><p>${badge(tones[status], know.states[status])} ${reindex === undefined ? '' : badge('wait', `${know.reindexing}: ${reindex.documents_done}/${reindex.documents_total}`)}</p>
+    main: html`<p>${description}</p>${collectionStatePart(words, collection)}
 <form class="row" hx-post="/knowledge/${id}/search" hx-target="#found" hx-sync="this:replace">
 <label>${know.query} <input name="text" type="search" required maxlength="4096" size="48"></label>
 ${persons.length === 0 ? '' : html`<label>${know.seeAs} <select name="as">${persons.map((person) => html`<option value="${person}" ${person === session?.subject ? html`selected` : ''}>${person}</option>`)}</select></label>`}
@@ -78,12 +78,31 @@ function isList(documents: Parameters<typeof collectionPage>[1]['documents']): d
   return Array.isArray(documents);
 }
 
-function documentTable({ words, language }: PageContext, documents: readonly StoredDocument[]): Markup | Promise<Markup> {
+function documentTable(
+  { words, language }: PageContext,
+  documents: readonly StoredDocument[],
+): Markup | Promise<Markup> {
   const { know } = words;
   if (documents.length === 0) return html`<p class="quiet">${know.documentsNone}</p>`;
   const row = (one: StoredDocument) =>
     html`<tr><th scope="row">${one.title ?? one.doc_id}<span class="sub">${one.doc_id}</span></th><td class="number">${one.chunk_count}</td><td>${timeOf(language, one.available_at)}</td></tr>`;
   return html`<table><thead><tr><th scope="col">${know.source}</th><th scope="col" class="number">${know.chunks}</th><th scope="col">${words.remember.since}</th></tr></thead><tbody>${documents.map(row)}</tbody></table>`;
+}
+
+/** The state of a collection and of its new index; the part asks again while the index is being built. */
+export function collectionStatePart({ know }: Words, collection: Collection): Markup | Promise<Markup> {
+  const { collection_id: id, status, reindex } = collection;
+  const again =
+    reindex?.state === 'building'
+      ? html`hx-get="/knowledge/${id}/state" hx-trigger="every 1s" hx-swap="outerHTML"`
+      : '';
+  return html`<div aria-live="polite" ${again}><p>${badge(tones[status], know.states[status])} ${reindex === undefined ? '' : indexState(know, reindex)}</p></div>`;
+}
+
+function indexState(know: Words['know'], reindex: NonNullable<Collection['reindex']>): Markup | Promise<Markup> {
+  const { state, documents_done: done, documents_total: total, failure } = reindex;
+  if (state === 'failed') return html`${badge('bad', know.reindexFailed)} ${failure ?? ''} ${know.reindexFailedText}`;
+  return html`${badge('wait', `${know.reindexing}: ${done}/${total}`)} <progress max="${Math.max(1, total)}" value="${done}" aria-label="${know.reindexing}"></progress>`;
 }
 
 /** Citations as text: no part of a document becomes markup. */

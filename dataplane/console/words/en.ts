@@ -164,6 +164,8 @@ export const en = {
     jobs: { PENDING: 'Waiting', RUNNING: 'Being read', DONE: 'Can be found', FAILED: 'Failed' },
     reindex: 'Build the index again',
     reindexing: 'A new index is being built',
+    reindexFailed: 'The new index could not be built',
+    reindexFailedText: 'Searches use the index before it. Remove the cause, then build it again.',
   },
   remember: {
     intro: 'What you said about yourself. Only you see it.',
