@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { ListedOperation } from '#contracts/operations';
+import { en } from '../words/en.ts';
+import { operationListPage, operationPage, operationState } from './operations.ts';
+import type { PageContext } from './page.ts';
+
+const [operationId, modelId, policyId] = ['1', '2', '3'].map((end) => `01900000-0000-7000-8000-00000000000${end}`);
+const operation = {
+  ...{
+    operationId,
+    kind: 'binding.apply',
+    state: 'running',
+    target: { type: 'model', id: modelId },
+    targetName: 'chat',
+  },
+  ...{ result: null, error: null, createdAt: '2026-01-31T09:00:00Z', updatedAt: '2026-01-31T09:00:00Z' },
+  author: { kind: 'token', issuer: 'http://issuer.test', subject: 'ann', actors: [] },
+  ...{ wanted: { policyId, policyName: 'Chat', revision: 3 }, overridesFreeze: false },
+} as unknown as ListedOperation;
+const contextOf = (rights: { readonly view: boolean; readonly administer: boolean }) =>
+  ({ words: en, language: 'en', session: { csrf: '', rights } }) as unknown as PageContext;
+const administrator = contextOf({ view: true, administer: true });
+const filters = { kind: '', state: '', subject: '', targetId: '' };
+const stateOf = async (change: Partial<ListedOperation>, progress?: { confirmed: number; expected: number }) =>
+  String(await operationState(en, { ...operation, ...change }, progress));
+const pageOf = async (page: PageContext, change: Partial<ListedOperation> = {}) =>
+  String(await operationPage(page, { ...operation, ...change }).main);
+
+test('an operation that has not ended asks for its state every second and counts the replicas that confirmed', async () => {
+  const running = await stateOf({}, { confirmed: 1, expected: 3 });
+  expect(running).toContain(`hx-get="/operations/${operationId}/state" hx-trigger="every 1s"`);
+  expect(running).toMatch(/<progress max="3" value="1".*1 of 3 confirmed/);
+  expect(await stateOf({ state: 'pending' }, { confirmed: 0, expected: 0 })).toContain('<progress max="1" value="0"');
+  expect(await stateOf({ state: 'succeeded' })).not.toMatch(/hx-get|progress/);
+});
+
+test('a failed operation has its code, its meaning and its cause as text, and does not ask again', async () => {
+  const error = {
+    code: 'policy_invalid',
+    message: 'The policy <is> invalid.',
+    cause: 'rule <b>',
+    traceId: 't',
+  } as const;
+  const failed = await stateOf({ state: 'failed', error: error as unknown as ListedOperation['error'] });
+  expect(failed).toContain('<code>policy_invalid</code> The policy &lt;is&gt; invalid.');
+  expect(failed).toContain('Cause: rule &lt;b&gt;');
+  expect(failed).not.toContain('hx-get');
+});
+
+test('the page of an operation leads where the person may go, and not to an object that no longer exists', async () => {
+  const whole = await pageOf(administrator);
+  for (const href of ['/overview', `/policies/${policyId}`, `/audit?operationId=${operationId}`])
+    expect(whole).toContain(`href="${href}"`);
+  const own = await pageOf(contextOf({ view: false, administer: false }));
+  expect(own).not.toMatch(/href="\/(overview|audit)/);
+  const gone = { targetName: null, wanted: { policyId: policyId ?? '', policyName: null, revision: 3 } };
+  expect(await pageOf(administrator, gone)).not.toMatch(/href="\/(overview|policies)/);
+  const actors = [{ issuer: 'http://issuer.test', subject: 'helper' }];
+  const acted = { author: { kind: 'token' as const, issuer: 'http://issuer.test', subject: 'ann', actors } };
+  expect(await pageOf(administrator, acted)).toContain('ann, sent by helper');
+});
+
+test('the list keeps its filters in the links to other pages, and an empty one says what to do', async () => {
+  const found = { items: [operation], nextCursor: 'b&c' };
+  const shown = { filters: { ...filters, state: 'running' }, found, isLater: true };
+  const list = String(await operationListPage(administrator, shown).main);
+  expect(list).toContain('href="/operations?state=running&amp;cursor=b%26c"');
+  expect(list).toContain('href="/operations?state=running"');
+  expect(list).toContain('<option value="running" selected>');
+  const none = { items: [], nextCursor: null };
+  const empty = async (given: typeof filters) =>
+    String(await operationListPage(administrator, { filters: given, found: none, isLater: false }).main);
+  expect(await empty(filters)).toContain(en.operationPages.noneText);
+  expect(await empty({ ...filters, subject: 'x' })).toContain('<a href="/operations">All operations</a>');
+});
