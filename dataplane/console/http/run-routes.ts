@@ -3,7 +3,7 @@ import { type TracedRunList, tracedRunListSchema, tracedRunSchema } from '#contr
 import { managedFlowSchema } from '#contracts/managed-agents';
 import { drawFlow } from '#flow/drawing/draw-flow';
 import { markRun } from '#flow/drawing/mark-run';
-import { loadFlow } from '#flow/loader/load-flow';
+import { loadVersionFlow } from '#flow/loader/load-version-flow';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { agentRunPage, agentRunsPage } from '../pages/agent-runs.ts';
@@ -39,7 +39,7 @@ export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf }: RunRoutes
     const page = context.get('page');
     const [answer, flow] = await Promise.all([runOf(context), flowOf(context)]);
     if (answer.kind !== 'value') return answerRefusal(context, page.words.runPages.title, answer);
-    const hasGraph = flow?.kind === 'value' && loadFlow(flow.value.flow).ok;
+    const hasGraph = flow?.kind === 'value' && loadVersionFlow(flow.value.flow, flow.value.subflows).ok;
     return answerPage(context, agentRunPage(page, { agentId: context.req.param('id'), run: answer.value, hasGraph }));
   });
 
@@ -49,7 +49,7 @@ export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf }: RunRoutes
     if (answer.kind !== 'value') return answerRefusal(context, words.runPages.title, answer);
     if (flow === undefined) return context.text(`${words.runPages.noGraph}\n`, 403);
     if (flow.kind !== 'value') return answerRefusal(context, words.agentPages.flow, flow);
-    const load = loadFlow(flow.value.flow);
+    const load = loadVersionFlow(flow.value.flow, flow.value.subflows);
     if (!load.ok) return context.text(`${words.agentPages.flowInvalid}\n`, 422);
     const drawn = await drawFlow(load.flow, markRun(load.flow, answer.value.nodes));
     return context.body(drawn, 200, { 'content-type': 'image/svg+xml; charset=utf-8' });
