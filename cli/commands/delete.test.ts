@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { expect, test, vi } from 'vitest';
 import type { KubeClient } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
-import { sampleBinding } from '#kube/testing/sample-resources';
+import { sampleBinding, samplePolicy } from '#kube/testing/sample-resources';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { addDelete } from './delete.ts';
 
@@ -20,6 +20,10 @@ function source(): ResourceSource {
       deleted.add(name);
     },
   } as unknown as KubeClient;
+  return sourceOf(client);
+}
+
+function sourceOf(client: KubeClient): ResourceSource {
   return {
     program: 'portcullis',
     addOptions: (command) => command,
@@ -48,4 +52,28 @@ test('portcullis delete names what it deleted before a deletion failed, as text 
     { kind: 'ModelBinding', name: 'one', deleted: true },
     { kind: 'ModelBinding', name: 'two', deleted: true },
   ]);
+});
+
+test('portcullis delete names a version of an agent that uses a policy, and deletes nothing without a confirmation', async () => {
+  const guardrail = { mode: 'Policy', policyRef: { name: 'chat', revision: 1 } };
+  const version = {
+    metadata: { name: 'helper-1' },
+    spec: { guardrails: { input: guardrail, output: { mode: 'None' } } },
+  };
+  const deleteObject = vi.fn(async () => undefined);
+  const client = {
+    namespace: 'default',
+    get: async () => samplePolicy('chat'),
+    list: async ({ kind }: { kind: string }) => ({
+      items: kind === 'AgentVersion' ? [version] : [],
+      resourceVersion: '1',
+    }),
+    delete: deleteObject,
+  };
+  const program = new Command().exitOverride();
+  addDelete(program, sourceOf(client as unknown as KubeClient));
+  await expect(program.parseAsync(['delete', 'gp', 'chat'], { from: 'user' })).rejects.toThrow(
+    'The GuardrailPolicy chat is used by AgentVersion helper-1.',
+  );
+  expect(deleteObject).not.toHaveBeenCalled();
 });

@@ -16,7 +16,7 @@ import { type FileOption, withFiles } from '../options/file-option.ts';
 import { withSelector } from '../options/list-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult, writeValue } from '../output/format.ts';
-import { bindingsOfPolicy } from '../resources/policy-references.ts';
+import { type PolicyUser, usersOfPolicy } from '../resources/policy-references.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
 import { readSelected, type SelectedKind } from '../selection/read-selected.ts';
 import { readSelection, type Selection } from '../selection/select.ts';
@@ -31,7 +31,7 @@ export function addDelete(program: Command, source: ResourceSource): void {
   const command = program
     .command('delete')
     .description(
-      'delete policies, bindings, collections or versions of agents; asks first when a binding uses a policy or guards a model, or documents would be deleted',
+      'delete policies, bindings, collections or versions of agents; asks first when something uses a policy, a binding guards a model, or documents would be deleted',
     )
     .argument('[kind]', 'policy, binding, collection or version of an agent, or KIND/NAME')
     .argument('[names...]', 'names of resources');
@@ -46,7 +46,7 @@ export function addDelete(program: Command, source: ResourceSource): void {
 type Deletion = {
   readonly kind: Kind;
   readonly found: Stored<Resource>;
-  readonly users: readonly string[];
+  readonly users: readonly PolicyUser[];
   readonly effects: readonly string[];
 };
 
@@ -166,7 +166,7 @@ type DeletionResult = {
   readonly kind: string;
   readonly name: string;
   readonly deleted: boolean;
-  readonly usedBy: readonly string[];
+  readonly usedBy: readonly PolicyUser[];
 };
 
 async function carryOut(
@@ -198,8 +198,8 @@ function isPolicy(found: Stored<Resource>): found is Stored<GuardrailPolicy> {
 }
 
 /** Asks for confirmation, except for resources whose deletion was already accepted. */
-async function usersOf({ client }: OpenedResources, policy: Stored<GuardrailPolicy>): Promise<readonly string[]> {
-  return policy.metadata.deletionTimestamp === undefined ? bindingsOfPolicy(client, policy) : [];
+async function usersOf({ client }: OpenedResources, policy: Stored<GuardrailPolicy>): Promise<readonly PolicyUser[]> {
+  return policy.metadata.deletionTimestamp === undefined ? usersOfPolicy(client, policy) : [];
 }
 
 /** One sentence for a binding that guards a model now. */
@@ -230,14 +230,14 @@ function isBinding(found: Stored<Resource>): found is Stored<ModelBinding> {
   return found.kind === kinds.modelBinding.kind;
 }
 
-function policyEffect(name: string, users: readonly string[]): string {
+function policyEffect(name: string, users: readonly PolicyUser[]): string {
   return (
     `The GuardrailPolicy ${name} is used by ${listed(users)}. Until nothing refers to the policy it stays, and it can be ` +
     'neither newly applied nor rolled back to. Applying it again takes the deletion back.'
   );
 }
 
-function listed(users: readonly string[]): string {
-  const shown = users.slice(0, 5).map((user) => `ModelBinding ${user}`);
+function listed(users: readonly PolicyUser[]): string {
+  const shown = users.slice(0, 5).map(({ kind, name }) => `${kind} ${name}`);
   return [...shown, ...(users.length > 5 ? [`${users.length - 5} more`] : [])].join(', ');
 }

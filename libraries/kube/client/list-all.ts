@@ -14,6 +14,7 @@ const largeKinds: readonly string[] = [
   kinds.guardrailPolicy.kind,
   kinds.policyRevision.kind,
   kinds.runtimeWorkload.kind,
+  kinds.agentVersion.kind,
   builtinKinds.configMap.kind,
 ];
 
