@@ -1,14 +1,18 @@
 import { agentRow } from '#diagnosis/agent-row';
+import type { KubeClient } from '#kube/client/client';
 import type { Agent } from '#resources/agent';
+import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
+import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
 import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
 import type { WaitOption } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
+import { lostGuardrails } from './lost-guardrails.ts';
 import { waitAgentServed } from './wait-agent-served.ts';
 
 /** The versions of an Agent that a command asks for. */
@@ -16,19 +20,20 @@ type VersionChange = Pick<Agent['spec'], 'version' | 'canary'>;
 
 /**
  * Writes the versions of an Agent, on the condition that nobody changed it meanwhile, and with --wait waits until every
- * ready gateway replica serves them.
- * @throws CliError not_found, usage, conflict, refused, timeout
+ * ready gateway replica serves them. Asks first where texts that are checked now would not be checked.
+ * @throws CliError not_found, usage, not_confirmed, conflict, refused, timeout
  */
 export async function changeAgent(
   { client, writer }: Pick<OpenedResources, 'client' | 'writer'>,
   name: string,
   changeOf: (agent: Stored<Agent>) => VersionChange,
-  options: OutputOptions & WaitOption & DryRunOption,
+  options: OutputOptions & WaitOption & DryRunOption & ConfirmOption,
 ): Promise<void> {
   const agent = await readResource<Agent>(client, kinds.agent, name);
   const { version, canary } = changeOf(agent);
   const { canary: _before, ...kept } = agent.spec;
   const spec: Agent['spec'] = { ...kept, version, ...(canary === undefined ? {} : { canary }) };
+  if (options.dryRun === undefined) await confirm(await effectsOf(client, agent, spec), options);
   const format = formatOf(options);
   const say = (text: string): void => {
     if (isForPeople(format)) writeText(text);
@@ -45,6 +50,23 @@ export async function changeAgent(
   const settled = wait === undefined ? written : await waitAgentServed(client, written, wait, onState);
   if (wait !== undefined) say(`Agent ${name} serves ${agentRow(settled).version ?? ''}`);
   if (!isForPeople(format)) writeValue(format, settled);
+}
+
+/** One sentence for each version that would serve callers with fewer checks than the present one. */
+async function effectsOf(
+  client: Pick<KubeClient, 'get'>,
+  { metadata, spec: { version } }: Stored<Agent>,
+  wanted: VersionChange,
+): Promise<readonly string[]> {
+  const present = await client.get<AgentVersion>(kinds.agentVersion, version);
+  if (present === undefined) return [];
+  const effects: string[] = [];
+  for (const name of new Set([wanted.version, wanted.canary?.version])) {
+    const next = name === undefined ? undefined : await client.get<AgentVersion>(kinds.agentVersion, name);
+    const effect = next === undefined ? undefined : lostGuardrails(metadata.name, present, next);
+    if (effect !== undefined) effects.push(effect);
+  }
+  return effects;
 }
 
 /** The version on trial becomes the served one. @throws CliError usage without a trial */

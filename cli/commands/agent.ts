@@ -8,6 +8,7 @@ import { handOverFile } from '../agents/hand-over-file.ts';
 import { sendAgentMessage } from '../agents/send-message.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
+import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
 import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
 import { readJsonObject } from '../options/json-object.ts';
 import { type ResourceCommandOptions, withRequestTimeout, withResourceOptions } from '../options/resource-options.ts';
@@ -60,7 +61,12 @@ export function addAgent(program: Command, source: ResourceSource): void {
 /** The commands that change which versions an Agent serves. */
 function addAgentChanges(agent: Command, source: ResourceSource): void {
   const written = (command: Command): Command =>
-    withDryRun(withWait(withOutput(withResourceOptions(command, source)), 'wait until it is served (default: 60 s)'));
+    withDryRun(
+      withWait(
+        withConfirm(withOutput(withResourceOptions(command, source))),
+        'wait until it is served (default: 60 s)',
+      ),
+    );
   const change = async (name: string, options: ChangeOptions, changeOf: Parameters<typeof changeAgent>[2]) => {
     await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
     await changeAgent(resources, name, changeOf, options);
@@ -101,7 +107,7 @@ function addAgentChanges(agent: Command, source: ResourceSource): void {
   });
 }
 
-type ChangeOptions = ResourceCommandOptions & OutputOptions & WaitOption & DryRunOption;
+type ChangeOptions = ResourceCommandOptions & OutputOptions & WaitOption & DryRunOption & ConfirmOption;
 
 const percent = wholeNumber(1, 99);
 

@@ -6,6 +6,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import { changeAgent, rolledBack } from '../agents/change-agent.ts';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
 import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
@@ -20,7 +21,8 @@ import { readKindAndName } from '../selection/select.ts';
 type RollbackOptions = ResourceCommandOptions &
   OutputOptions &
   WaitOption &
-  DryRunOption & { readonly toRevision?: number };
+  DryRunOption &
+  ConfirmOption & { readonly toRevision?: number };
 
 export function addRollback(program: Command, source: ResourceSource): void {
   const command = program
@@ -33,7 +35,7 @@ export function addRollback(program: Command, source: ResourceSource): void {
       parseRevisionNumber,
     );
   source
-    .addWriteOptions(withDryRun(withWait(withOutput(withResourceOptions(command, source)))))
+    .addWriteOptions(withDryRun(withWait(withConfirm(withOutput(withResourceOptions(command, source))))))
     .action((word: string, options: RollbackOptions) => rollback(source, word, options));
 }
 

@@ -1,0 +1,56 @@
+import { expect, test, vi } from 'vitest';
+import type { KubeClient } from '#kube/client/client';
+import type { Kind } from '#resources/kinds';
+import type { OpenedResources } from '../resources/resource-source.ts';
+import { changeAgent } from './change-agent.ts';
+
+const checked = { mode: 'Policy', policyRef: { name: 'chat', revision: 1 } };
+const unguarded = { mode: 'None' };
+const versionWith = (guardrail: object) => ({ spec: { guardrails: { input: guardrail, output: guardrail } } });
+const objects: Readonly<Record<string, object>> = {
+  'Agent/desk': { kind: 'Agent', metadata: { name: 'desk' }, spec: { version: 'desk-1' } },
+  'AgentVersion/desk-1': { metadata: { name: 'desk-1' }, ...versionWith(checked) },
+  'AgentVersion/desk-2': { metadata: { name: 'desk-2' }, ...versionWith(unguarded) },
+  'AgentVersion/desk-3': { metadata: { name: 'desk-3' }, ...versionWith(checked) },
+};
+const client = {
+  namespace: 'default',
+  get: async ({ kind }: Kind, name: string) => objects[`${kind}/${name}`],
+} as unknown as KubeClient;
+
+/** The error of a change of the agent, if there is one, and whether it was written. */
+async function change(spec: Parameters<typeof changeAgent>[2], options: Parameters<typeof changeAgent>[3] = {}) {
+  const applyManifest = vi.fn(async () => ({ object: objects['Agent/desk'] }));
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    const resources = { client, writer: { applyManifest } } as unknown as OpenedResources;
+    const error = await changeAgent(resources, 'desk', spec, options).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    return { error, isWritten: applyManifest.mock.calls.length > 0 };
+  } finally {
+    write.mockRestore();
+  }
+}
+
+test.each([
+  ['served', { version: 'desk-2' }],
+  ['on trial', { version: 'desk-1', canary: { version: 'desk-2', percent: 1 } }],
+])('a version without the checks of the present one is %s only after a confirmation', async (_place, spec) => {
+  const { error, isWritten } = await change(() => spec);
+  expect(error).toMatchObject({ exit: 'not_confirmed', message: expect.stringContaining('desk-2, which leaves') });
+  expect(isWritten).toBe(false);
+  expect(await change(() => spec, { yes: true })).toEqual({ error: undefined, isWritten: true });
+});
+
+test('a version with the checks of the present one is served without a confirmation', async () => {
+  expect(await change(() => ({ version: 'desk-3' }))).toEqual({ error: undefined, isWritten: true });
+});
+
+test('a client dry run names no confirmation and writes nothing', async () => {
+  expect(await change(() => ({ version: 'desk-2' }), { dryRun: 'client' })).toEqual({
+    error: undefined,
+    isWritten: false,
+  });
+});
