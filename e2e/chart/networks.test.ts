@@ -100,14 +100,9 @@ describe('networks', () => {
         ),
       );
       const components = reaching.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
-      // In production-values.yaml served policies judge documents in the worker, and memories in both roles.
-      const guarded = file.startsWith('production') ? ['memory', 'memory-worker'] : [];
-      expect(components.toSorted()).toEqual([
-        'gateway',
-        ...guarded,
-        'operator',
-        ...(guarded.length > 0 ? ['worker'] : []),
-      ]);
+      // In production-values.yaml served policies judge documents and cards in the workers, and memories in both roles.
+      const guarded = file.startsWith('production') ? ['catalogue-worker', 'memory', 'memory-worker', 'worker'] : [];
+      expect(components.toSorted()).toEqual(['gateway', 'operator', ...guarded].toSorted());
     },
   );
 
@@ -226,7 +221,7 @@ describe('networks', () => {
     });
     expect(portsOf(policyOf('catalogue')?.spec.egress ?? [])).toEqual([443, 53, 6432, 'http']);
     expect(portsOf(policyOf('catalogue-worker')?.spec.ingress ?? [])).toEqual(['admin']);
-    expect(portsOf(policyOf('catalogue-worker')?.spec.egress ?? [])).toEqual([443, 53, 6432, 6443, 8444, 'http']);
+    expect(portsOf(policyOf('catalogue-worker')?.spec.egress ?? [])).toEqual([443, 53, 6432, 6443, 8000, 8444, 'http']);
   });
 
   test('gateways and the operator reach agents, and agents reach gateways, runtimes, retrieval and memory only', async () => {
