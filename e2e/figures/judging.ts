@@ -49,11 +49,11 @@ export const figure: Figure = {
   },
 };
 
-/** The first rules of the pack, for one section. */
+/** The first rules of the pack, for one section. A rule is admitted by the smallest timeout of its section: all have the largest. */
 function packRules(): readonly BaselineRule[] {
-  return examplePolicies('rule-pack')
-    .flatMap(({ definition }) => definition.request.baseline)
-    .slice(0, rules);
+  const pack = examplePolicies('rule-pack').flatMap(({ definition }) => definition.request.baseline);
+  const timeoutMs = Math.max(...pack.map((rule) => rule.timeoutMs));
+  return pack.slice(0, rules).map((rule) => ({ ...rule, timeoutMs }));
 }
 
 function bundleOf(baseline: readonly BaselineRule[]): string {
