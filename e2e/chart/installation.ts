@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { limits } from '#contracts/limits';
-import type { Definition, Section } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
@@ -19,6 +17,7 @@ import {
 import { expectedRelease } from './foreign/decide-use.ts';
 import { forwardPort } from './forward-port.ts';
 import { chartFolder, helm, helmOk } from './helm.ts';
+import { withLongestTimeouts } from './longest-timeouts.ts';
 import { openGateway } from './open-gateway.ts';
 import { type ClusterManagement, openClusterManagement } from './open-management.ts';
 import { missingCluster, openTestCluster, type TestCluster } from './open-test-cluster.ts';
@@ -35,20 +34,6 @@ const consoleValues = [
   '--set=console.oidc.issuerUrl=https://login.example',
 ];
 const minutes = (count: number): number => count * 60_000;
-
-/**
- * The definition with the longest deadline and rule timeouts that the contract allows. The tests count the requests that
- * an upgrade fails; a check that a busy machine delays is not one of them.
- */
-function withLongestTimeouts(definition: Definition): Definition {
-  const timeoutMs = limits.timeoutMs.max;
-  const patient = ({ baseline, additional }: Section): Section => ({
-    deadlineMs: limits.deadlineMs.max,
-    baseline: baseline.map((rule) => ({ ...rule, timeoutMs })),
-    additional: additional.map((rule) => ({ ...rule, timeoutMs })),
-  });
-  return { ...definition, request: patient(definition.request), response: patient(definition.response) };
-}
 
 const timetable = createTimetable();
 const { timed } = timetable;
@@ -247,8 +232,7 @@ const describeChart = (): void => {
       expect(await askOnce(card)).toMatchObject({ status: 200, text: card });
       const chatPath = `${policiesPath}/${chat.id}`;
       const own = await read(chatPath);
-      const { name, description, status } = own.json;
-      const patient = { name, description, status, definition: withLongestTimeouts(own.json.definition) };
+      const patient = withLongestTimeouts(own.json);
       await succeeded(await command('PUT', chatPath, patient, own.headers['etag']));
       await apply(chat.id, 2);
       expect(await askOnce(card)).toMatchObject({ status: 200, text: 'My card is [card].' });
@@ -384,14 +368,8 @@ const describeChart = (): void => {
           { deadlineMs: minutes(3), everyMs: 1_000 },
         );
       });
-      expect(
-        (
-          await helm(
-            ['uninstall', expectedRelease, `--namespace=${cluster.namespace}`, ...waiting],
-            cluster.kubeconfigFile,
-          )
-        ).code,
-      ).toBe(0);
+      const uninstall = ['uninstall', expectedRelease, `--namespace=${cluster.namespace}`, ...waiting];
+      expect((await helm(uninstall, cluster.kubeconfigFile)).code).toBe(0);
     },
     minutes(12),
   );

@@ -1,42 +1,20 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestKey, signText, startJwksServer, type TestKey } from '#identity/testing/test-issuer';
-import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { type OpenedMemory, openMemory } from '../../dataplane/memory/testing/open-memory.ts';
-
-const issuer = 'https://issuer.example';
+import type { OpenedMemory } from '../../dataplane/memory/testing/open-memory.ts';
+import { openProductionMemory, type ProductionMemory } from './production-memory.ts';
 
 type Found = { readonly id: string; readonly memory: string };
 describe.skipIf(missingPostgres !== undefined)(
   onPostgres('clients with tokens at two replicas of the API and a worker'),
   () => {
-    const parts = new AsyncDisposableStack();
-    let key: TestKey;
-    let replicas: readonly [OpenedMemory, OpenedMemory];
+    let world: ProductionMemory;
     beforeAll(async () => {
-      key = await createTestKey('ES256', 'ec');
-      const keys = parts.use(await startJwksServer(key));
-      const issuersFile = join(parts.use(temporaryFolder()).path, 'issuers.yaml');
-      const trusted = { issuer, jwksUrl: keys.url.href, audience: 'portcullis', tenantsClaim: 'tenants' };
-      writeFileSync(issuersFile, JSON.stringify({ issuers: [trusted] }));
-      const identity = { mode: 'production', issuersFile } as const;
-      const first = parts.use(await openMemory({ config: { identity, role: 'api' } }));
-      const { database } = first;
-      replicas = [first, parts.use(await openMemory({ database, config: { identity, role: 'api' } }))];
-      parts.use(await openMemory({ database, config: { identity, role: 'worker' } }));
+      world = await openProductionMemory();
     });
-    afterAll(() => parts.disposeAsync());
-
-    const tokenOf = (user: string, claims: object = {}): Promise<string> => {
-      const exp = Math.floor(Date.now() / 1_000) + 600;
-      const body = { iss: issuer, sub: user, aud: 'portcullis', exp, act: { sub: 'helper' }, tenants: ['acme'] };
-      return signText(key, JSON.stringify({ ...body, ...claims }));
-    };
+    afterAll(() => world[Symbol.asyncDispose]());
 
     /** The official MCP client at one replica. */
     async function connect(token: string, replica: OpenedMemory): Promise<Client & AsyncDisposable> {
@@ -54,9 +32,9 @@ describe.skipIf(missingPostgres !== undefined)(
     };
 
     test('the MCP client remembers at one replica, finds and forgets at the other, and reads nothing of another user', async () => {
-      const token = await tokenOf('ann');
-      await using one = await connect(token, replicas[0]);
-      await using other = await connect(token, replicas[1]);
+      const token = await world.tokenOf('ann');
+      await using one = await connect(token, world.replicas[0]);
+      await using other = await connect(token, world.replicas[1]);
       const remember = { name: 'remember', arguments: { fact: 'Ann plays the violin.', agent_id: 'tutor' } };
       expect((await one.callTool(remember)).structuredContent).toMatchObject({ status: 'PENDING' });
       const [found] = await until('the worker has stored the fact', async () => {
@@ -64,7 +42,7 @@ describe.skipIf(missingPostgres !== undefined)(
         return results.length > 0 ? results : undefined;
       });
       expect(found?.memory).toBe('Ann plays the violin.');
-      await using bobs = await connect(await tokenOf('bob'), replicas[0]);
+      await using bobs = await connect(await world.tokenOf('bob'), world.replicas[0]);
       expect(await foundBy(bobs, 'violin')).toEqual([]);
       const forget = { name: 'forget', arguments: { memory_id: found?.id ?? '' } };
       expect(await bobs.callTool(forget)).toMatchObject({ isError: true });
@@ -79,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(
       ['without an act chain', { act: undefined }],
       ['that has expired', { exp: 1 }],
     ])('the MCP client cannot connect with a token %s', async (_what, claims) => {
-      await expect(connect(await tokenOf('ann', claims), replicas[0])).rejects.toThrow();
+      await expect(connect(await world.tokenOf('ann', claims), world.replicas[0])).rejects.toThrow();
     });
   },
 );
