@@ -18,6 +18,10 @@ test('the texts of a request count with their bytes, and files in base64 do not'
   ];
   expect(bytesOf({ messages, temperature: 0.5, stream: true })).toBe(13);
   expect(bytesOf({ messages: [{ content: 'word '.repeat(1_000) }] })).toBe(5_000);
+  expect(bytesOf({ text: 'A'.repeat(1_023) })).toBe(1_023);
+  expect(bytesOf({ text: 'A'.repeat(1_024) })).toBe(0);
+  expect(bytesOf({ text: `${file} and words` })).toBe(4_106);
+  expect(bytesOf({ text: 'data: these are words' })).toBe(21);
 });
 
 test('an event of a stream adds the texts of its delta, in the words of chats and of the Responses API', () => {

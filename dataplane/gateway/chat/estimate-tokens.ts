@@ -4,8 +4,9 @@ import type { TokenUsage } from './read-usage.ts';
 
 /** Bytes of UTF-8 for one token: o200k_base has about as many in English and in Russian prose. */
 const bytesPerToken = 4;
-/** Data in base64, whose tokens do not follow from its length. */
-const encoded = /^data:|^[A-Za-z0-9+/_-]{1024}/;
+/** Data in base64, whose tokens do not follow from its length: the whole text, so that no prose behind it counts as none. */
+const encoded = /^(?:data:[^,\s]{0,128};base64,)?[A-Za-z0-9+/_-]*={0,2}$/;
+const shortestEncoded = 1_024;
 /** Members that the API sets in every piece of an answer. */
 const serviceMembers: ReadonlySet<string> = new Set(['role', 'id', 'type']);
 
@@ -22,7 +23,7 @@ function tokensOf(bytes: number): number {
 export function requestTextBytes(node: JsonNode): number {
   switch (node.kind) {
     case 'string':
-      return encoded.test(node.value) ? 0 : Buffer.byteLength(node.value);
+      return isEncoded(node.value) ? 0 : Buffer.byteLength(node.value);
     case 'array':
       return node.items.reduce((sum, item) => sum + requestTextBytes(item), 0);
     case 'object':
@@ -30,6 +31,10 @@ export function requestTextBytes(node: JsonNode): number {
     default:
       return 0;
   }
+}
+
+function isEncoded(value: string): boolean {
+  return (value.startsWith('data:') || value.length >= shortestEncoded) && encoded.test(value);
 }
 
 /** The bytes of the texts that an event of a stream adds to the answer: those of `delta`, in the root or in a choice. */
