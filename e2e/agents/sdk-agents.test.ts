@@ -162,7 +162,7 @@ describe.each(languages)('the example agent in %s', (language, prepare) => {
     expect(statuses.toSorted()).toEqual([200, ...Array(7).fill(401)]);
   });
 
-  test('it asks no model for a person who has lost the right after the call began', async () => {
+  test('a person who loses the right during a call gets no token for the model', async () => {
     const call = await issued();
     await routeTo(example as Example);
     world.rights.delete(`${userSubject({ issuer: peopleIssuer, subject: 'ann' })} invoke agent:${agentId}`);

@@ -37,7 +37,7 @@ const foreign = [
   'main :is([onload], [onerror], [onfocus], [onmouseover], [srcdoc], [href^="javascript"], [src^="javascript"])',
 ].join(', ');
 
-/** A console whose services answer with hostile texts, with a person who is signed in, in a browser. */
+/** A browser with a signed-in user, and a console whose services answer with hostile texts. */
 export type HostileConsole = AsyncDisposable & {
   readonly page: Page;
   readonly url: string;
@@ -46,7 +46,7 @@ export type HostileConsole = AsyncDisposable & {
   readonly complaints: readonly string[];
   /** Opens a page and waits for its parts. @returns the status, and what is in it although only texts were sent */
   visit(path: string): Promise<{ readonly status: number | undefined; readonly problems: readonly string[] }>;
-  /** What is in the page that is open although only texts were sent. */
+  /** Elements and scripts in the open page that hostile texts created. */
   problems(): Promise<readonly string[]>;
 };
 

@@ -74,7 +74,7 @@ async function readOperation(context: ConsoleContext): Promise<ApiAnswer<ListedO
   return answer.kind === 'value' ? { ...answer, value: answer.value.items[0] } : answer;
 }
 
-/** Undefined for an operation that waits for no replica, and for a person who may not read the model. */
+/** Undefined where the operation needs no confirmation of replicas, or the user may not read the model. */
 async function progressOf(api: ManagementApi, one: ListedOperation): Promise<ConfirmedReplicas | undefined> {
   if (one.state !== 'running' || one.target.type !== 'model') return undefined;
   const binding = await api.call(`/api/v1/models/${one.target.id}/guardrail-binding`, bindingReadSchema);

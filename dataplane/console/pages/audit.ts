@@ -111,7 +111,7 @@ function queryOf(filters: AuditPageFilters, cursor?: string): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
-/** The name of an author; undefined for an author who is not known. */
+/** The name of an author; undefined where the entry names none. */
 export function auditAuthorName(author: AuditAuthor): string | undefined {
   switch (author.kind) {
     case 'token':

@@ -217,7 +217,7 @@ test.each(facts)('"%s" is a statement of the speaker about themselves', (said) =
   expect(readStatement(said)).toBeDefined();
 });
 
-test.each(talk)('"%s" is none', (said) => {
+test.each(talk)('"%s" is not read as a statement', (said) => {
   expect(readStatement(said)).toBeUndefined();
 });
 
