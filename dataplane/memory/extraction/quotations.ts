@@ -1,5 +1,12 @@
+import { pastedParts } from './pasted-text.ts';
+
 /** A part of a text, in UTF-16 units; the end is behind its last unit. */
-type Part = { readonly start: number; readonly end: number };
+type Part = {
+  readonly start: number;
+  readonly end: number;
+  /** The writer pasted it. */
+  readonly isPasted?: true;
+};
 
 /** The mark of a quoted line in mails and chats: "> I live in Rome". */
 const lineMark = '>';
@@ -14,15 +21,25 @@ const wordCharacter = /[\p{L}\p{N}]/u;
 const paragraphEnds = new Set(['\n', '\r']);
 
 /**
- * The quotations of a text, marks included. A line that begins with `>` is a quotation as a whole. A mark opens a quotation only before a word and not inside of one or behind
- * it, so that an apostrophe or the inches of a screen open none. A quotation that does not end reaches to the end of its
- * paragraph, unless its mark is an apostrophe. The time is in proportion to the text.
+ * The quotations of a text, marks included, and what its writer pasted. A line that begins with `>` is a quotation as a
+ * whole. A mark opens a quotation only before a word and not inside of one or behind it, so that an apostrophe or the
+ * inches of a screen open none. A quotation that does not end reaches to the end of its paragraph, unless its mark is an
+ * apostrophe. The time is in proportion to the text.
  */
 export function quotationsOf(text: string): readonly Part[] {
   const parts: Part[] = [];
+  const pasted = pastedParts(text);
+  let nextPasted = 0;
   /** Before this place no apostrophe opens a quotation, because it would not end. */
   let apostrophesUntil = 0;
   for (let at = 0; at < text.length; at += 1) {
+    while ((pasted[nextPasted]?.end ?? text.length + 1) <= at) nextPasted += 1;
+    const own = pasted[nextPasted];
+    if (own !== undefined && own.start <= at) {
+      parts.push({ start: at, end: own.end, isPasted: true });
+      at = own.end - 1;
+      continue;
+    }
     const mark = text.charAt(at);
     if (mark === lineMark && beginsLine(text, at)) {
       const end = endOf(text, at, '');
@@ -66,18 +83,28 @@ function opens(text: string, at: number): boolean {
 const fewestWords = 3;
 
 /** Whether a quotation can be what somebody says. */
-export function isSpeech(text: string, { start, end }: Part): boolean {
-  return text.charAt(start) === lineMark || text.slice(start, end).trim().split(/\s+/).length >= fewestWords;
+export function isSpeech(text: string, { start, end, isPasted }: Part): boolean {
+  return (
+    isPasted === true ||
+    text.charAt(start) === lineMark ||
+    text.slice(start, end).trim().split(/\s+/).length >= fewestWords
+  );
 }
 
-/** A text of the same length, in which every quoted speech is replaced by characters that belong to no word. */
+/**
+ * A text of the same length, in which every quoted speech is replaced by characters that belong to no word. Pasted text
+ * ends the sentences before it and its own.
+ */
 export function maskSpeech(text: string, quotations: readonly Part[] = quotationsOf(text)): string {
   let masked = '';
   let from = 0;
   for (const part of quotations) {
     if (!isSpeech(text, part)) continue;
-    masked += text.slice(from, part.start + 1) + '_'.repeat(part.end - part.start - 1);
-    from = part.end;
+    const { start, end } = part;
+    masked += text.slice(from, start) + (part.isPasted === true ? '\n' : text.charAt(start));
+    masked +=
+      '_'.repeat(Math.max(0, end - start - 2)) + (part.isPasted === true ? '\n' : '_').repeat(end - start > 1 ? 1 : 0);
+    from = end;
   }
   return masked + text.slice(from);
 }

@@ -1,3 +1,4 @@
+import { disownsNext } from './disowned.ts';
 import { isSpeech, quotationsOf } from './quotations.ts';
 import { statedPart } from './read-statement.ts';
 import { resolveDates } from './resolve-dates.ts';
@@ -44,6 +45,7 @@ export function readQuotedFact(content: string, saidAt: Date, claimed: Claimed):
     const around = clauses.filter((clause) => clause.start < end && clause.end > start);
     if (speeches.some((speech) => speech.start < start && end <= speech.end)) continue;
     if (!around.every((clause) => isSaid(clause, claimed.isRequest))) continue;
+    if (around.some((clause) => clause.start < start && disownsNext(content.slice(clause.start, start)))) continue;
     if (!claimed.isRequest && !keepsMeaning(words, around)) {
       fault = 'not supported by the quote';
       continue;

@@ -1,4 +1,5 @@
 import { analyse } from '#search/analysis/analyse';
+import { disownsNext, disownsStatement } from './disowned.ts';
 import { type EndedValue, endedValues } from './ended-values.ts';
 import { english } from './english-statements.ts';
 import { introducesSpeech } from './reported-clauses.ts';
@@ -118,6 +119,7 @@ export function readLaterStatement(
   for (const own of withoutQuestion(language, sentence)) {
     if (ownSentence(language, own) === undefined) continue;
     for (const { index } of [...own.matchAll(laterStarts)].toReversed()) {
+      if (disownsNext(own.slice(0, index))) continue;
       const text = own.slice(index);
       const statement = readStatement(text);
       if (statement?.holds === true) return { statement, text, at: index };
@@ -136,7 +138,7 @@ function withoutQuestion({ asked, since }: StatementLanguage, sentence: string):
 
 /** The plain text of a sentence that the speaker states; undefined for one about others, and for questions and wishes. */
 function ownSentence(language: StatementLanguage, sentence: string): string | undefined {
-  if (sentence.endsWith('?') || quoted.test(sentence)) return undefined;
+  if (sentence.endsWith('?') || quoted.test(sentence) || disownsStatement(sentence)) return undefined;
   const plain = plainText(language, sentence).replace(language.fillers, '');
   const own = withoutLead(language, plain);
   if (own === undefined || language.others.test(own)) return undefined;

@@ -1,3 +1,5 @@
+import { disownsNext } from './disowned.ts';
+
 /** The end of a clause behind which another person speaks: "My wife said", "жена пишет". */
 const speakerBefore =
   /(?:\b(?:said|says|say|saying|told (?:me|us|him|her|them|everyone)|wrote|writes|texted|replied|answered|asked|announced|claims?|claimed|insists?|insisted|shouted|goes)(?: that)?|(?<![\p{L}])(?:сказал[аи]?|говорит|говорят|говорил[аи]?|пишет|пишут|писал[аи]?|написал[аи]?|ответил[аи]?|отвечает|спросил[аи]?|спрашивает|заявил[аи]?|заявляет|твердит|утверждает))(?: (?:мне|нам|всем|ему|ей|им|to me|to us))?[\s:,—–-]*$/iu;
@@ -10,11 +12,12 @@ const writerSpeaks =
 const longestSpeaker = 80;
 
 /**
- * Which clauses of one sentence others said: those behind a clause that ends with a verb of saying, and those before one
- * that begins with it. What the writer says of themselves ("As I said, I live in Rome") is a statement.
+ * Which clauses of one sentence others said, or the writer takes back: those behind a clause that ends with a verb of saying
+ * or with words such as "suppose", and those before one that begins with such a verb. What the writer says of themselves
+ * ("As I said, I live in Rome") is a statement.
  */
 export function reportedClauses(clauses: readonly string[]): ReadonlySet<number> {
-  const before = clauses.findIndex(introducesSpeech);
+  const before = clauses.findIndex((clause) => introducesSpeech(clause) || disownsNext(clause));
   const after = clauses.findLastIndex((clause, at) => at > 0 && speakerAfter.test(clause.slice(0, longestSpeaker)));
   return new Set(clauses.flatMap((_, at) => ((before >= 0 && at > before) || at < after ? [at] : [])));
 }

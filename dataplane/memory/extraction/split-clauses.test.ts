@@ -21,6 +21,15 @@ test.each([
   ['questions', 'is it, ', '?'],
   ['commas and blanks', ', ', 'x'],
   ['joints', ' and', 'x'],
+  ['fences', '\n```\nx', 'x'],
+  ['tags without an end', '<ab>', 'x'],
+  ['tags in brackets without an end', '[ab] ', 'x'],
+  ['ends of tags', '</ab>', 'x'],
+  ['headings of memories', '\nMemories:', 'x'],
+  ['paragraphs below headings of memories', '\nMemories:\nx\n', 'x'],
+  ['requests to translate', '\nhi hi hi translate', 'x'],
+  ['words that deny', ' it is not true that', 'x'],
+  ['words that assume', ' suppose, ', 'x'],
   ['blanks behind a joint', 'and ', '  I'],
 ])('a message that consists only of %s is split into clauses within its time limit', (_what, unit, tail) => {
   const text = `I like tea. a and${' '.repeat(length)}${unit.repeat(length / unit.length)}${tail}`;

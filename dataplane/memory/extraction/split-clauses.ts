@@ -29,7 +29,10 @@ const sentenceEnds =
 const joints =
   /(?:,|(?<![\s,]))\s+(?:and|but|while|а|и|но|а также|и ещё)\s+(?=(?:I|I'm|I’m|my|я|мой|моя|моё|мои|мне|меня|у меня)(?:\s|['’]))|,\s*(?=(?:I|I'm|I’m|my|я|мой|моя|моё|мои|мне|меня|у меня)(?:\s|['’])|(?:said|says|сказал[аи]?|говорит|пишет)\s)/giu;
 const listMark = /^[\s\-–—*•>\d.)#:"'«“„‘]+(?=\p{L})/u;
-const trailingMarks = new Set(',:"»”“');
+const trailingMarks = new Set(',:"»”“*');
+/** The score behind a memory in a list that a search printed: "I like tea (0.98)". */
+const printedScore = /\s*\((?:score[ :=]{0,2})?[01]\.\d{1,6}\)$/i;
+const longestScore = 20;
 
 /**
  * The clauses of a message in their order. A list mark or a quotation mark before one is left out. Marks inside of quoted
@@ -111,6 +114,7 @@ function clauseOf(text: string, start: number, end: number): Pick<MessageClause,
   const raw = text.slice(start, end);
   const marked = listMark.exec(raw)?.[0].length ?? raw.length - raw.trimStart().length;
   let stop = raw.trimEnd().length;
+  stop -= printedScore.exec(raw.slice(Math.max(marked, stop - longestScore), stop))?.[0].length ?? 0;
   while (stop > marked && trailingMarks.has(raw.charAt(stop - 1)) && !closesQuotation(raw.slice(marked, stop)))
     stop -= 1;
   if (stop <= marked) return undefined;
