@@ -11,6 +11,7 @@ import { addMemories } from './add-memories.ts';
 import { answerSearchMemories } from './answer-search-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
 import { memoryErrorOf } from './error-of.ts';
+import { getEvent } from './get-event.ts';
 import type { MemoryError, MemoryRequest, MemoryResponse } from './memory.ts';
 
 /** Answers one message of an MCP client with the identity and limits of every other operation. */
@@ -35,6 +36,7 @@ const rememberSchema = z.strictObject({
     .describe('One sentence that is understandable alone.'),
   agent_id: z.string().min(1).max(memoryLimits.scopeId).describe('Name of the agent that remembers.'),
 });
+const eventSchema = z.strictObject({ event_id: z.uuid().describe('The event_id of an answer of remember.') });
 const forgetSchema = z.strictObject({ memory_id: z.uuid().describe('The id of a memory that a search returned.') });
 
 const tools: readonly McpTool<MemoryRequest>[] = [
@@ -43,7 +45,7 @@ const tools: readonly McpTool<MemoryRequest>[] = [
     title: 'Remember a fact',
     description:
       'Accepts a fact about the user, to be kept as it is given. Use it for what the user said, not for what a search ' +
-      'returned. The status PENDING means that the fact is not stored yet: searches find it after a worker has stored it.',
+      'returned. The status PENDING means that the fact is not stored yet: get_event tells when it is, and why it is not.',
     inputSchema: z.toJSONSchema(rememberSchema, { io: 'input' }) as Readonly<Record<string, unknown>>,
     isReadOnly: false,
     async run(request, args) {
@@ -51,6 +53,21 @@ const tools: readonly McpTool<MemoryRequest>[] = [
       if (read.kind === 'error') return refusedBy(read);
       const { fact, agent_id } = read.value;
       return run(request, addMemories, { messages: [{ role: 'user', content: fact }], agent_id, infer: false });
+    },
+  },
+  {
+    name: 'get_event',
+    title: 'Read how remembering ended',
+    description:
+      'The status of a fact that was given to remember: PENDING, SUCCEEDED with the ids of its memories and what was ' +
+      'decided, or FAILED with the reason in error, and then nothing was stored.',
+    inputSchema: z.toJSONSchema(eventSchema, { io: 'input' }) as Readonly<Record<string, unknown>>,
+    isReadOnly: true,
+    async run(request, args) {
+      const read = readBodyAs(eventSchema, argumentsOf(request, args), 'invalid_request');
+      if (read.kind === 'error') return refusedBy(read);
+      const path = (): string => read.value.event_id;
+      return run(request, getEvent, undefined, path);
     },
   },
   {

@@ -14,6 +14,7 @@ const bob = { user: 'bob' };
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the memory service'), () => {
   let memory: OpenedMemory;
   let isModelAway = false;
+  let isTextDenied = false;
 
   /** The official client of the protocol. */
   async function connect({ user }: { readonly user: string }, tenant = 'acme'): Promise<Client & AsyncDisposable> {
@@ -42,6 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
   beforeAll(async () => {
     const models = hashedWords(() => {
       if (isModelAway) throw new ModelsError('unavailable');
+      if (isTextDenied) throw new ModelsError('denied');
     });
     memory = await openMemory({ overrides: { models } });
   });
@@ -53,6 +55,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     const { tools } = await client.listTools();
     expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
       ['remember', false],
+      ['get_event', true],
       ['search_memories', true],
       ['forget', false],
     ]);
@@ -95,6 +98,30 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     expect((await memory.call({}, 'POST', '/v1/mcp', anonymous)).status).toBe(401);
   });
 
+  test('a tool tells how remembering ended, with the reason of a failure, to the calling user only', async () => {
+    await using client = await connect(ann);
+    const ended = async (fact: string) => {
+      const { event_id } = (await call(client, 'remember', { fact, agent_id: 'tutor' })).structuredContent as {
+        readonly event_id: string;
+      };
+      const event = await until('the event has ended', async () => {
+        const shown = (await call(client, 'get_event', { event_id })).structuredContent as { readonly status: string };
+        return shown.status === 'PENDING' ? undefined : shown;
+      });
+      expect(event).toEqual((await memory.call(ann, 'GET', `/v1/events/${event_id}`)).json);
+      return { ...event, event_id };
+    };
+    const stored = await ended('Ann grows figs.');
+    expect(stored).toMatchObject({ status: 'SUCCEEDED', error: null, decisions: [{ decision: 'ADD', reason: 'new' }] });
+    isTextDenied = true;
+    const failed = await ended('Ann says what is denied.');
+    isTextDenied = false;
+    expect(failed).toMatchObject({ status: 'FAILED', memory_ids: [], error: expect.stringContaining('denied') });
+    await using bobs = await connect(bob);
+    const refused = await call(bobs, 'get_event', { event_id: stored.event_id });
+    expect([refused.isError, toldBy(refused)['code']]).toEqual([true, 'not_found']);
+  });
+
   test('a mistake that the model can correct is a tool error that names its place', async () => {
     await using client = await connect(ann);
     const absent = '01890000-0000-7000-8000-000000000000';
@@ -114,6 +141,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
       ['search_memories', { query: 'x', top_k: 101 }, 'invalid_request', 'top_k'],
       ['search_memories', { query: 'x', other: 1 }, 'invalid_request', 'unknown field'],
       ['search_memories', { query: 'x', filters: { agent_id: { near: 1 } } }, 'invalid_request', 'filters.agent_id'],
+      ['get_event', { event_id: 'last' }, 'invalid_request', 'event_id'],
+      ['get_event', { event_id: absent }, 'not_found', ''],
       ['forget', {}, 'invalid_request', 'memory_id'],
       ['forget', { memory_id: '../erasures' }, 'invalid_request', 'memory_id'],
       ['forget', { memory_id: absent }, 'not_found', ''],

@@ -278,8 +278,8 @@ const operations: readonly Row[] = [
     summary: 'Answer an MCP client',
     description:
       'One message of the Model Context Protocol 2025-11-25 (Streamable HTTP, without sessions and streams). The tools ' +
-      'remember, search_memories and forget have the identity and limits of the other operations. Requests with an Origin ' +
-      'header, as web pages send them, are refused. The operation is the service’s own.',
+      'remember, get_event, search_memories and forget have the identity and limits of the other operations. Requests with ' +
+      'an Origin header, as web pages send them, are refused. The operation is the service’s own.',
     gates: writeGates,
     parameters: [versionParameter, ...callerParameters],
     body: 'McpMessage',
