@@ -5,6 +5,7 @@ import { blockOf } from '../../packed/block-of.ts';
 import { type PackedRows, readPacked } from '../../packed/read-packed.ts';
 import type { EntryBlock, EntryScope, IndexChange } from '../../ports.ts';
 import { pageBytes } from './dot-products.ts';
+import { LabelRows } from './label-rows.ts';
 import { TermPostings } from './term-postings.ts';
 import { ValueRows } from './value-rows.ts';
 import { mostDimensions, type VectorMemory, vectorBytes } from './vector-memory.ts';
@@ -32,11 +33,10 @@ export class PartitionRows {
   readonly #hasVector: boolean[] = [];
   readonly #rowOfId = new Map<string, number>();
   readonly #rowsOfGroup = new Map<string, number[]>();
-  readonly #rowsOfLabel = new Map<string, number[]>();
+  readonly #labels = new LabelRows();
   readonly #values = new ValueRows();
   readonly #pages: number[] = [];
   #dimensions = 0;
-  #labelled = 0;
   #scopeBytes = 0;
 
   constructor(vectors: VectorMemory) {
@@ -58,7 +58,7 @@ export class PartitionRows {
 
   /** An estimate of the memory that this partition occupies. */
   get bytes(): number {
-    const numbers = this.#labelled + this.#values.size;
+    const numbers = this.#labels.size + this.#values.size;
     const rows = 10 * numbers + 300 * this.ids.length + this.#scopeBytes;
     return this.#pages.length * pageBytes + this.postings.bytes + rows;
   }
@@ -106,7 +106,7 @@ export class PartitionRows {
     const size = this.ids.length;
     const flags = new Uint8Array(size);
     if (labels === 'every') flags.fill(1);
-    else for (const label of labels) for (const row of this.#rowsOfLabel.get(label) ?? []) flags[row] = 1;
+    else this.#labels.raise(labels, flags);
     for (let row = 0; row < size; row += 1) if (!this.#alive[row]) flags[row] = 0;
     return flags;
   }
@@ -147,11 +147,8 @@ export class PartitionRows {
     this.lengths.push(length);
     this.#alive.push(true);
     this.#rowOfId.set(own, row);
-    addRow(this.#rowsOfGroup, scope.group, row);
-    for (const label of new Set(scope.labels)) {
-      addRow(this.#rowsOfLabel, label, row);
-      this.#labelled += 1;
-    }
+    this.#addToGroup(scope.group, row);
+    this.#labels.add(scope.labels, row);
     this.#values.add(scope);
   }
 
@@ -182,6 +179,12 @@ export class PartitionRows {
     this.#rowOfId.delete(id);
   }
 
+  #addToGroup(group: string, row: number): void {
+    const rows = this.#rowsOfGroup.get(group);
+    if (rows === undefined) this.#rowsOfGroup.set(ownString(group), [row]);
+    else rows.push(row);
+  }
+
   #retain(group: string, ids: ReadonlySet<string>): void {
     const rows = this.#rowsOfGroup.get(group) ?? [];
     for (const row of rows)
@@ -190,10 +193,4 @@ export class PartitionRows {
     if (left.length === 0) this.#rowsOfGroup.delete(group);
     else this.#rowsOfGroup.set(ownString(group), left);
   }
-}
-
-function addRow(rows: Map<string, number[]>, key: string, row: number): void {
-  const known = rows.get(key);
-  if (known === undefined) rows.set(ownString(key), [row]);
-  else known.push(row);
 }
