@@ -23,6 +23,7 @@ import { watchEnvironment } from '../environment/watch-environment.ts';
 import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
 import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
 import type { GatewayReplicas } from '../gateways/ports.ts';
+import { createRevisionRecorder } from '../revisions/record-revision.ts';
 import { createRightChanges } from './access/change-rights.ts';
 import { type ManagementAccess, openAccess } from './access/open-access.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
@@ -52,7 +53,6 @@ import { createOperationStore } from './operations/adapters/postgres/operation-s
 import { createAdvancePolicy } from './operations/advance-policy.ts';
 import { RecordsUnavailableError } from './operations/ports.ts';
 import { createGenerationRecorder } from './operations/record-generation.ts';
-import { startRecovery } from './operations/recovery-loop.ts';
 import { startSettling } from './operations/settle-loop.ts';
 import { CheckUnavailableError, createDefinitionChecker } from './policies/check-definition.ts';
 import { openJudges } from './policies/open-judges.ts';
@@ -152,16 +152,15 @@ export async function createManagementService(
   );
   const store = createOperationStore(database, audit, quotas);
   const models = createModelReader({ client, caches, gateways, approved, store, program });
-  const advance = createAdvancePolicy({ client, caches, store });
+  const revisions = createRevisionRecorder(client, clock);
+  const advance = createAdvancePolicy({ client, revisions, caches, store });
   const approvals = createApprovalStore(database, audit);
   const freezes = createFreezeStore(database, audit);
   const usedLeaseMs = overrides.leaseMs ?? leaseMs;
   const commands = { client, store, advance, rights, approvals, freezes, clock, logger, leaseMs: usedLeaseMs };
-  const recorder = createGenerationRecorder({ client, caches, store, advance, clock });
-  const settling = parts.use(
-    startSettling({ caches, store, reader: models, logger, sweepMs: overrides.sweepMs ?? sweepMs }),
-  );
-  parts.use(startRecovery(commands, { everyMs: overrides.recoverEveryMs ?? recoverEveryMs }));
+  const recorder = createGenerationRecorder({ client, revisions, caches, store, advance });
+  const times = { recoverMs: overrides.recoverEveryMs ?? recoverEveryMs, sweepMs: overrides.sweepMs ?? sweepMs };
+  const settling = parts.use(startSettling(commands, { caches, reader: models }, times));
   parts.use(startObserving({ client, caches, audit, store, clock, logger }));
   const readiness = createManagementReadiness({
     caches,

@@ -1,3 +1,4 @@
+import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import { managerNote } from '#kube/client/field-manager';
 import { isKubeError } from '#kube/client/kube-error';
@@ -29,19 +30,53 @@ type RecordResult =
 /** Limit of attempts with the next number when a number is taken. */
 const maxAttempts = 8;
 
+export type RevisionRecorder = {
+  /**
+   * Records one accepted generation of a policy under the next number of its id, or returns the revision that already
+   * records it. Safe to repeat, and for two callers at once: a number is taken by creating its name.
+   * @param known revisions of the id that the caller has seen; where they suffice, no list is read
+   */
+  record(
+    policyId: string,
+    policy: Recordable,
+    known?: readonly Pick<RevisionHead, 'number' | 'token' | 'policy'>[],
+  ): Promise<RecordResult>;
+  /** Forgets a policy that does not exist any more. */
+  forget(uid: string): void;
+};
+
 /**
- * Records one accepted generation of a policy under the next number of its id, or returns the revision that already
- * records it. The only function that records: the operator calls it for applied policies, the management API for its
- * own writes. Safe to repeat, and for two callers at once: a number is taken by creating its name.
- * @param heldMs for how long this caller has been answered `held` for this generation
- * @param known revisions of the id that the caller has seen; where they suffice, no list is read
+ * The only recorder of revisions: the operator uses it for applied policies, the management API for its own writes
+ * (docs/decisions/0102-management-records-its-own-writes.md). It remembers since when a generation is `held`.
  */
-export async function recordRevision(
+export function createRevisionRecorder(
+  client: Pick<KubeClient, 'list' | 'get' | 'create'>,
+  clock: Pick<Clock, 'now'>,
+): RevisionRecorder {
+  /** For each policy UID, the generation that is held, and since when. */
+  const held = new Map<string, { readonly generation: number; readonly since: number }>();
+  return {
+    async record(policyId, policy, known) {
+      const { uid, generation } = policy.metadata;
+      const before = held.get(uid);
+      const since = before?.generation === generation ? before.since : undefined;
+      const now = clock.now();
+      const result = await recordRevision(client, policyId, policy, since === undefined ? 0 : now - since, known);
+      if (result.kind === 'held') held.set(uid, { generation, since: since ?? now });
+      else if (since !== undefined) held.delete(uid);
+      return result;
+    },
+    forget: (uid) => void held.delete(uid),
+  };
+}
+
+/** @param heldMs for how long this generation has been held */
+async function recordRevision(
   client: Pick<KubeClient, 'list' | 'get' | 'create'>,
   policyId: string,
   policy: Recordable,
   heldMs: number,
-  known?: readonly Pick<RevisionHead, 'number' | 'token' | 'policy'>[],
+  known: readonly Pick<RevisionHead, 'number' | 'token' | 'policy'>[] | undefined,
 ): Promise<RecordResult> {
   const content = makeRevisionContent(policy.metadata, policy.spec);
   const noted = (heads: readonly Pick<RevisionHead, 'token' | 'policy'>[]) => ({

@@ -19,7 +19,7 @@ import { transitionEvents, type Watched } from '../../events/transition-events.t
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { acceptanceProblems } from '../../revisions/acceptance-problems.ts';
 import type { RevisionHead } from '../../revisions/decide-recording.ts';
-import { recordRevision } from '../../revisions/record-revision.ts';
+import { createRevisionRecorder } from '../../revisions/record-revision.ts';
 import { listRevisionHeads, newestIdOfName } from '../../revisions/revision-heads.ts';
 import type { ServedPolicies } from '../../served/ports.ts';
 import { policyConditions } from './conditions.ts';
@@ -60,8 +60,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
   const restores = createPolicyRestores(options);
   /** For each policy UID, the generation that is known to be recorded, so that it is not searched again. */
   const recorded = new Map<string, { readonly generation: number; readonly view: RecordedView }>();
-  /** For each policy UID, the generation whose recording is delayed, and since when. */
-  const held = new Map<string, { readonly generation: number; readonly since: number }>();
+  const recorder = createRevisionRecorder(client, clock);
 
   async function reconcile(name: string): Promise<PassOutcome> {
     if (name === pendingRestores) return queuePending();
@@ -171,15 +170,10 @@ export function createPolicyController(options: PolicyControllerOptions) {
     const id = labels?.[idLabel];
     if (id === undefined || !isWhole(policy))
       throw new TypeError('a revision was to be recorded for a policy that is invalid or has no id');
-    const since = held.get(uid)?.generation === generation ? held.get(uid)?.since : undefined;
-    const result = await recordRevision(client, id, policy, since === undefined ? 0 : clock.now() - since);
-    if (result.kind === 'held') {
-      if (since === undefined) held.set(uid, { generation, since: clock.now() });
-      return 'held';
-    }
+    const result = await recorder.record(id, policy);
+    if (result.kind === 'held') return 'held';
     const { number, objectName, definitionDigest } = result.head;
     const view = { number, name: objectName, definitionDigest };
-    held.delete(uid);
     recorded.set(uid, { generation, view });
     if (result.created) {
       logger.info('revision_recorded', { policy: policy.metadata.name, revision: objectName });
@@ -216,7 +210,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     const finalizers = policy.metadata.finalizers?.filter((finalizer) => finalizer !== operatorFinalizer) ?? [];
     await applyDesired(client, kinds.guardrailPolicy, policy, { finalizers });
     recorded.delete(policy.metadata.uid);
-    held.delete(policy.metadata.uid);
+    recorder.forget(policy.metadata.uid);
     judgements.forget(policy.metadata.uid);
   }
 

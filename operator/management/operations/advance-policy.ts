@@ -1,7 +1,7 @@
 import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
-import { recordRevision } from '../../revisions/record-revision.ts';
+import type { RevisionRecorder } from '../../revisions/record-revision.ts';
 import { listRevisionHeads } from '../../revisions/revision-heads.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { OpenCommandRecord, OperationEnd, WrittenGeneration } from './command-record.ts';
@@ -20,11 +20,12 @@ export type AdvancePolicy = (
 ) => Promise<OperationEnd | undefined>;
 
 export function createAdvancePolicy(options: {
-  readonly client: Pick<KubeClient, 'list' | 'get' | 'create'>;
+  readonly client: Pick<KubeClient, 'list' | 'get'>;
+  readonly revisions: Pick<RevisionRecorder, 'record'>;
   readonly caches: Pick<ManagementCaches, 'revisions'>;
   readonly store: Pick<OperationStore, 'accept' | 'finish'>;
 }): AdvancePolicy {
-  const { client, caches, store } = options;
+  const { client, revisions, caches, store } = options;
 
   async function readLive(policyId: string, name: string): Promise<WrittenGeneration | undefined> {
     const found = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
@@ -53,7 +54,7 @@ export function createAdvancePolicy(options: {
         spec,
         note: write.note,
       };
-      const result = await recordRevision(client, target.id, generation, 0, known);
+      const result = await revisions.record(target.id, generation, known);
       const heads = result.kind === 'recorded' ? [result.head] : [];
       const end = decidePolicyEnd(facts, heads, undefined);
       if (end?.kind === 'succeeded') return end;

@@ -1,13 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { acceptanceProblems } from '../../revisions/acceptance-problems.ts';
-import { holdMs } from '../../revisions/decide-recording.ts';
-import { recordRevision } from '../../revisions/record-revision.ts';
+import type { RevisionRecorder } from '../../revisions/record-revision.ts';
 import { listRevisionHeads } from '../../revisions/revision-heads.ts';
 import { type KnownRevision, knownRevision } from '../caches/known-revision.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
@@ -36,15 +34,13 @@ const findMs = 2_000;
 const findEveryMs = 25;
 
 export function createGenerationRecorder(options: {
-  readonly client: Pick<KubeClient, 'list' | 'get' | 'create'>;
+  readonly client: Pick<KubeClient, 'list' | 'get'>;
+  readonly revisions: Pick<RevisionRecorder, 'record'>;
   readonly caches: Pick<ManagementCaches, 'revisions' | 'sawRevision'>;
   readonly store: Pick<OperationStore, 'getOpen'>;
   readonly advance: AdvancePolicy;
-  readonly clock: Clock;
 }): GenerationRecorder {
-  const { client, caches, store, advance, clock } = options;
-  /** For each policy UID, the generation whose recording waits for an earlier one, and since when. */
-  const held = new Map<string, { readonly generation: number; readonly since: number }>();
+  const { client, revisions, caches, store, advance } = options;
 
   async function record(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord> {
     const { uid, generation } = policy.metadata;
@@ -53,28 +49,18 @@ export function createGenerationRecorder(options: {
     if (seen !== undefined) return { kind: 'recorded', revision: seen };
     if (acceptanceProblems(policy.spec).length > 0) return { kind: 'not_accepted' };
     for (let attempt = 1; ; attempt++) {
-      const result = await recordRevision(client, policyId, policy, heldFor(policy), known);
-      if (result.kind === 'recorded') {
-        held.delete(uid);
-        return readBack(policyId, result.head.number);
-      }
+      const result = await revisions.record(policyId, policy, known);
+      if (result.kind === 'recorded') return readBack(policyId, result.head.number);
       if (attempt > 1 || !(await recordEarlier(policy))) return { kind: 'pending' };
     }
-  }
-
-  function heldFor({ metadata: { uid, generation } }: Stored<GuardrailPolicy>): number {
-    const found = held.get(uid);
-    return found?.generation === generation ? clock.now() - found.since : 0;
   }
 
   /** Records the write that the token names, from its row; false if the row no longer holds the write. */
   async function recordEarlier({ metadata, spec }: Stored<GuardrailPolicy>): Promise<boolean> {
     const { uid, generation } = metadata;
-    const since = held.get(uid)?.generation === generation ? held.get(uid)?.since : undefined;
-    held.set(uid, { generation, since: since ?? clock.now() });
     const named = operationOfToken(spec.change ?? '');
     const operation = named === undefined ? undefined : await store.getOpen(named.operationId);
-    if (named === undefined || operation === undefined) return clock.now() - (since ?? clock.now()) >= holdMs;
+    if (named === undefined || operation === undefined) return false;
     await advance(operation, { uid, generation: named.generation }, { uid, generation });
     return true;
   }

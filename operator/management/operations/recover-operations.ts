@@ -14,11 +14,12 @@ const batch = 20;
 /**
  * Continues commands that a process started and did not finish. Every replica does so; a lease gives each command to one
  * of them at a time, and a repetition has no further effect.
- * @returns the number of commands that were claimed
+ * @param between called before each of them @returns the number of commands that were claimed
  */
-export async function recoverOperations(ports: CommandPorts): Promise<number> {
+export async function recoverOperations(ports: CommandPorts, between: () => Promise<void>): Promise<number> {
   const claimed = await ports.store.claim(batch, ports.leaseMs);
   for (const operation of claimed) {
+    await between();
     try {
       await recover(ports, operation);
     } catch (error) {
