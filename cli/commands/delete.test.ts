@@ -58,7 +58,7 @@ test('portcullis delete names a version of an agent that uses a policy, and dele
   const guardrail = { mode: 'Policy', policyRef: { name: 'chat', revision: 1 } };
   const version = {
     metadata: { name: 'helper-1' },
-    spec: { guardrails: { input: guardrail, output: { mode: 'None' } } },
+    spec: { guardrails: { input: guardrail, output: { mode: 'None' } }, requires: [] },
   };
   const deleteObject = vi.fn(async () => undefined);
   const client = {

@@ -5,7 +5,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { isGuarding } from '#resources/protection';
+import { isGuarding, type PolicyUser } from '#resources/protection';
 import { CliError } from '../errors/cli-error.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
@@ -16,7 +16,7 @@ import { type FileOption, withFiles } from '../options/file-option.ts';
 import { withSelector } from '../options/list-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult, writeValue } from '../output/format.ts';
-import { type PolicyUser, usersOfPolicy } from '../resources/policy-references.ts';
+import { readPolicyUsers } from '../resources/policy-references.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
 import { readSelected, type SelectedKind } from '../selection/read-selected.ts';
 import { readSelection, type Selection } from '../selection/select.ts';
@@ -199,7 +199,7 @@ function isPolicy(found: Stored<Resource>): found is Stored<GuardrailPolicy> {
 
 /** Asks for confirmation, except for resources whose deletion was already accepted. */
 async function usersOf({ client }: OpenedResources, policy: Stored<GuardrailPolicy>): Promise<readonly PolicyUser[]> {
-  return policy.metadata.deletionTimestamp === undefined ? usersOfPolicy(client, policy) : [];
+  return policy.metadata.deletionTimestamp === undefined ? readPolicyUsers(client, policy) : [];
 }
 
 /** One sentence for a binding that guards a model now. */
@@ -238,6 +238,8 @@ function policyEffect(name: string, users: readonly PolicyUser[]): string {
 }
 
 function listed(users: readonly PolicyUser[]): string {
-  const shown = users.slice(0, 5).map(({ kind, name }) => `${kind} ${name}`);
+  const shown = users
+    .slice(0, 5)
+    .map(({ kind, name }) => (kind === 'ServedPolicy' ? `served policy ${name}` : `${kind} ${name}`));
   return [...shown, ...(users.length > 5 ? [`${users.length - 5} more`] : [])].join(', ');
 }

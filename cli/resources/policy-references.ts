@@ -6,41 +6,28 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { type PolicyUser, usersOfPolicy } from '#resources/protection';
 
-/** A resource that refers to a policy. */
-export type PolicyUser = { readonly kind: 'ModelBinding' | 'AgentVersion'; readonly name: string };
-
-/**
- * The bindings that name a policy in their spec, or whose route still serves one of its revisions, and the versions of
- * agents that name it.
- */
-export async function usersOfPolicy(
+/** Everything that refers to a policy, and the bindings whose route still serves one of its revisions. */
+export async function readPolicyUsers(
   client: KubeClient,
-  { metadata }: Stored<GuardrailPolicy>,
+  policy: Stored<GuardrailPolicy>,
 ): Promise<readonly PolicyUser[]> {
   const { items: bindings } = await listAll<ModelBinding>(client, kinds.modelBinding);
   const { items: routes } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
   const { items: versions } = await listAll<AgentVersion>(client, kinds.agentVersion);
-  const id = metadata.labels?.[idLabel];
-  const naming = bindings.filter(({ spec }) => namesPolicy(spec.guardrail, metadata.name));
+  const id = policy.metadata.labels?.[idLabel];
   const serving = routes.filter(
     ({ spec: { guardrail } }) => id !== undefined && guardrail.mode === 'Policy' && guardrail.policyId === id,
   );
-  const agents = versions.filter(({ spec: { guardrails } }) =>
-    [guardrails.input, guardrails.output].some((guardrail) => namesPolicy(guardrail, metadata.name)),
+  const users = usersOfPolicy(policy, { bindings, versions });
+  // A route has the name of its binding.
+  const served = serving.map(({ metadata }) => ({ kind: 'ModelBinding', name: metadata.name }) as const);
+  return (['ModelBinding', 'AgentVersion', 'ServedPolicy'] as const).flatMap((kind) =>
+    [...new Set([...users, ...served].filter((user) => user.kind === kind).map(({ name }) => name))]
+      .toSorted()
+      .map((name) => ({ kind, name })),
   );
-  // Routes are found by name: a route has the name of its binding.
-  return [...users('ModelBinding', [...naming, ...serving]), ...users('AgentVersion', agents)];
-}
-
-type Guardrail = AgentVersion['spec']['guardrails']['input'];
-
-function namesPolicy(guardrail: Guardrail | ModelBinding['spec']['guardrail'], policy: string): boolean {
-  return guardrail.mode === 'Policy' && guardrail.policyRef.name === policy;
-}
-
-function users(kind: PolicyUser['kind'], found: readonly Stored<Resource>[]): readonly PolicyUser[] {
-  return [...new Set(found.map(({ metadata }) => metadata.name))].toSorted().map((name) => ({ kind, name }));
 }
 
 /** Why a policy that is being deleted still exists, as reported by the operator; undefined for any other policy. */

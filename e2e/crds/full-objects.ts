@@ -74,6 +74,7 @@ const guardrailPolicy: GuardrailPolicy = {
     observedGeneration: 1,
     latestRevision: { number: 1, name: `${uuid}-1`, definitionDigest: digest },
     judgedSettings: digest,
+    servedAs: ['documents'],
   },
 };
 

@@ -72,6 +72,61 @@ describe('the admission policies that protect guardrails', () => {
     expect((await remove('guardrailpolicies', 'used')).status).toBe(200);
   });
 
+  test('a policy that only versions of agents refer to is deleted only with a confirmation', async () => {
+    const guardrails = {
+      input: { mode: 'None' },
+      output: { mode: 'Policy', policyRef: { name: 'agents', revision: 1 } },
+    };
+    const { agentVersion } = fullObjects;
+    const version = (name: string, spec: object) => ({
+      ...agentVersion,
+      metadata: { name },
+      spec: { ...agentVersion.spec, ...spec },
+    });
+    const open = { input: { mode: 'None' }, output: { mode: 'None' } };
+    await created('guardrailpolicies', policy('agents'));
+    await created('guardrailpolicies', policy('steps'));
+    await created('agentversions', version('guarded-1', { guardrails, requires: [] }));
+    await created(
+      'agentversions',
+      version('step-1', { guardrails: open, requires: [{ kind: 'Policy', name: 'steps' }] }),
+    );
+    for (const [name, user] of [
+      ['agents', 'guarded-1'],
+      ['steps', 'step-1'],
+    ] as const) {
+      const refusal = await until('the admission policy sees the version', async () => {
+        const answer = await api.send('DELETE', item('guardrailpolicies', name, 'dryRun=All'));
+        return answer.status === 422 && answer;
+      });
+      expect(refusal.body.message).toContain(`the AgentVersion ${user} refers to the GuardrailPolicy ${name}`);
+      expect(refusal.body.message).toContain(`kubectl annotate guardrailpolicy ${name} ${confirmDeletion}=true`);
+    }
+    await api.kubectlOk(['annotate', 'guardrailpolicy', 'agents', `${confirmDeletion}=true`, inNamespace]);
+    expect((await remove('guardrailpolicies', 'agents')).status).toBe(200);
+    expect((await remove('agentversions', 'step-1')).status).toBe(200);
+    await until('the admission policy sees that the version is gone', async () => {
+      return (await remove('guardrailpolicies', 'steps')).status === 200;
+    });
+  });
+
+  test('a policy that is served to services is deleted only with a confirmation', async () => {
+    await created('guardrailpolicies', policy('documents'));
+    const status = [{ op: 'add', path: '/status', value: { servedAs: ['texts', 'uploads'] } }];
+    const written = await api.send('PATCH', item('guardrailpolicies', 'documents/status'), {
+      body: status,
+      contentType: jsonPatch,
+    });
+    expect(written.status, written.body.message).toBe(200);
+    const refused = await remove('guardrailpolicies', 'documents');
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('the served policy texts refers to the GuardrailPolicy documents') },
+    });
+    await api.kubectlOk(['annotate', 'guardrailpolicy', 'documents', `${confirmDeletion}=true`, inNamespace]);
+    expect((await remove('guardrailpolicies', 'documents')).status).toBe(200);
+  });
+
   test('a binding loses its guardrail only with a confirmation of its generation in the same change', async () => {
     const { metadata } = (await created('modelbindings', binding('open', 'some'))).body;
     const confirmationOf = (generation: number) => `${String(metadata?.['uid'])}.${generation}`;

@@ -45,6 +45,9 @@ export const guardrailPolicySpecSchema = z.strictObject({
   change: z.string().max(128).optional().describe('change is a free token; a new value records a new revision.'),
 });
 
+/** A list of the status does not grow with other objects. */
+export const policyStatusLimits = { servedAs: 64 } as const;
+
 const guardrailPolicyStatusSchema = z.strictObject({
   conditions: conditionsSchema,
   observedGeneration: observedGenerationSchema,
@@ -61,6 +64,11 @@ const guardrailPolicyStatusSchema = z.strictObject({
     .max(64)
     .optional()
     .describe('judgedSettings is the SHA-256 of the limits and approved providers that Valid and Warnings hold for.'),
+  servedAs: z
+    .array(z.string().min(1).max(40))
+    .max(policyStatusLimits.servedAs)
+    .optional()
+    .describe('servedAs are the first 64 names under which the policy is served to services; absent without one.'),
 });
 
 export const guardrailPolicySchema = resourceSchema(

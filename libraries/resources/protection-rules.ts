@@ -36,6 +36,11 @@ const howToDelete = (kind: string): string =>
   `to delete it on purpose: kubectl annotate ${kind} ' + oldObject.metadata.name + ' ${confirmDeletionAnnotation}=true, ` +
   "and delete it again'";
 
+/** The names under which the policy is served to services, as the operator wrote them. */
+const servedAs = 'has(oldObject.status) && has(oldObject.status.servedAs) ? oldObject.status.servedAs : []';
+
+const isPolicyRetained = '!variables.isUsed || variables.isConfirmed || variables.isCleanup';
+
 /**
  * Changes that remove protection need a confirmation in the object, so that none of them happens by accident.
  * `protection.ts` checks the same for the resources of the standalone platform.
@@ -112,12 +117,63 @@ export const protectionRules: readonly AdmissionRule[] = [
     ],
     validations: [
       {
-        expression: '!variables.isUsed || variables.isConfirmed || variables.isCleanup',
+        expression: isPolicyRetained,
         message: 'a ModelBinding refers to the GuardrailPolicy',
         messageExpression:
           "'the ModelBinding ' + params.metadata.name + ' refers to the GuardrailPolicy ' + oldObject.metadata.name + '; " +
           "all of them: kubectl get modelbindings --field-selector spec.guardrail.policyRef.name=' + " +
           `oldObject.metadata.name + '; ${howToDelete('guardrailpolicy')}`,
+        reason: 'Invalid',
+      },
+    ],
+  },
+  {
+    name: `policies-of-agents.${group}`,
+    description: 'A GuardrailPolicy that an AgentVersion refers to is deleted only with a confirmation.',
+    kinds: [kinds.guardrailPolicy],
+    operations: ['DELETE'],
+    params: kinds.agentVersion,
+    variables: [
+      isCleanup,
+      ...isConfirmed,
+      { name: 'names', expression: `[oldObject.metadata.name] + (${servedAs})` },
+      {
+        name: 'isUsed',
+        expression:
+          '!has(params.metadata.deletionTimestamp) && (' +
+          "[params.spec.guardrails.input, params.spec.guardrails.output].exists(g, g.mode == 'Policy' && g.policyRef.name in variables.names) || " +
+          "params.spec.requires.exists(one, one.kind == 'Policy' && one.name in variables.names))",
+      },
+    ],
+    validations: [
+      {
+        expression: isPolicyRetained,
+        message: 'an AgentVersion refers to the GuardrailPolicy',
+        messageExpression:
+          "'the AgentVersion ' + params.metadata.name + ' refers to the GuardrailPolicy ' + oldObject.metadata.name + '; " +
+          howToDelete('guardrailpolicy'),
+        reason: 'Invalid',
+      },
+    ],
+  },
+  {
+    name: `served-policies.${group}`,
+    description: 'A GuardrailPolicy that is served to services is deleted only with a confirmation.',
+    kinds: [kinds.guardrailPolicy],
+    operations: ['DELETE'],
+    variables: [
+      isCleanup,
+      ...isConfirmed,
+      { name: 'names', expression: servedAs },
+      { name: 'isUsed', expression: 'size(variables.names) > 0' },
+    ],
+    validations: [
+      {
+        expression: isPolicyRetained,
+        message: 'services use the GuardrailPolicy as a served policy',
+        messageExpression:
+          "'the served policy ' + variables.names[0] + ' refers to the GuardrailPolicy ' + oldObject.metadata.name + '; " +
+          howToDelete('guardrailpolicy'),
         reason: 'Invalid',
       },
     ],

@@ -1,3 +1,5 @@
+import type { AgentVersion } from './agent-version.ts';
+import type { GuardrailPolicy } from './guardrail-policy.ts';
 import { confirmDeletionAnnotation, confirmUnguardedAnnotation } from './kinds.ts';
 import type { Resource, Stored } from './metadata.ts';
 import type { ModelBinding } from './model-binding.ts';
@@ -48,27 +50,68 @@ export function bindingDeletionProblem(
   );
 }
 
+/** What refers to a policy: a resource, or a name in `served-policies.yaml`. */
+export type PolicyUser = { readonly kind: 'ModelBinding' | 'AgentVersion' | 'ServedPolicy'; readonly name: string };
+
+/** The resources that can refer to a policy, all of the namespace. */
+export type PolicyReferrers = {
+  readonly bindings: readonly Pick<ModelBinding, 'metadata' | 'spec'>[];
+  readonly versions: readonly Pick<AgentVersion, 'metadata' | 'spec'>[];
+};
+
 /**
- * Why the deletion of a policy is refused: bindings refer to it, and the deletion is not confirmed.
- * @param bindings every binding of the namespace
+ * Everything that refers to a policy and is not being deleted itself. A version of an agent names a served policy; without
+ * one of this name it names the policy.
  */
+export function usersOfPolicy(
+  { metadata, status }: Stored<GuardrailPolicy>,
+  { bindings, versions }: PolicyReferrers,
+): readonly PolicyUser[] {
+  const servedAs = status?.servedAs ?? [];
+  const names = [metadata.name, ...servedAs];
+  const remaining = <R extends Pick<Resource, 'metadata'>>(resources: readonly R[]): readonly R[] =>
+    resources.filter((one) => one.metadata.deletionTimestamp === undefined);
+  return [
+    ...remaining(bindings)
+      .filter(({ spec }) => namesPolicy(spec.guardrail, [metadata.name]))
+      .map((binding) => ({ kind: 'ModelBinding', name: binding.metadata.name }) as const),
+    ...remaining(versions)
+      .filter(({ spec }) => versionNames(spec, names))
+      .map((version) => ({ kind: 'AgentVersion', name: version.metadata.name }) as const),
+    ...servedAs.map((name) => ({ kind: 'ServedPolicy', name }) as const),
+  ];
+}
+
+/** A user of a policy in a sentence. */
+function policyUserText({ kind, name }: PolicyUser): string {
+  return kind === 'ServedPolicy' ? `the served policy ${name}` : `the ${kind} ${name}`;
+}
+
+/** Why the deletion of a policy is refused: something refers to it, and the deletion is not confirmed. */
 export function policyDeletionProblem(
-  policy: Stored<Resource>,
-  bindings: readonly ModelBinding[],
+  policy: Stored<GuardrailPolicy>,
+  referrers: PolicyReferrers,
   conditions: DeletionConditions,
 ): string | undefined {
   const { name } = policy.metadata;
-  const users = bindings.filter((binding) => refersTo(binding, name)).map(({ metadata }) => metadata.name);
+  const users = usersOfPolicy(policy, referrers);
   if (users.length === 0 || isConfirmed(policy, conditions)) return undefined;
   return (
-    `${users.map((user) => `the ModelBinding ${user}`).join(', ')} refers to the GuardrailPolicy ${name}; to delete it ` +
-    `on purpose: portcullis delete guardrailpolicy ${name}`
+    `${users.map(policyUserText).join(', ')} refers to the GuardrailPolicy ${name}; to delete it on purpose: ` +
+    `portcullis delete guardrailpolicy ${name}`
   );
 }
 
-function refersTo({ metadata, spec }: ModelBinding, policy: string): boolean {
-  const isLeaving = metadata.deletionTimestamp !== undefined;
-  return !isLeaving && spec.guardrail.mode === 'Policy' && spec.guardrail.policyRef.name === policy;
+function versionNames({ guardrails, requires }: AgentVersion['spec'], names: readonly string[]): boolean {
+  const isRequired = requires.some(({ kind, name }) => kind === 'Policy' && names.includes(name));
+  return isRequired || namesPolicy(guardrails.input, names) || namesPolicy(guardrails.output, names);
+}
+
+function namesPolicy(
+  guardrail: AgentVersion['spec']['guardrails']['input'] | ModelBinding['spec']['guardrail'],
+  names: readonly string[],
+): boolean {
+  return guardrail.mode === 'Policy' && names.includes(guardrail.policyRef.name);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
+import { sampleAgentVersion } from '#kube/testing/sample-agents';
 import { sampleBinding, samplePolicy } from '#kube/testing/sample-resources';
 import { kinds } from '#resources/kinds';
 import { makeDataDirectory, openFolder } from './testing/open-folder.ts';
@@ -22,4 +23,27 @@ test('a policy is deleted only with a confirmation while bindings refer to it, a
   await client.delete(kinds.guardrailPolicy, 'unused', { uid: unused.metadata.uid });
   await deleteConfirmed(client, kinds.guardrailPolicy, used);
   expect(await client.get(kinds.guardrailPolicy, 'used')).toBeUndefined();
+});
+
+test('a policy that versions of agents refer to, or that is served to services, is deleted only with a confirmation', async () => {
+  await using data = await makeDataDirectory();
+  await using folder = await openFolder(data);
+  const { client } = folder;
+  const named = await client.create(kinds.guardrailPolicy, samplePolicy('named'));
+  const served = await client.create(kinds.guardrailPolicy, samplePolicy('served'));
+  await client.create(kinds.agentVersion, sampleAgentVersion('greeter-1', 'named'));
+  const status = { ...served.status, servedAs: ['documents'] };
+  await client.patchStatus(kinds.guardrailPolicy, 'served', [{ op: 'add', path: '/status', value: status }]);
+  for (const [policy, user] of [
+    [named, 'the AgentVersion greeter-1'],
+    [served, 'the served policy documents'],
+  ] as const) {
+    const { name, uid } = policy.metadata;
+    await expect(client.delete(kinds.guardrailPolicy, name, { uid })).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining(`${user} refers to the GuardrailPolicy ${name}`),
+    });
+    await deleteConfirmed(client, kinds.guardrailPolicy, policy);
+    expect(await client.get(kinds.guardrailPolicy, name)).toBeUndefined();
+  }
 });

@@ -1,7 +1,14 @@
+import type { AgentVersion } from '#resources/agent-version';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { bindingDeletionProblem, policyDeletionProblem, unguardingProblem } from '#resources/protection';
+import {
+  bindingDeletionProblem,
+  type PolicyReferrers,
+  policyDeletionProblem,
+  unguardingProblem,
+} from '#resources/protection';
 import { invalid } from './api-refusal.ts';
 import type { WriteDecision } from './decide-create.ts';
 import type { ResourceStore } from './resource-store.ts';
@@ -34,14 +41,16 @@ export function refuseDeletion(
     kind.kind === kinds.modelBinding.kind
       ? bindingDeletionProblem(bindingOf(object), { resourceVersion })
       : kind.kind === kinds.guardrailPolicy.kind
-        ? policyDeletionProblem(object, allBindings(store), { resourceVersion })
+        ? policyDeletionProblem(object as Stored<GuardrailPolicy>, referrersIn(store), { resourceVersion })
         : undefined;
   if (problem !== undefined) throw invalid(kind, current.name, [{ field: 'metadata', message: problem }]);
   return decision;
 }
 
-function allBindings(store: Pick<ResourceStore, 'list'>): readonly ModelBinding[] {
-  return store.list(kinds.modelBinding).map((stored) => bindingOf(decodeStoredObject(stored)));
+function referrersIn(store: Pick<ResourceStore, 'list'>): PolicyReferrers {
+  const all = <R extends Resource>(kind: Kind): readonly R[] =>
+    store.list(kind).map((stored) => decodeStoredObject(stored) as Resource as R);
+  return { bindings: all<ModelBinding>(kinds.modelBinding), versions: all<AgentVersion>(kinds.agentVersion) };
 }
 
 /** The schema of the kind has validated what the store holds. */

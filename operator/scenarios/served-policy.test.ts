@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import { until } from '#kit/testing/until';
-import type { PolicyTest } from '#resources/guardrail-policy';
+import type { GuardrailPolicy, PolicyTest } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { ServedPin } from '../served/ports.ts';
@@ -34,6 +34,9 @@ test.concurrent('a served policy gets its address when its processes are ready a
   const first = await until('it is served', () => pins.get('text'));
   expect(first).toMatchObject({ policyRevision: '1', previous: [], token: '' });
   expect(await workloads(platform)).toEqual([first.workload]);
+  const servedAs = async () =>
+    (await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard'))?.status?.servedAs;
+  expect(await servedAs()).toEqual(['text']);
   expect(await editPolicy(platform, 'guard', { definition: definitionOf('second') })).toBe(2);
 
   const served = serveInMemory([entryOf(2)], pins);
@@ -50,6 +53,7 @@ test.concurrent('a served policy gets its address when its processes are ready a
   await until('a served policy that was removed from the list has no address and no processes', async () => {
     return pins.size === 0 && (await workloads(platform)).length === 0;
   });
+  await until('the status of the policy names no address', async () => (await servedAs()) === undefined);
 });
 
 test.concurrent('a served policy whose new revision fails its tests keeps its previous address, and the new processes are removed', async () => {

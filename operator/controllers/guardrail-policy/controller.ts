@@ -7,7 +7,7 @@ import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import type { EventRecorder } from '#kube/events/event-recorder';
 import type { GatewayRoute } from '#resources/gateway-route';
-import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { type GuardrailPolicy, policyStatusLimits } from '#resources/guardrail-policy';
 import { idLabel, kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
@@ -196,7 +196,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
       servedPolicies(route, byName.get(route.metadata.name)).some((served) => served === id);
     const pins = await options.served.readPins();
     const addresses = [
-      ...options.served.entries.filter(({ policyRef }) => policyRef.name === name).map((entry) => entry.name),
+      ...entriesOf(name),
       ...[...pins].filter(([, pin]) => pin.policyId === id).map(([entry]) => entry),
     ];
     return [
@@ -204,6 +204,12 @@ export function createPolicyController(options: PolicyControllerOptions) {
       ...bindings.items.filter(refers).map((binding) => `binding ${binding.metadata.name}`),
       ...routes.items.filter(serves).map((route) => `route ${route.metadata.name}`),
     ].toSorted();
+  }
+
+  /** The names of served policies that refer to a policy, sorted. */
+  function entriesOf(policy: string): readonly string[] {
+    const referring = options.served.entries.filter(({ policyRef }) => policyRef.name === policy);
+    return referring.map((entry) => entry.name).toSorted();
   }
 
   async function release(policy: Stored<CachedPolicy>): Promise<void> {
@@ -227,6 +233,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
   async function settle(policy: Stored<CachedPolicy>, result: PolicyResult): Promise<PassOutcome> {
     const { generation } = policy.metadata;
     const latestRevision = result.kind === 'recorded' ? result.revision : policy.status?.latestRevision;
+    const servedAs = entriesOf(policy.metadata.name).slice(0, policyStatusLimits.servedAs);
     const now = clock.date();
     const judgement = judgements.of(policy);
     const judgedSettings = judgement === undefined ? policy.status?.judgedSettings : judgements.settingsDigest();
@@ -239,6 +246,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
       observedGeneration: generation,
       ...(latestRevision === undefined ? {} : { latestRevision }),
       ...(judgedSettings === undefined ? {} : { judgedSettings }),
+      ...(servedAs.length === 0 ? {} : { servedAs }),
     });
     for (const note of transitionEvents(policy.status?.conditions, conditions, watched)) {
       events.record({ regarding: policy, ...note });

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { AgentVersion } from '#resources/agent-version';
+
+const samples = join(import.meta.dirname, '../../../crds/samples/valid');
+const read = (file: string): unknown => parse(readFileSync(join(samples, file), 'utf8'));
+
+/** An AgentVersion of the samples under this name; the policy of `checks` judges what callers send. */
+export function sampleAgentVersion(name: string, checks?: string): AgentVersion {
+  const version = read('agent-version-small.yaml') as AgentVersion;
+  const { guardrails } = version.spec;
+  const input =
+    checks === undefined ? guardrails.input : { mode: 'Policy' as const, policyRef: { name: checks, revision: 1 } };
+  return { ...version, metadata: { name }, spec: { ...version.spec, guardrails: { ...guardrails, input } } };
+}
