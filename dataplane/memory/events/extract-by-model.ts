@@ -129,7 +129,11 @@ function readFact(answer: ModelFact, messages: readonly SaidMessage[]): ReadFact
   const saidAt = said?.saidAt ?? new Date(0);
   const found =
     said?.role === 'user'
-      ? readQuotedFact(said.content, saidAt, { text: answer.text, quote, isRequest: decision === 'DELETE' })
+      ? readQuotedFact(said.content, said.localAt ?? saidAt, {
+          text: answer.text,
+          quote,
+          isRequest: decision === 'DELETE',
+        })
       : 'not said by the user';
   const isStored = typeof found !== 'string';
   // What is not stored is not embedded either.

@@ -39,7 +39,7 @@ export async function processEvent(ports: EventPorts, added: ClaimedEvent, signa
   const call = { signal, traceparent: continueTrace(event.traceId) };
   const times = saidTimes(event.messages, event.createdAt);
   const messages = event.messages.map(
-    ({ role, content }, at): SaidMessage => ({ role, content, saidAt: times[at] ?? event.createdAt }),
+    ({ role, content }, at): SaidMessage => ({ role, content, saidAt: event.createdAt, ...times[at] }),
   );
   const { extraction } = ports;
   if (event.infer && extraction !== undefined) return extractByModel(ports, extraction, event, messages, call);

@@ -1,18 +1,29 @@
 type TimedMessage = { readonly created_at?: string | undefined };
 
+/** When a message was said, and the same time with the calendar of its zone in the UTC fields. */
+type SaidTime = { readonly saidAt: Date; readonly localAt: Date };
+
 /**
- * When each message of an add was said. A message without a time was said before the next one that has a time, and not
- * after the add was received.
+ * When each message of an add was said. A message without a time was said before the next one that has a time, in its
+ * zone, and not after the add was received.
  */
-export function saidTimes(messages: readonly TimedMessage[], receivedAt: Date): readonly Date[] {
-  let latest = receivedAt;
+export function saidTimes(messages: readonly TimedMessage[], receivedAt: Date): readonly SaidTime[] {
+  let latest: SaidTime = { saidAt: receivedAt, localAt: receivedAt };
   const times = messages.toReversed().map(({ created_at }) => {
     if (created_at === undefined) return latest;
-    const said = new Date(created_at);
-    latest = notAfter(receivedAt, said);
-    return said;
+    const saidAt = new Date(created_at);
+    const local = (time: Date): Date => new Date(time.getTime() + offsetMs(created_at));
+    const notLater = notAfter(receivedAt, saidAt);
+    latest = { saidAt: notLater, localAt: local(notLater) };
+    return { saidAt, localAt: local(saidAt) };
   });
   return times.toReversed();
+}
+
+/** The offset from UTC that a time of ISO 8601 ends with, milliseconds. */
+function offsetMs(time: string): number {
+  const [, sign, hours, minutes] = /([+-])(\d{2}):(\d{2})$/.exec(time) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000;
 }
 
 /** The earlier one: the clock of a client may be ahead, but nothing is said after it is received. */

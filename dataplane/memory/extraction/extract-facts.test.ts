@@ -166,6 +166,7 @@ describe('dates in words', () => {
     ['месяц назад', 'месяц назад (2026-04)'],
     ['В прошлую среду', 'В прошлую среду (2026-04-29)'],
     ['yesterday (2026-05-05)', 'yesterday (2026-05-05)'],
+    ['a week ago and two weeks ago', 'a week ago (2026-04-29) and two weeks ago (2026-04-22)'],
   ])('a relative date in a message is completed with the calendar date: %s', (text, resolved) => {
     expect(resolveDates(text, saidAt)).toBe(resolved);
   });

@@ -7,7 +7,13 @@ import { splitClauses } from './split-clauses.ts';
 import type { Statement } from './statement.ts';
 
 /** A message of an event, with the time at which it was said. */
-export type SaidMessage = { readonly role: string; readonly content: string; readonly saidAt: Date };
+export type SaidMessage = {
+  readonly role: string;
+  readonly content: string;
+  readonly saidAt: Date;
+  /** The same time, with the calendar of the speaker in its UTC fields; absent where that is the one of UTC. */
+  readonly localAt?: Date;
+};
 
 /** Where a fact was stated: the message of the event, and UTF-16 offsets in it. */
 export type FactSource = {
@@ -40,7 +46,8 @@ const longestFact = 1_000;
  * assistant, of tools and of the system are never read: they contain recalled memories, not statements of the user.
  * @param message its position in the add
  */
-export function extractFacts({ role, content, saidAt }: SaidMessage, message: number): readonly UserFact[] {
+export function extractFacts(said: SaidMessage, message: number): readonly UserFact[] {
+  const { role, content, saidAt, localAt = saidAt } = said;
   if (role !== 'user') return [];
   const clauses = splitClauses(content);
   const stated = clauses.flatMap(({ text, start, end, isQuestion, isReported }) => {
@@ -48,14 +55,14 @@ export function extractFacts({ role, content, saidAt }: SaidMessage, message: nu
     const forgotten = readForgotten(text);
     const statement = forgotten ?? readStatement(text);
     if (statement === undefined) return [];
-    const resolved = resolveDates(text, saidAt);
+    const resolved = resolveDates(text, localAt);
     const source = { message, start, end, saidAt };
     const fact = { text: resolved, sameness: samenessOf(text), role, source, statement };
     return [forgotten === undefined ? fact : { ...fact, isForgotten: true as const }];
   });
-  const later = laterStatementsOf({ role, content, saidAt }, message, stated);
+  const later = laterStatementsOf(said, message, stated);
   const all = [...stated, ...later];
-  return [...all, ...changesOf({ role, content, saidAt }, message, all)];
+  return [...all, ...changesOf(said, message, all)];
 }
 
 type Sentence = { readonly raw: string; readonly start: number; readonly isQuestion: boolean };
@@ -72,7 +79,7 @@ function sentencesOf(content: string): readonly Sentence[] {
 
 /** Statements in the middle of sentences, of which no clause states what holds. */
 function laterStatementsOf(
-  { role, content, saidAt }: SaidMessage,
+  { role, content, saidAt, localAt = saidAt }: SaidMessage,
   message: number,
   stated: readonly UserFact[],
 ): readonly UserFact[] {
@@ -87,7 +94,7 @@ function laterStatementsOf(
     const { statement, text } = firstClauseOf(later);
     const source = { message, start: start + at, end: start + at + text.length, saidAt };
     const said = content.slice(source.start, source.end);
-    return [{ text: resolveDates(said, saidAt), sameness: samenessOf(said), role, source, statement }];
+    return [{ text: resolveDates(said, localAt), sameness: samenessOf(said), role, source, statement }];
   });
 }
 
@@ -107,7 +114,7 @@ function isInside({ start, end }: FactSource, from: number, raw: string): boolea
 
 /** The sentences that state a change, each as a whole: "I switched my major, it's chemistry now". */
 function changesOf(
-  { role, content, saidAt }: SaidMessage,
+  { role, content, saidAt, localAt = saidAt }: SaidMessage,
   message: number,
   stated: readonly UserFact[],
 ): readonly UserFact[] {
@@ -120,6 +127,6 @@ function changesOf(
     const source = { message, start, end: start + text.length, saidAt };
     const changes = { topics, ended };
     const said = content.slice(source.start, source.end);
-    return [{ text: resolveDates(said, saidAt), sameness: samenessOf(said), role, source, changes }];
+    return [{ text: resolveDates(said, localAt), sameness: samenessOf(said), role, source, changes }];
   });
 }

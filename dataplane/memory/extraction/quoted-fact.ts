@@ -30,8 +30,9 @@ const mostPlaces = 20;
  * sentence that the person states, and the text must be a part of the quote: the same words in the same order, of which
  * only words without meaning may be absent. A negation that the sentence has must be in the text (docs/design/memory.md,
  * From messages to memories).
+ * @param localAt when the message was said; its UTC fields are the calendar of the speaker
  */
-export function readQuotedFact(content: string, saidAt: Date, claimed: Claimed): QuotedFact | QuoteFault {
+export function readQuotedFact(content: string, localAt: Date, claimed: Claimed): QuotedFact | QuoteFault {
   const places = placesOf(content, claimed.quote);
   if (places.length === 0) return 'not said by the user';
   const text = claimed.text.replace(addedDates, '').trim();
@@ -50,7 +51,7 @@ export function readQuotedFact(content: string, saidAt: Date, claimed: Claimed):
       fault = 'not supported by the quote';
       continue;
     }
-    return { start, end, text: resolveDates(text, saidAt) };
+    return { start, end, text: resolveDates(text, localAt) };
   }
   return fault;
 }

@@ -1,7 +1,7 @@
 /** Words for a day, a week, a month or a year that are counted from the day on which they were said. */
 type DateWords = {
   readonly pattern: RegExp;
-  readonly date: (match: RegExpExecArray, said: Date) => string | undefined;
+  readonly date: (match: readonly (string | undefined)[], said: Date) => string | undefined;
 };
 
 const numbers: Readonly<Record<string, number>> = {
@@ -28,7 +28,7 @@ const number = '(\\d{1,3}|a|an|one|two|three|four|five|six|seven|eight|nine|ten)
 const russianNumber = '(\\d{1,3}|один|одну|два|две|три|четыре|пять|шесть|семь|восемь|девять|десять)';
 const end = '(?![\\p{L}])(?! \\()';
 const begin = '(?<![\\p{L}])';
-const words = (pattern: string): RegExp => new RegExp(`${begin}(?:${pattern})${end}`, 'iu');
+const words = (pattern: string): RegExp => new RegExp(`${begin}(?:${pattern})${end}`, 'giu');
 
 const table: readonly DateWords[] = [
   { pattern: words('(?:the )?day before yesterday|позавчера'), date: (_, said) => day(said, -2) },
@@ -77,19 +77,19 @@ const table: readonly DateWords[] = [
 ];
 
 /**
- * Adds the dates that words stand for to a text, each after its words: "yesterday (2026-05-01)". Days are those of UTC.
- * A date that the text already contains is not added again.
+ * Adds the dates that words stand for to a text, each after its words: "yesterday (2026-05-01)". A date that the text
+ * already contains is not added again.
+ * @param said when the text was said; its UTC fields are the calendar of the speaker
  */
 export function resolveDates(text: string, said: Date): string {
-  let resolved = text;
-  for (const { pattern, date } of table) {
-    const match = pattern.exec(resolved);
-    const found = match === null ? undefined : date(match, said);
-    if (match === null || found === undefined) continue;
-    const after = match.index + match[0].length;
-    resolved = `${resolved.slice(0, after)} (${found})${resolved.slice(after)}`;
-  }
-  return resolved;
+  return table.reduce(
+    (resolved, { pattern, date }) =>
+      resolved.replace(pattern, (found: string, ...groups: readonly (string | undefined)[]) => {
+        const written = date([found, ...groups], said);
+        return written === undefined ? found : `${found} (${written})`;
+      }),
+    text,
+  );
 }
 
 function shifted(said: Date, days: number): Date {

@@ -57,6 +57,29 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     },
   );
 
+  test.each([
+    ['2026-05-02T01:00:00+03:00', '2026-05-01', '2026-05-01T22:00:00.000Z'],
+    ['2026-05-01T23:00:00-03:00', '2026-04-30', '2026-05-02T02:00:00.000Z'],
+    ['2026-05-01T23:00:00Z', '2026-04-30', '2026-05-01T23:00:00.000Z'],
+  ])(
+    'a day in words is counted in the zone of the message: yesterday of %s is %s',
+    async (created_at, day, said_at) => {
+      const user = { user: `zone of ${said_at}` };
+      const messages = [
+        // A message without a time has the zone of the next one.
+        { role: 'user', content: 'I sold my car yesterday.' },
+        { role: 'user', content: 'I moved to Porto yesterday.', created_at },
+      ];
+      await memory.add(user, { messages, agent_id: 'a' });
+      expect((await memory.all(user)).toSorted()).toEqual([
+        `I moved to Porto yesterday (${day})`,
+        `I sold my car yesterday (${day})`,
+      ]);
+      const { json } = await memory.call(user, 'GET', '/v1/memories?agent_id=a');
+      expect(json['results']).toMatchObject([{ source: { said_at } }, { source: { said_at } }]);
+    },
+  );
+
   test('metadata keeps text that looks like an escape, and every name and number of JSON', async () => {
     const metadata = {
       path: 'C:\\u0000\\x',
