@@ -1,4 +1,5 @@
 import { ConfigError, readEnvironment, setting, type Values } from '#kit/env/read-environment';
+import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import type {
   AgentAccess,
@@ -113,6 +114,7 @@ const standalone = {
       help: 'standalone: issuer of references to files in the data directory; versions that read files are not ready without it',
     }),
   ),
+  ...traceSettings,
 };
 
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -248,6 +250,7 @@ function agentsOf(values: Values<typeof authority & typeof standalone>): AgentAc
     retrieval: values.PORTCULLIS_AGENTS_RETRIEVAL_URL,
     memory: values.PORTCULLIS_AGENTS_MEMORY_URL,
     filesIssuer: values.PORTCULLIS_AGENTS_FILES_ISSUER,
+    traces: traceExportOf(values),
     modelGateway: url === undefined || tokenFile === undefined ? undefined : { url, tokenFile },
   };
 }

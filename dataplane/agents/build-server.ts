@@ -2,6 +2,7 @@ import type { CheckClient } from '#checks/client';
 import { canonicalBytes, sha256Hex } from '#contracts/canonical';
 import type { FlowPorts } from '#flow/engine/ports';
 import type { Clock } from '#kit/time/clock';
+import type { Spans } from '#kit/trace/span';
 import type { Capability } from './bundle/capabilities.ts';
 import type { LoadedAgent } from './bundle/load-agent.ts';
 import { buildCard } from './card/build-card.ts';
@@ -28,6 +29,7 @@ type BuildParts = {
   readonly policies: PolicyTargets;
   readonly observer: RunObserver;
   readonly runs: RunReader;
+  readonly spans: Spans;
   readonly mcpConfirmers: readonly string[];
   readonly clock: Clock;
   readonly unwatchedMs: number;
@@ -36,10 +38,10 @@ type BuildParts = {
 /** Creates the server of one version. The startup check creates another one for the built-in agent. */
 export function buildServer(parts: BuildParts): AgentServer {
   const { agent, verifier, confirmed, card, ports, files, grants, checks, policies, observer, runs } = parts;
-  const { mcpConfirmers, clock, unwatchedMs } = parts;
+  const { mcpConfirmers, clock, unwatchedMs, spans } = parts;
   return {
     agent,
-    application: { agent, guard: { checks, policies }, files, grants, ports, observer },
+    application: { agent, guard: { checks, policies }, files, grants, ports, observer, spans },
     verifier,
     profiles: {
       card,

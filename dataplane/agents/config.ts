@@ -2,6 +2,8 @@ import type { KeyPlace } from '#identity/key-cache';
 import { confirmersOf } from '#identity/mcp-confirmers';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+import type { TraceExport } from '#kit/trace/export-spans';
+import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
 import type { FilePlace } from './files/open-files.ts';
 
 const port = { min: 0, max: 65_535, default: 0 };
@@ -73,6 +75,7 @@ export const settings = {
       help: 'issuer|subject of the people who may call MCP while its profile is confirmed; all others get 404',
     }),
   ),
+  ...traceSettings,
   PORTCULLIS_LOG_LEVEL: setting.choice({ help: 'minimum level of log lines', choices: LOG_LEVELS, default: 'info' }),
 };
 
@@ -98,6 +101,8 @@ export type AgentConfig = {
   /** Undefined: a version with files enabled is not ready. */
   readonly files: FilePlace | undefined;
   readonly mcpConfirmers: readonly string[];
+  /** Undefined: no spans are recorded. */
+  readonly traces: TraceExport | undefined;
   readonly logLevel: LogLevel;
 };
 
@@ -137,6 +142,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       policyTargets,
       files: filePlaceOf(read),
       mcpConfirmers: confirmersOf(read.PORTCULLIS_MCP_CONFIRMERS),
+      traces: traceExportOf(read),
       logLevel: read.PORTCULLIS_LOG_LEVEL,
     },
     secrets: {

@@ -2,6 +2,7 @@ import { createCheckClient } from '#checks/client';
 import { confirmerName } from '#identity/mcp-confirmers';
 import type { TokenFile } from '#kit/http/token-file';
 import { systemClock } from '#kit/time/clock';
+import { noSpans } from '#kit/trace/span';
 import { buildServer } from './build-server.ts';
 import type { Capability } from './bundle/capabilities.ts';
 import type { LoadedAgent } from './bundle/load-agent.ts';
@@ -66,6 +67,7 @@ async function confirm(
         policies,
         observer: ring,
         runs: ring,
+        spans: noSpans,
         mcpConfirmers: [confirmerName({ ...selfcheckSubject, subject })],
         clock: systemClock,
         unwatchedMs: 1_000,
@@ -73,6 +75,7 @@ async function confirm(
       return createHandler({
         served: () => ({ kind: 'ready', server }),
         passingProblems: () => [],
+        spans: noSpans,
         onEnded: () => undefined,
       });
     },

@@ -5,6 +5,7 @@ import { ConfigError } from '#kit/env/config-error';
 import { openTokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
+import type { Spans } from '#kit/trace/span';
 import { buildServer, serveCard } from './build-server.ts';
 import { requestedCapabilities } from './bundle/capabilities.ts';
 import { type LoadedAgent, loadAgent } from './bundle/load-agent.ts';
@@ -21,6 +22,7 @@ import type { RunReader } from './monitoring/run-ring.ts';
 import { followPolicies } from './policies/follow-policies.ts';
 import { createFlowPorts, type FlowServices, unreachableThings } from './ports/flow-ports.ts';
 import { type ModelUsage, meterModel } from './ports/meter-model.ts';
+import { traceCalls } from './ports/trace-calls.ts';
 import type { RunObserver } from './steps/process-call.ts';
 import { windowlessPolicy } from './steps/stream-result.ts';
 
@@ -41,6 +43,7 @@ type PrepareOptions = {
   readonly logger: Logger;
   readonly observer: RunObserver;
   readonly runs: RunReader;
+  readonly spans: Spans;
   /** Called with the tokens of each answer of a model. */
   readonly onTokens: (usage: ModelUsage) => void;
   readonly unwatchedMs: number;
@@ -50,7 +53,7 @@ type PrepareOptions = {
 /** Reads and checks everything that a version needs; a version with a problem is not served (`agents:health:ready`). */
 export async function prepareAgent(options: PrepareOptions): Promise<PreparedAgent> {
   await using parts = new AsyncDisposableStack();
-  const { config, secrets, logger, observer, runs, onTokens, unwatchedMs } = options;
+  const { config, secrets, logger, observer, runs, spans, onTokens, unwatchedMs } = options;
   const load = await loadFile(config.bundleFile);
   if (!load.ok) return unserved(load.problems);
   const { agent } = load;
@@ -95,10 +98,10 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
     files,
     grants,
   });
-  const ports = { ...unmetered, model: meterModel(unmetered.model, onTokens) };
+  const ports = traceCalls({ ...unmetered, model: meterModel(unmetered.model, onTokens) }, spans);
   const { mcpConfirmers } = config;
   const verifier = openVerifier(agent, config, logger);
-  const parties = { verifier, ports, files, grants, checks, policies, observer, runs };
+  const parties = { verifier, ports, files, grants, checks, policies, observer, runs, spans };
   const built = { agent, confirmed, card, ...parties, mcpConfirmers, unwatchedMs };
   const server = buildServer({ ...built, clock: systemClock });
   const owned = parts.move();

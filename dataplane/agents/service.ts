@@ -2,6 +2,8 @@ import type { AgentProblem, AgentState } from '#contracts/agent-state';
 import { listen } from '#kit/http/listen';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
+import { exportSpans } from '#kit/trace/export-spans';
+import { noSpans } from '#kit/trace/span';
 import type { AgentConfig, AgentSecrets } from './config.ts';
 import type { FileTimes } from './files/call-files.ts';
 import type { Served } from './http/agent-server.ts';
@@ -9,6 +11,7 @@ import { createHandler } from './http/create-handler.ts';
 import { createAgentAdmin } from './monitoring/admin-routes.ts';
 import { createAgentMetrics } from './monitoring/metrics.ts';
 import { RunRing } from './monitoring/run-ring.ts';
+import { observeAll, RunSpans } from './monitoring/run-spans.ts';
 import { type PreparedAgent, prepareAgent } from './prepare-agent.ts';
 
 /** Release of the agent runtime (`agents:version:release`). */
@@ -61,6 +64,10 @@ export async function createAgentService(
   const { unwatchedMs = usualUnwatchedMs, idleMs = usualIdleMs, fileTimes } = overrides;
   const metrics = createAgentMetrics();
   const ring = new RunRing(systemClock, metrics.runEnded);
+  const spans =
+    config.traces === undefined
+      ? noSpans
+      : parts.use(exportSpans(config.traces, { service: 'portcullis-agent', logger }));
   let version: PreparedAgent | undefined;
   let isEnding = false;
   const served = (): Served => version?.served ?? starting;
@@ -72,6 +79,7 @@ export async function createAgentService(
   const handler = createHandler({
     served,
     passingProblems: () => version?.passingProblems() ?? [],
+    spans,
     onEnded({ operation, code, step, seconds, traceId }) {
       metrics.requestEnded(operation, code, seconds);
       if (operation === 'health') return;
@@ -85,8 +93,9 @@ export async function createAgentService(
       config,
       secrets,
       logger,
-      observer: ring,
+      observer: observeAll(ring, new RunSpans(spans)),
       runs: ring,
+      spans,
       onTokens: metrics.tokensUsed,
       unwatchedMs,
       fileTimes,

@@ -26,7 +26,7 @@ import type { AgentsConfig } from './agents-config.ts';
 import type { Gateway } from './http/request-context.ts';
 import type { OpenRouteSource } from './routes/ports.ts';
 
-type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdown'> & {
+type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdown' | 'spans'> & {
   readonly namespace: string;
   readonly openSource: OpenRouteSource<AgentRoute>;
   readonly registry: Metrics;
@@ -57,7 +57,7 @@ export async function composeAgents(
   tools: AgentTools,
 ): Promise<HeldAgents> {
   const { issuer } = config;
-  const { logger, onChange, bytes, maxBodyMs, clientIdleMs, shutdown } = tools;
+  const { logger, onChange, bytes, maxBodyMs, clientIdleMs, shutdown, spans } = tools;
   const keys = openGatewayKeyRing(config.signingKeysFile);
   const onUnavailable = (): void => logger.warn('keys_unavailable', { issuer });
   const own = { issuer, jwks: { cache: keys.verifierKeys }, onUnavailable };
@@ -86,6 +86,7 @@ export async function composeAgents(
     runs: createRunLimiter(config.runs, () => performance.now()),
     confirmers: new Set(config.confirmers),
     metrics: createAgentCallMetrics(tools.registry),
+    spans,
     logger,
     bodies: bytes,
     maxBodyMs,

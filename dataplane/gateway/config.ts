@@ -1,6 +1,8 @@
 import { limits } from '#contracts/limits';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+import type { TraceExport } from '#kit/trace/export-spans';
+import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
 import { type AgentsConfig, agentSettings, agentsOf } from './agents-config.ts';
 
 export const settings = {
@@ -45,6 +47,7 @@ export const settings = {
     }),
   ),
   ...agentSettings,
+  ...traceSettings,
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.file({ help: 'token for the guardrail runtimes' }),
   PORTCULLIS_ADMIN_TOKEN_FILE: setting.optional(
     setting.file({
@@ -105,6 +108,8 @@ export type GatewayConfig = {
     | { readonly auth: 'keys'; readonly keysFile: string; readonly agents?: AgentIssuer };
   /** Undefined for a gateway of models only. */
   readonly agents?: AgentsConfig;
+  /** Absent: no spans are recorded. */
+  readonly traces?: TraceExport;
   readonly maxRequestMs: number;
   readonly streamIdleMs: number;
   /** Most concurrent checks at the runtime address of one route. Several runtime processes may share this address. */
@@ -128,6 +133,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
 } {
   const read = readEnvironment(settings, env);
   const agents = agentsOf(read);
+  const traces = traceExportOf(read);
   const config: GatewayConfig = {
     api: {
       url: read.PORTCULLIS_API_URL,
@@ -146,6 +152,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       isSigned: agents !== undefined,
     }),
     ...(agents === undefined ? {} : { agents }),
+    ...(traces === undefined ? {} : { traces }),
     maxRequestMs: read.PORTCULLIS_MAX_STREAM_SECONDS * 1_000,
     streamIdleMs: read.PORTCULLIS_STREAM_IDLE_SECONDS * 1_000,
     maxChecksPerAddress: read.PORTCULLIS_MAX_CHECKS_PER_ADDRESS,

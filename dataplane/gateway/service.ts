@@ -5,6 +5,8 @@ import type { ProviderTest } from '#contracts/provider-test';
 import { type Listening, listen } from '#kit/http/listen';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
+import { exportSpans } from '#kit/trace/export-spans';
+import { noSpans } from '#kit/trace/span';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import type { Relations } from '#relations/ports';
@@ -101,6 +103,10 @@ export async function createGatewayService(
   const adminTokenFile = overrides.adminTokenFile ?? secrets.adminTokenFile;
   const adminTokens = adminTokenFile === undefined ? undefined : openTokenFile(adminTokenFile);
   const shutdown = new AbortController();
+  const spans =
+    config.traces === undefined
+      ? noSpans
+      : parts.use(exportSpans(config.traces, { service: 'portcullis-gateway', logger }));
   const checks = parts.use(
     createCheckClient({
       tokenFile: openTokenFile(secrets.runtimeTokenFile),
@@ -125,6 +131,7 @@ export async function createGatewayService(
           rights: overrides.rights,
           budgets: overrides.budgets,
           shutdown: shutdown.signal,
+          spans,
           onChange: (routeChanged) => onAgentChange(routeChanged),
         });
   const routes = holdRoutes(parts, config, overrides, { checks, logger, credentialFile, kube, agents });
@@ -139,6 +146,7 @@ export async function createGatewayService(
     checks: watchedChecks,
     metrics,
     activity,
+    spans,
     logger,
     shutdown: shutdown.signal,
   };

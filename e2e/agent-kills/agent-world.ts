@@ -49,6 +49,7 @@ export async function openAgentWorld(): Promise<AgentWorld> {
     retrieval: undefined,
     memory: undefined,
     filesIssuer: undefined,
+    traces: undefined,
     modelGateway: { url: new URL(model.url), tokenFile },
   };
   const operator = parts.use(await startTestOperator({ config: { agents } }));

@@ -46,6 +46,10 @@ type StartGranted = {
   readonly connections?: readonly object[];
   /** Credentials by their names. */
   readonly credentials?: Readonly<Record<string, string>>;
+  /** A collector, which gets the spans of the gateway and of every agent. */
+  readonly traces?: URL;
+  /** The model gateway of the agents. */
+  readonly modelGateway?: URL;
 };
 
 export type GrantedAgents = AsyncDisposable & {
@@ -61,6 +65,7 @@ export type GrantedAgents = AsyncDisposable & {
     agentId: string,
     parts: readonly object[],
     contextId?: string,
+    headers?: Readonly<Record<string, string>>,
   ): Promise<{ readonly status: number; readonly json: Json }>;
   /** A token with which `ann` and an agent call a service. */
   serviceToken(service: keyof typeof serviceAudiences): Promise<string>;
@@ -99,6 +104,7 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
   });
   const memory = parts.use(await openMemory({ config: { identity: trusting('memory') } }));
   const retrieval = parts.use(await openRetrieval({ config: { identity: trusting('retrieval') } }));
+  const traces = options.traces && { url: options.traces, tokenFile: undefined };
   const missingRights = new Set<string>();
   const routes = agentRoutes();
   const token = file('runtime.token', 'runtime-token\n');
@@ -142,6 +148,7 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
           runs: { atOnce: 16, perMinute: 6_000 },
           budgets: undefined,
         },
+        ...(traces === undefined ? {} : { traces }),
       },
       { runtimeTokenFile: token, credentialsDirectory: folder },
       {
@@ -168,7 +175,7 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
     memory,
     retrieval,
     missingRights,
-    async add({ name, agentId = uuid(), bundle, flow, routed, ...options }) {
+    async add({ name, agentId = uuid(), bundle, flow, routed, ...given }) {
       const versionId = uuid();
       const complete = agentBundle({
         ...(flow === undefined ? {} : { flow }),
@@ -176,16 +183,18 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
       });
       const agent = owned.use(
         await startAgent({
-          ...options,
+          ...given,
           bundle: complete,
           config: {
-            ...options.config,
+            ...given.config,
+            traces,
             identity: { mode: 'production', issuer: grantIssuer, keys: { file: keysFile } },
           },
           services: {
             agentGateway: new URL(gateway.url),
             retrieval: new URL(retrieval.url),
             memory: new URL(memory.url),
+            modelGateway: options.modelGateway,
           },
         }),
       );
@@ -203,10 +212,15 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
       });
       return agentId;
     },
-    async send(agentId, given, contextId = 'session-1') {
+    async send(agentId, given, contextId = 'session-1', headers = {}) {
       const answer = await fetch(`${gateway.url}/agents/${agentId}/message:send`, {
         method: 'POST',
-        headers: { authorization: await bearer(), 'a2a-version': '1.0', 'content-type': 'application/json' },
+        headers: {
+          authorization: await bearer(),
+          'a2a-version': '1.0',
+          'content-type': 'application/json',
+          ...headers,
+        },
         body: JSON.stringify({ message: { messageId: uuid(), role: 'ROLE_USER', contextId, parts: given } }),
       });
       return { status: answer.status, json: (await answer.json()) as Json };

@@ -141,6 +141,8 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['auditExport.webhook.url', ['', 'https://siem.example/hook?a=b'], ['siem.example', 'ftp://a']],
   ['auditExport.webhook.existingSecret', ['', 'audit-key'], ['Audit', 'a'.repeat(254)]],
   ['auditExport.otlp.url', ['', 'http://collector:4318/v1/logs'], ['collector:4318', 'grpc://a']],
+  ['traces.otlp.url', ['', 'http://collector:4318/v1/traces'], ['collector:4318', 'grpc://a']],
+  ['traces.otlp.existingSecret', ['', 'collector-token'], ['Collector', 'a'.repeat(254)]],
   ['management.auditDays', [1, 36_500], [0, 36_501, '7']],
   ['retrieval.auditDays', [1, 36_500], [0, 36_501, '7']],
   ['memory.auditDays', [1, 36_500], [0, 36_501, '7']],

@@ -355,6 +355,7 @@ export const valuesSchema = z.strictObject({
   runtimeToken: existingSecret,
   adminToken: existingSecret,
   auditExport: z.strictObject({ webhook: auditReceiver, otlp: auditReceiver }),
+  traces: z.strictObject({ otlp: auditReceiver }),
   operator,
   gateway,
   management,

@@ -4,6 +4,7 @@ import type { Stage } from '#contracts/policy';
 import { explainHeaders, explainRule, type ResponseMode } from '#contracts/profiles';
 import { providerCauses } from '#contracts/provider-causes';
 import type { TokenFile } from '#kit/http/token-file';
+import type { TraceContext } from '#kit/http/trace-context';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { createAddressBook } from './address-book.ts';
 import { type CheckFailure, type CheckOutcome, failedCheck } from './check-outcome.ts';
@@ -26,7 +27,12 @@ type CheckClientOptions = {
   readonly explain?: boolean;
 };
 
-type CheckOptions = { readonly mode?: ResponseMode; readonly signal?: AbortSignal };
+type CheckOptions = {
+  readonly mode?: ResponseMode;
+  readonly signal?: AbortSignal;
+  /** The span of the check, which the runtime continues. */
+  readonly trace?: Pick<TraceContext, 'traceparent'>;
+};
 
 export type ProbeOutcome =
   | { readonly ok: true }
@@ -70,14 +76,15 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
     stage: Stage,
     body: Buffer,
     mode: ResponseMode,
-    parent: AbortSignal | undefined,
+    { signal: parent, trace }: Pick<CheckOptions, 'signal' | 'trace'>,
   ): Promise<CallAttempt | CheckFailure> {
     if (parent?.aborted) return 'aborted';
     const token = readToken(tokenFile);
     if (token === undefined) return 'no_token';
+    const own = headersOf(target, mode, token);
     const call: CheckCall = {
       path: stage === 'request' ? '/request' : '/response',
-      headers: headersOf(target, mode, token),
+      headers: trace === undefined ? own : { ...own, traceparent: trace.traceparent },
       body,
       maxAnswerBytes: target.maxBodyBytes + answerOverheadBytes,
     };
@@ -97,7 +104,7 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
   }
 
   return {
-    async check(target, stage, messages, { mode = 'buffered', signal } = {}) {
+    async check(target, stage, messages, { mode = 'buffered', ...given } = {}) {
       const sent = messages.map(({ role, content }) => ({ role, content }));
       if (sent.length < 1) return failedCheck('message_limit');
       const { maxMessages, maxBodyBytes } = target;
@@ -108,14 +115,14 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
       if (body.length > maxBodyBytes) {
         return { ...failedCheck('body_too_large'), excess: { count: body.length, limit: maxBodyBytes } };
       }
-      const attempt = await send(target, stage, body, mode, signal);
+      const attempt = await send(target, stage, body, mode, given);
       if (typeof attempt === 'string') return failedCheck(attempt);
       if (attempt.kind !== 'answer') return failedCheck(unanswered(attempt));
       if (attempt.status !== 200) return explained(readFailure(attempt.status, attempt.bytes), attempt.explanation);
       return explained(readResult(attempt.bytes, stage, mode, sent), attempt.explanation);
     },
-    async probe(target, { signal } = {}) {
-      const attempt = await send(target, 'request', checkBody('request', []), 'buffered', signal);
+    async probe(target, given = {}) {
+      const attempt = await send(target, 'request', checkBody('request', []), 'buffered', given);
       if (typeof attempt === 'string') return { ok: false, ...sentence(attempt) };
       if (attempt.kind !== 'answer') return { ok: false, ...sentence(unanswered(attempt)) };
       if (attempt.status === 200) return { ok: false, ...sentence('invalid_answer') };

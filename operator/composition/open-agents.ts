@@ -31,7 +31,7 @@ export async function openAgents(
 
 /** Settings of every process of an agent. */
 function addressesOf(access: AgentAccess, data: DataDirectory): Readonly<Record<string, string>> {
-  const { gateway, modelGateway, retrieval, memory, filesIssuer } = access;
+  const { gateway, modelGateway, retrieval, memory, filesIssuer, traces } = access;
   return {
     PORTCULLIS_POLICY_TARGETS_DIR: data.served,
     PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
@@ -50,6 +50,8 @@ function addressesOf(access: AgentAccess, data: DataDirectory): Readonly<Record<
         }),
     ...(retrieval === undefined ? {} : { PORTCULLIS_RETRIEVAL_URL: retrieval.href }),
     ...(memory === undefined ? {} : { PORTCULLIS_MEMORY_URL: memory.href }),
+    ...(traces === undefined ? {} : { PORTCULLIS_TRACES_OTLP_URL: traces.url.href }),
+    ...(traces?.tokenFile === undefined ? {} : { PORTCULLIS_TRACES_OTLP_TOKEN_FILE: traces.tokenFile }),
     ...(filesIssuer === undefined
       ? {}
       : {

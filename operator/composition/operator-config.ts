@@ -1,3 +1,4 @@
+import type { TraceExport } from '#kit/trace/export-spans';
 import type { RelationsAccess } from '#relations/adapters/await-relations';
 
 type HostPort = { readonly host: string; readonly port: number };
@@ -24,6 +25,8 @@ export type AgentAccess = {
   readonly filesIssuer: string | undefined;
   /** The gateway of the models that flows name; absent where there is none. */
   readonly modelGateway: { readonly url: URL; readonly tokenFile: string } | undefined;
+  /** The collector of the spans of agents; absent where none are recorded. */
+  readonly traces: TraceExport | undefined;
 };
 
 /** The store of relations that holds the rights on agents. */

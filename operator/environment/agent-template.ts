@@ -48,6 +48,12 @@ export const agentTemplateSchema = z
       .describe(
         'fileService has the address of the file service and the name of a Secret, whose key `token` has the token for it.',
       ),
+    traces: z
+      .strictObject({ url: z.url({ protocol: /^https?$/ }).max(2_048), secret: nameSchema.optional() })
+      .optional()
+      .describe(
+        'traces has the address of a collector for the spans of agents and the name of a Secret, whose key `token` has the token for it.',
+      ),
     mcpConfirmers: z
       .array(
         z

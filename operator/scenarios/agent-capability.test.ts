@@ -18,6 +18,7 @@ const agents = {
   retrieval: undefined,
   memory: undefined,
   filesIssuer: undefined,
+  traces: undefined,
   modelGateway: undefined,
 };
 

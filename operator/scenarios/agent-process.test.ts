@@ -15,6 +15,7 @@ const agents = {
   retrieval: undefined,
   memory: undefined,
   filesIssuer: undefined,
+  traces: undefined,
   modelGateway: undefined,
 };
 

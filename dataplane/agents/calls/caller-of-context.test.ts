@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { openTrace } from '#kit/http/trace-context';
 import { loadBuiltinAgent } from '../selfcheck/builtin-agent.ts';
 import { buildRequest } from '../steps/build-request.ts';
 import { callerKey, type ExecutionIdentity } from './agent-call.ts';
@@ -16,7 +17,13 @@ const identities: readonly ExecutionIdentity[] = [
 test('the caller of a request has the key of the identity that the request was built from', () => {
   const keys = identities.map((identity) => {
     const parts = [{ kind: 'text', text: 'hello' } as const];
-    const built = buildRequest(loadBuiltinAgent(), { parts, session: 's', identity, runId: 'r', traceId: 't' });
+    const built = buildRequest(loadBuiltinAgent(), {
+      parts,
+      session: 's',
+      identity,
+      runId: 'r',
+      trace: openTrace(undefined),
+    });
     expect(callerOfContext(built)).toBe(callerKey(identity));
     return callerOfContext(built);
   });

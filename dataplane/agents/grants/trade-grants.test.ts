@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { PortCall } from '#flow/engine/ports';
+import { openTrace } from '#kit/http/trace-context';
 import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { RunGrants } from './run-grants.ts';
 import { createRunTokens, type RunTokens } from './trade-grants.ts';
@@ -10,6 +11,7 @@ const call = (runId = 'run'): PortCall => ({
   signal: new AbortController().signal,
   runId,
   traceId: 'trace',
+  trace: openTrace(undefined),
   caller: 'node',
   attempt: 1,
   context: {},

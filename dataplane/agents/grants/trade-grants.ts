@@ -26,14 +26,14 @@ export type RunTokens = { tokenFor(call: PortCall, audience: string): Promise<st
 export function createRunTokens(gateway: URL, grants: Pick<RunGrants, 'of'>): RunTokens {
   const endpoint = new URL(`${gateway.href.replace(/\/+$/, '')}/token`);
   return {
-    async tokenFor({ runId, signal }, audience) {
+    async tokenFor({ runId, trace, signal }, audience) {
       const form = new URLSearchParams({
         grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
         subject_token: grants.of(runId),
         subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
         audience,
       });
-      const { status, json } = await post(endpoint, form, signal);
+      const { status, json } = await post(endpoint, form, { signal, headers: { traceparent: trace.traceparent } });
       const traded = tradedSchema.safeParse(json);
       if (status === 200 && traded.success) return traded.data.access_token;
       const refusal = refusedSchema.safeParse(json);
@@ -43,10 +43,12 @@ export function createRunTokens(gateway: URL, grants: Pick<RunGrants, 'of'>): Ru
   };
 }
 
-async function post(url: URL, body: URLSearchParams, signal: AbortSignal) {
+type Sending = { readonly signal: AbortSignal; readonly headers: Readonly<Record<string, string>> };
+
+async function post(url: URL, body: URLSearchParams, { signal, headers }: Sending) {
   try {
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(limits.tradeMs)]);
-    const answer = await fetch(url, { method: 'POST', body, redirect: 'error', signal: bounded });
+    const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal: bounded });
     const bytes = answer.body === null ? undefined : await readBounded(answer.body, limits.answerBytes);
     return { status: answer.status, json: JSON.parse((bytes ?? Buffer.alloc(0)).toString('utf8')) as unknown };
   } catch {

@@ -118,7 +118,7 @@ async function answerPost(
       callFlowTool(server, args as Record<string, JsonValue>, {
         identity,
         session: session.id,
-        traceId: exchange.trace.traceId,
+        trace: exchange.trace,
         signal,
       }),
     );

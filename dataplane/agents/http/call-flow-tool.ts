@@ -1,3 +1,4 @@
+import type { TraceContext } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import type { ToolOutcome } from '#mcp/answer-message';
 import type { ExecutionIdentity } from '../calls/agent-call.ts';
@@ -8,7 +9,8 @@ import type { AgentServer } from './agent-server.ts';
 type ToolCall = {
   readonly identity: ExecutionIdentity;
   readonly session: string;
-  readonly traceId: string;
+  /** The span of the request. */
+  readonly trace: TraceContext;
   readonly signal: AbortSignal;
 };
 
@@ -19,18 +21,23 @@ type ToolCall = {
 export async function callFlowTool(
   { application, slots }: AgentServer,
   args: Record<string, JsonValue>,
-  { identity, session, traceId, signal }: ToolCall,
+  { identity, session, trace, signal }: ToolCall,
 ): Promise<ToolOutcome> {
   let release: (() => void) | undefined;
   try {
     release = slots.take();
     const call = { parts: [{ kind: 'data', data: args }], session } as const;
-    const request = await admitCall(application, call, identity, { operation: 'mcp', traceId, signal });
+    const request = await admitCall(application, call, identity, { operation: 'mcp', trace, signal });
     const result = await executeCall(application, request, signal);
     return await atStep('result', () => ({ kind: 'result', value: structured(result.data, result.text) }));
   } catch (thrown) {
     const { code, message, flowCode } = asAgentError(thrown);
-    return { kind: 'refused', code, message, details: { traceId, ...(flowCode === undefined ? {} : { flowCode }) } };
+    return {
+      kind: 'refused',
+      code,
+      message,
+      details: { traceId: trace.traceId, ...(flowCode === undefined ? {} : { flowCode }) },
+    };
   } finally {
     release?.();
   }

@@ -3,6 +3,7 @@ import type { AgentProblem } from '#contracts/agent-state';
 import { sendJson } from '#kit/http/json-answer';
 import type { NodeHandler } from '#kit/http/listen';
 import { openTrace } from '#kit/http/trace-context';
+import type { Spans } from '#kit/trace/span';
 import { AgentError } from '../calls/agent-error.ts';
 import { a2aRoutes, answerA2aRoute } from './a2a-routes.ts';
 import type { Served } from './agent-server.ts';
@@ -15,6 +16,7 @@ type HandlerOptions = {
   readonly served: () => Served;
   /** Problems of a served version that can pass: it is not ready while it has one, and its calls are still answered. */
   readonly passingProblems: () => readonly AgentProblem[];
+  readonly spans: Spans;
   readonly onEnded: (ended: {
     readonly operation: string;
     readonly code: string;
@@ -29,16 +31,20 @@ const cardPath = '/.well-known/agent-card.json';
 const mcpPath = '/mcp';
 
 /** Serves one version: health and card for the operations boundary, the operations of A2A, and MCP. */
-export function createHandler({ served, passingProblems, onEnded }: HandlerOptions): NodeHandler {
+export function createHandler({ served, passingProblems, spans, onEnded }: HandlerOptions): NodeHandler {
   return (incoming, outgoing) => {
     const started = performance.now();
-    const exchange = openExchange(incoming, outgoing);
+    const exchange = openExchange(incoming, outgoing, spans.isRecording);
+    const endSpan = spans.begin(exchange.trace, { name: 'agent request', kind: 'server' });
     void answer(served(), exchange, passingProblems).then(({ operation, refusal }) => {
       const seconds = (performance.now() - started) / 1_000;
+      const { code = 'none', step } = refusal ?? {};
+      const attributes = { 'portcullis.operation': operation, 'portcullis.code': code, 'portcullis.step': step };
+      if (operation !== 'health') endSpan({ attributes, failed: refusal !== undefined });
       onEnded({
         operation,
-        code: refusal?.code ?? 'none',
-        step: refusal?.step,
+        code,
+        step,
         seconds,
         traceId: exchange.trace.traceId,
       });
@@ -46,11 +52,11 @@ export function createHandler({ served, passingProblems, onEnded }: HandlerOptio
   };
 }
 
-function openExchange(incoming: IncomingMessage, outgoing: ServerResponse): Exchange {
+function openExchange(incoming: IncomingMessage, outgoing: ServerResponse, isRecording: boolean): Exchange {
   // Clients may escape the colon of a custom verb.
   const target = (incoming.url ?? '/').replace(/%3a/gi, ':');
   const url = URL.parse(target.startsWith('/') ? `http://agent${target}` : target) ?? new URL('http://agent/');
-  return { incoming, outgoing, trace: openTrace(incoming.headers['traceparent']), url };
+  return { incoming, outgoing, trace: openTrace(incoming.headers['traceparent'], isRecording), url };
 }
 
 type Ended = { readonly operation: string; readonly refusal: AgentError | undefined };

@@ -20,7 +20,7 @@ export async function sendMessage(
   const release = slots.take();
   try {
     const signal = watchDeparture(exchange);
-    const facts = { operation: 'message:send', traceId: exchange.trace.traceId, signal } as const;
+    const facts = { operation: 'message:send', trace: exchange.trace, signal } as const;
     const request = await admitCall(application, message.call, identity, facts);
     const result = await executeCall(application, request, signal);
     const parts = await atStep('result', () => partsOf(result, message.outputModes));

@@ -28,7 +28,7 @@ export async function streamMessage(
   try {
     const signal = watchDeparture(exchange);
     const { call, outputModes } = message;
-    const facts = { operation: 'message:stream', traceId: exchange.trace.traceId, signal } as const;
+    const facts = { operation: 'message:stream', trace: exchange.trace, signal } as const;
     const request = await admitCall(application, call, identity, facts);
     const owner = callerKey(identity);
     const task = startTask(application, request, {

@@ -138,11 +138,11 @@ function createFilePort(files: CallFiles): FlowPorts['file'] {
 
 /** The port for guardrail nodes: judges a text by a policy that the version names. */
 function createGuardrailPort(checks: CheckClient, policies: PolicyTargets): FlowPorts['guardrail'] {
-  return async ({ policy, stage, text }, { signal }) => {
+  return async ({ policy, stage, text }, { signal, trace }) => {
     const target = policies.target(policy, stage);
     if (target === undefined) throw new PortError('refused');
     const role = stage === 'request' ? 'user' : 'assistant';
-    const outcome = await checks.check(target, stage, [{ role, content: text }], { signal });
+    const outcome = await checks.check(target, stage, [{ role, content: text }], { signal, trace });
     switch (outcome.kind) {
       case 'pass':
         return { decision: 'pass', text };

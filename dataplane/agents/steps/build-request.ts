@@ -1,4 +1,5 @@
 import type { ExecutionRequest } from '#flow/engine/run-flow';
+import { childSpan, type TraceContext } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { CallPart, ExecutionIdentity } from '../calls/agent-call.ts';
@@ -10,7 +11,8 @@ type RequestParts = {
   readonly session: string;
   readonly identity: ExecutionIdentity;
   readonly runId: string;
-  readonly traceId: string;
+  /** The span of the request. */
+  readonly trace: TraceContext;
 };
 
 /**
@@ -21,7 +23,7 @@ type RequestParts = {
  */
 export function buildRequest(
   { flow, manifest, textMember, bundle }: LoadedAgent,
-  { parts, session, identity, runId, traceId }: RequestParts,
+  { parts, session, identity, runId, trace }: RequestParts,
 ): ExecutionRequest {
   const input = inputOf(parts, textMember);
   if (flow.checkInput(input).length > 0) throw new AgentError('input_invalid');
@@ -41,7 +43,8 @@ export function buildRequest(
       versionId: bundle.versionId,
     },
     runId,
-    traceId,
+    traceId: trace.traceId,
+    trace: childSpan(trace),
     budget,
   };
 }

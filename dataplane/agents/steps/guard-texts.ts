@@ -6,7 +6,7 @@ import type { JsonValue } from '#kit/json/json-value';
 import { AgentError } from '../calls/agent-error.ts';
 import type { PolicyTargets } from './policy-targets.ts';
 
-export type TextGuard = { readonly checks: CheckClient; readonly policies: PolicyTargets };
+export type TextGuard = { readonly checks: Pick<CheckClient, 'check'>; readonly policies: PolicyTargets };
 
 type Slot = {
   readonly text: string;

@@ -1,7 +1,10 @@
 import { v7 as uuid } from 'uuid';
+import { traceChecks } from '#checks/trace-checks';
 import type { FlowPorts } from '#flow/engine/ports';
 import type { RunEvent } from '#flow/engine/run-events';
 import type { ExecutionRequest } from '#flow/engine/run-flow';
+import type { TraceContext } from '#kit/http/trace-context';
+import type { Spans } from '#kit/trace/span';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { AgentCall, CallPart, CheckedResult, ExecutionIdentity } from '../calls/agent-call.ts';
 import { type AgentError, asAgentError, atStep } from '../calls/agent-error.ts';
@@ -32,9 +35,15 @@ export type AgentApplication = {
   readonly grants: RunGrants;
   readonly ports: FlowPorts;
   readonly observer: RunObserver;
+  readonly spans: Spans;
 };
 
-type CallFacts = { readonly operation: CallOperation; readonly traceId: string; readonly signal: AbortSignal };
+type CallFacts = {
+  readonly operation: CallOperation;
+  /** The span of the request. */
+  readonly trace: TraceContext;
+  readonly signal: AbortSignal;
+};
 
 /**
  * Steps three to five of a call, the same for every protocol (`agents:order:fixed`): files, input policy, conversion.
@@ -43,24 +52,30 @@ type CallFacts = { readonly operation: CallOperation; readonly traceId: string; 
  * @throws AgentError
  */
 export async function admitCall(
-  { agent, guard, files, grants }: AgentApplication,
+  { agent, guard: untraced, files, grants, spans }: AgentApplication,
   call: AgentCall,
   identity: ExecutionIdentity,
-  { operation, traceId, signal }: CallFacts,
+  { operation, trace, signal }: CallFacts,
 ): Promise<ExecutionRequest> {
   const runId = uuid();
+  const guard = traceGuard(untraced, spans, trace);
   const { session } = call;
   const use = { ...bindingOf(agent, identity), operation, session, runId };
   try {
     const resolved = await atStep('files', () => files.resolve(call.parts, use, signal));
     const parts = await atStep('input_guardrails', () => guardParts({ agent, guard, files }, resolved, runId, signal));
-    const request = await atStep('conversion', () => buildRequest(agent, { parts, session, identity, runId, traceId }));
+    const request = await atStep('conversion', () => buildRequest(agent, { parts, session, identity, runId, trace }));
     grants.start(runId, identity.grant?.token);
     return request;
   } catch (error) {
     await files.end(runId);
     throw error;
   }
+}
+
+/** The guard of one call: its checks belong to the trace of the call. */
+function traceGuard({ checks, policies }: TextGuard, spans: Spans, parent: TraceContext): TextGuard {
+  return { policies, checks: traceChecks(checks, spans, parent) };
 }
 
 /** The agent and the identity to which a file reference must be bound. */
@@ -93,12 +108,13 @@ async function guardParts(
  * @throws AgentError
  */
 export async function executeCall(
-  { agent, guard, files, grants, ports, observer }: AgentApplication,
+  { agent, guard: untraced, files, grants, ports, observer, spans }: AgentApplication,
   request: ExecutionRequest,
   signal: AbortSignal,
   onReleased?: (text: string) => void,
 ): Promise<CheckedResult> {
-  const { runId } = request;
+  const { runId, trace } = request;
+  const guard = trace === undefined ? untraced : traceGuard(untraced, spans, trace);
   const stream = onReleased === undefined ? undefined : openTextStream({ agent, guard }, signal, onReleased);
   const textOf = stream === undefined ? new Set<string>() : agent.streamed;
   const onText = stream === undefined ? undefined : (text: string) => atStep('output', () => stream.add(text));

@@ -96,6 +96,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
         policyTargets: targets,
         files: undefined,
         mcpConfirmers: ['development:agents|ann'],
+        traces: undefined,
         logLevel: 'error',
         ...options.config,
       },

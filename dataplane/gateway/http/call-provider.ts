@@ -44,7 +44,7 @@ export async function callProvider(
 ): Promise<Answer | ErrorReply> {
   const { endpoint, credential, provider } = route.spec.upstream;
   const { upstream, logger } = context.gateway;
-  const headers = forwardedHeaders(context.incoming.rawHeaders);
+  const headers = forwardedHeaders(context);
   const { path, body, accept, isOptional = false } = call;
   const sent = { path, body, accept, endpoint, credential, headers };
   const answer = await upstream.call(sent, context.life.signal);
@@ -125,8 +125,10 @@ export async function askProvider(
   return { kind: 'whole', bytes: body.bytes };
 }
 
-function forwardedHeaders(rawHeaders: readonly string[]): Readonly<Record<string, string>> {
-  const [value, ...more] = headerValues(rawHeaders, 'traceparent');
+/** The provider continues the span of the request if it is recorded, and otherwise the trace of the client. */
+function forwardedHeaders({ gateway, incoming, trace }: RequestContext): Readonly<Record<string, string>> {
+  if (gateway.spans.isRecording && trace.isSampled) return { traceparent: trace.traceparent };
+  const [value, ...more] = headerValues(incoming.rawHeaders, 'traceparent');
   const parent = more.length === 0 ? readTraceParent(value) : undefined;
   return parent === undefined ? {} : { traceparent: writeTraceParent(parent) };
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CheckClient } from '#checks/client';
+import type { TraceContext } from '#kit/http/trace-context';
 import type { Logger } from '#kit/log/logger';
+import type { Spans } from '#kit/trace/span';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { ActivityLog } from '../activity/activity-log.ts';
 import type { NotedChecks } from '../activity/note-checks.ts';
@@ -27,6 +29,7 @@ export type Gateway = {
   readonly bytes: ByteBudget;
   readonly metrics: GatewayMetrics;
   readonly activity: ActivityLog;
+  readonly spans: Spans;
   readonly logger: Logger;
   /** Longest duration of a request, milliseconds. */
   readonly maxRequestMs: number;
@@ -69,6 +72,8 @@ export type RequestContext = {
   readonly bytes: TakenBytes;
   /** The id that the answer carries in `x-request-id`: that of the client if it is a UUID or 32 hexadecimal digits, else one that the gateway makes. */
   readonly requestId: string;
+  /** The span of the request. */
+  readonly trace: TraceContext;
   /** The checks of this request. */
   readonly checks: NotedChecks;
   /** The name of the client key or the id of the agent, once the client is known and if its key has a name. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { traceChecks } from '#checks/trace-checks';
 import { sendBytes } from '#kit/http/json-answer';
 import { drainRefused } from '#kit/http/read-body';
+import { openTrace } from '#kit/http/trace-context';
 import { describeFailure } from '#kit/log/describe-failure';
 import { decisionRecordOf, noteChecks } from '../activity/note-checks.ts';
 import type { GatewayOperationName } from '../metrics/gateway-metrics.ts';
@@ -37,8 +39,11 @@ export async function runOperation(
   const bytes = unsent.use(gateway.bytes.open());
   const requestId = requestIdOf(incoming.headers['x-request-id']);
   outgoing.setHeader('x-request-id', requestId);
-  const checks = noteChecks(gateway.checks);
-  const context: RequestContext = { gateway, incoming, outgoing, life, held, unsent, bytes, requestId, checks };
+  const trace = openTrace(incoming.headers['traceparent'], gateway.spans.isRecording);
+  const endSpan = gateway.spans.begin(trace, { name: `gateway ${operation.name}`, kind: 'server' });
+  const isTraced = gateway.spans.isRecording && trace.isSampled;
+  const checks = noteChecks(isTraced ? traceChecks(gateway.checks, gateway.spans, trace) : gateway.checks);
+  const context: RequestContext = { gateway, incoming, outgoing, life, held, unsent, bytes, requestId, trace, checks };
   const onClose = (): void => {
     if (!outgoing.writableFinished) life.interrupt('client_gone');
   };
@@ -49,7 +54,9 @@ export async function runOperation(
   if (outgoing.destroyed) unsent.dispose();
   else outgoing.once('close', () => unsent.dispose());
   boundUnread(outgoing, gateway.clientIdleMs);
-  report(context, operation, result, (performance.now() - started) / 1_000);
+  const outcome = report(context, operation, result, (performance.now() - started) / 1_000);
+  const attributes = { 'portcullis.model': context.pin?.route.spec.alias, 'portcullis.outcome': outcome };
+  endSpan({ attributes, failed: outcome !== 'passed' && outcome !== 'masked' });
 }
 
 /** A UUID, or 32 hexadecimal digits as the ids of nginx and of traces. */
@@ -124,7 +131,7 @@ function report(
   { name }: GatewayOperation,
   result: ClientResponse | undefined,
   seconds: number,
-): void {
+): OutcomeName {
   const { gateway, pin, requestId, client } = context;
   const outcome = outcomeOf(result);
   const stage = result === undefined || result.kind === 'json' ? 'none' : result.stage;
@@ -152,6 +159,7 @@ function report(
     generation: pin?.route.spec.generationId,
     durationMs: Math.round(seconds * 1_000),
   });
+  return outcome;
 }
 
 /** An answer in the expected form shows that the provider can be used, unless its content is not of the API. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { startTrace } from '#kit/http/trace-context';
 import type { FlowPorts, PortCall } from '../engine/ports.ts';
 import type { FlowResult, RunEvent } from '../engine/run-events.ts';
 import { type ExecutionRequest, runFlow } from '../engine/run-flow.ts';
@@ -18,7 +19,7 @@ type CaseEnd = {
 type EvaluationParts = {
   readonly ports: FlowPorts;
   /** The parts of a run request that do not depend on the case: context, ids and budget. */
-  readonly request: Pick<ExecutionRequest, 'context' | 'runId' | 'traceId' | 'budget'>;
+  readonly request: Pick<ExecutionRequest, 'context' | 'runId' | 'traceId' | 'trace' | 'budget'>;
   readonly signal: AbortSignal;
 };
 
@@ -34,7 +35,8 @@ export async function evaluateCase(
   for await (const event of runFlow(flow, { ...request, entrypoint, input }, ports, signal)) events.push(event);
   const durationMs = performance.now() - start;
   const last = events.at(-1);
-  const call = { ...request, signal, caller: 'judge', attempt: 1 };
+  const trace = request.trace ?? startTrace(request.traceId, false);
+  const call = { ...request, trace, signal, caller: 'judge', attempt: 1 };
   const judgements =
     last?.type === 'result' || judged.expect?.error !== undefined || judged.expect?.flowCode !== undefined
       ? await judgementsOf(judged, events, ports, call)

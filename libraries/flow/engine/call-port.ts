@@ -1,10 +1,12 @@
 import { flowLimits } from '#contracts/flow-limits';
 import { withTimeout } from '#kit/concurrency/abort';
+import { childSpan } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import { createBackoff } from '#kit/time/backoff';
 import type { NodeOf } from '../definition/node-schemas.ts';
 import { asFlowError, endsRun, FlowError } from './flow-error.ts';
 import { measureOutput } from './measure.ts';
+import { nodeSpan } from './node-span.ts';
 import { answerSchemas, type PortCall, type PortName, type PortRequests, type ReadAnswer } from './ports.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -15,6 +17,8 @@ type PortAsk<Name extends PortName, Result> = {
   readonly run: RunContext;
   readonly node: Calling;
   readonly caller: string;
+  /** The path of the node, as in the events of the run. */
+  readonly path: string;
   readonly port: Name;
   readonly request: PortRequests[Name];
   readonly signal: AbortSignal;
@@ -59,14 +63,15 @@ async function attemptOnce<Name extends PortName, Result>(
   ask: PortAsk<Name, Result>,
   attempt: number,
 ): Promise<Result> {
-  const { run, node, caller, port, request, signal, read } = ask;
+  const { run, node, caller, path, port, request, signal, read } = ask;
   const release = await run.slots.acquire(signal);
   using deadline = withTimeout(signal, node.timeoutMs);
   const { runId, traceId, context } = run;
+  const trace = childSpan(nodeSpan(run.trace, path));
   let hasEnded = false;
   const given = untilEnded(request, () => hasEnded || deadline.signal.aborted);
   try {
-    const call: PortCall = { signal: deadline.signal, runId, traceId, caller, attempt, context };
+    const call: PortCall = { signal: deadline.signal, runId, traceId, trace, caller, attempt, context };
     const answer = await unlessAborted(() => run.ports[port](given, call), deadline.signal);
     return read(readAnswer(port, answer, run));
   } catch (error) {

@@ -5,7 +5,7 @@ import { evaluateValue } from '../expressions/value.ts';
 import type { LoadedNode } from '../loader/loaded-flow.ts';
 import { asFlowError, endsRun, FlowError } from './flow-error.ts';
 import { measureOutput } from './measure.ts';
-import { hasKind, type NodeRun, objectInput, openNodeRun, optionalInput } from './node-run.ts';
+import { hasKind, type NodeRun, objectInput, openNodeRun, optionalInput, pathOf } from './node-run.ts';
 import { type CallingSource, runCallingNode } from './run-calling-node.ts';
 import { runLoop, runParallel, runSubflow } from './run-containers.ts';
 import type { FlowExecution, Frame } from './run-context.ts';
@@ -61,7 +61,7 @@ async function runNode(node: LoadedNode, frame: Frame, signal: AbortSignal): Pro
   await pace();
   if (signal.aborted) throw asFlowError(signal.reason);
   budget.spend('nodes', 1);
-  const place = { node: id, kind, path: `${frame.prefix}${id}` };
+  const place = { node: id, kind, path: pathOf({ node, frame }) };
   const run = openNodeRun(node, frame, signal);
   const startedAt = clock.now();
   events.add({ type: 'nodeStarted', ...place });

@@ -14,6 +14,11 @@ export type NodeRun<Node extends LoadedNode = LoadedNode> = {
   readonly attempts: { count: number };
 };
 
+/** Ids of the nodes around a node with the number of the turn, as in `each[3]/ask`. */
+export function pathOf({ node, frame }: Pick<NodeRun, 'node' | 'frame'>): string {
+  return `${frame.prefix}${node.source.id}`;
+}
+
 export function openNodeRun<Node extends LoadedNode>(node: Node, frame: Frame, signal: AbortSignal): NodeRun<Node> {
   return { node, frame, scope: scopeOf(frame), signal, attempts: { count: 0 } };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TraceContext } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import { valueSchema } from '../definition/node-parts.ts';
 
@@ -10,6 +11,8 @@ export type PortCall = {
   readonly signal: AbortSignal;
   readonly runId: string;
   readonly traceId: string;
+  /** The span of this attempt, below that of its node; what is called continues it. */
+  readonly trace: TraceContext;
   /** The node, or `NODE.TOOL` for a tool that a model chose. */
   readonly caller: string;
   /** Number of the attempt, from 1. */

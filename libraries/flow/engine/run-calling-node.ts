@@ -3,7 +3,7 @@ import type { LoadedNode } from '../loader/loaded-flow.ts';
 import { callPort } from './call-port.ts';
 import { encodePath, queryTexts } from './encode-path.ts';
 import { FlowError } from './flow-error.ts';
-import { type NodeRun, objectInput, optionalInput, textInput } from './node-run.ts';
+import { type NodeRun, objectInput, optionalInput, pathOf, textInput } from './node-run.ts';
 import type { PortName, PortRequests, ReadAnswer } from './ports.ts';
 
 /** Kinds of nodes that call one port once. */
@@ -31,6 +31,7 @@ export function runCallingNode(run: NodeRun, source: CallingSource): Promise<Jso
       run: run.frame.execution.run,
       node: source,
       caller: source.id,
+      path: pathOf(run),
       port,
       request,
       signal: run.signal,

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Semaphore } from '#kit/concurrency/semaphore';
+import type { TraceContext } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import type { Clock } from '#kit/time/clock';
 import type { Scope } from '../expressions/reference.ts';
@@ -24,6 +25,8 @@ export type RunContext = {
   readonly ports: FlowPorts;
   readonly runId: string;
   readonly traceId: string;
+  /** The span of the run. */
+  readonly trace: TraceContext;
   readonly context: Readonly<Record<string, JsonValue>>;
   /** Paths of the prompts that stream their text; undefined for all of them. */
   readonly textOf: ReadonlySet<string> | undefined;

@@ -1,6 +1,7 @@
 import { flowLimits } from '#contracts/flow-limits';
 import { withTimeout } from '#kit/concurrency/abort';
 import { createSemaphore } from '#kit/concurrency/semaphore';
+import { startTrace, type TraceContext } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import { systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
@@ -21,6 +22,8 @@ export type ExecutionRequest = {
   readonly context: Readonly<Record<string, JsonValue>>;
   readonly runId: string;
   readonly traceId: string;
+  /** The span of the run; undefined for a run that records no spans. */
+  readonly trace?: TraceContext;
   readonly budget?: Partial<RunBudget>;
   /** Paths of the prompts whose text is wanted in events of type text; undefined wants that of all that stream. */
   readonly textOf?: ReadonlySet<string>;
@@ -46,11 +49,12 @@ export async function* runFlow(
   else signal.addEventListener('abort', onAbort, { once: true });
   using deadline = withTimeout(controller.signal, Math.min(budget.timeoutMs, fullBudget.timeoutMs));
   const events = new EventQueue();
-  const { runId, traceId, context, textOf } = request;
+  const { runId, traceId, trace = startTrace(traceId, false), context, textOf } = request;
   const run = {
     ports,
     runId,
     traceId,
+    trace,
     context,
     textOf,
     budget: new BudgetMeter(budget),

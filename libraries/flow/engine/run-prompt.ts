@@ -8,7 +8,7 @@ import type { LoadedNodeOf } from '../loader/loaded-flow.ts';
 import { callPort } from './call-port.ts';
 import { encodePath, queryTexts } from './encode-path.ts';
 import { asFlowError, endsRun, FlowError } from './flow-error.ts';
-import type { NodeRun, ObjectValue } from './node-run.ts';
+import { type NodeRun, type ObjectValue, pathOf } from './node-run.ts';
 import type { ModelMessage, PortName, PortRequests, ReadAnswer } from './ports.ts';
 import { runEach } from './run-each.ts';
 
@@ -51,7 +51,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
   const left = context.budget.left('modelTokens');
   if (left < 1) throw new FlowError('budget_exceeded', { message: 'model tokens' });
   let streamedBytes = 0;
-  const place = { node: source.id, path: `${run.frame.prefix}${source.id}` };
+  const place = { node: source.id, path: pathOf(run) };
   const onText = (text: string): void => {
     streamedBytes += Buffer.byteLength(text);
     if (text === '' || streamedBytes > flowLimits.outputBytes) return;
@@ -62,6 +62,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
     run: context,
     node: source,
     caller: source.id,
+    path: place.path,
     port: 'model',
     request: {
       model,
@@ -133,6 +134,7 @@ async function callTool(run: PromptRun, tool: PromptTool, given: ObjectValue, si
       run: run.frame.execution.run,
       node: run.node.source,
       caller: `${run.node.source.id}.${tool.name}`,
+      path: pathOf(run),
       port,
       request,
       signal,

@@ -3,8 +3,17 @@ import { randomBytes } from 'node:crypto';
 /** The known fields of a traceparent, in lower-case hexadecimal; of the flags only `sampled` is known. */
 type TraceParent = { readonly traceId: string; readonly parentId: string; readonly flags: '00' | '01' };
 
-/** The trace of a request, and the traceparent of its response. */
-export type TraceContext = { readonly traceId: string; readonly traceparent: string };
+/** One span of a trace: a request, or work that belongs to one. */
+export type TraceContext = {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Undefined for the first span of a trace. */
+  readonly parentSpanId: string | undefined;
+  /** Whether spans of the trace are recorded. */
+  readonly isSampled: boolean;
+  /** Continues the trace below this span. */
+  readonly traceparent: string;
+};
 
 /** Version, trace id, parent id, flags, and what later versions may add. Node joins repeated headers with a comma. */
 const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-[^,]*)?$/;
@@ -31,11 +40,24 @@ export function traceIdOf(header: string | string[] | undefined): string {
   return readTraceParent(header)?.traceId ?? newTraceId();
 }
 
-/** Continues the trace of the client; starts a new one where the header is absent or invalid. */
-export function openTrace(header: string | string[] | undefined): TraceContext {
-  const { traceId, flags } = readTraceParent(header) ?? { traceId: newTraceId(), flags: '00' };
-  const parentId = randomBytes(8).toString('hex');
-  return { traceId, traceparent: writeTraceParent({ traceId, parentId, flags }) };
+/**
+ * Continues the trace of the client; starts a new one where the header is absent or invalid.
+ * @param isRecording whether spans of a new trace are recorded; those of a trace of the client follow its flag
+ */
+export function openTrace(header: string | string[] | undefined, isRecording = false): TraceContext {
+  const read = readTraceParent(header);
+  if (read === undefined) return startTrace(newTraceId(), isRecording);
+  return spanOf({ traceId: read.traceId, isSampled: read.flags === '01' }, newSpanId(), read.parentId);
+}
+
+/** The first span of a trace. */
+export function startTrace(traceId: string, isSampled: boolean): TraceContext {
+  return spanOf({ traceId, isSampled }, newSpanId(), undefined);
+}
+
+/** A new span below another one. */
+export function childSpan(parent: TraceContext, spanId: string = newSpanId()): TraceContext {
+  return spanOf(parent, spanId, parent.spanId);
 }
 
 /** The traceparent of work that a stored request caused later; one of a new trace where the id is not that of a trace. */
@@ -43,6 +65,19 @@ export function continueTrace(traceId: string): string {
   return openTrace(`00-${traceId}-${traceId.slice(-16)}-01`).traceparent;
 }
 
+function spanOf(
+  { traceId, isSampled }: Pick<TraceContext, 'traceId' | 'isSampled'>,
+  spanId: string,
+  parentSpanId: string | undefined,
+): TraceContext {
+  const traceparent = writeTraceParent({ traceId, parentId: spanId, flags: isSampled ? '01' : '00' });
+  return { traceId, spanId, parentSpanId, isSampled, traceparent };
+}
+
 function newTraceId(): string {
   return randomBytes(16).toString('hex');
+}
+
+function newSpanId(): string {
+  return randomBytes(8).toString('hex');
 }

@@ -62,12 +62,13 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Addresses of the services that flows of agents call through the gateway. */}}
-{{- define "portcullis.connectionUrls" -}}
+{{/* Addresses that gateways call beside models: the services of flows of agents, and the collector of spans. */}}
+{{- define "portcullis.gatewayUrls" -}}
 {{- $urls := list -}}
 {{- if .Values.agents.enabled -}}
 {{- range .Values.agents.connections -}}{{- $urls = append $urls .url -}}{{- end -}}
 {{- end -}}
+{{- with .Values.traces.otlp.url -}}{{- $urls = append $urls . -}}{{- end -}}
 {{- toYaml $urls -}}
 {{- end -}}
 

@@ -16,6 +16,7 @@ import { openTrace, type TraceContext } from '#kit/http/trace-context';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
+import type { Spans } from '#kit/trace/span';
 import { beginRequest, Interruption } from '../../relay/interruption.ts';
 import type { ConnectionMetrics } from '../metrics/connection-metrics.ts';
 import { admitConnectionCall, type ConnectionAdmission } from './admit-connection-call.ts';
@@ -26,6 +27,7 @@ import type { OpenConnection } from './open-connections.ts';
 
 export type ConnectionParts = ConnectionAdmission & {
   readonly connectionMetrics: ConnectionMetrics;
+  readonly spans: Spans;
   readonly logger: Logger;
   readonly shutdown: AbortSignal;
   readonly maxBodyMs: number;
@@ -43,7 +45,8 @@ export async function serveConnection(
   outgoing: ServerResponse,
 ): Promise<void> {
   const started = performance.now();
-  const trace = openTrace(incoming.headers['traceparent']);
+  const trace = openTrace(incoming.headers['traceparent'], parts.spans.isRecording);
+  const endSpan = parts.spans.begin(trace, { name: 'gateway connection call', kind: 'server' });
   using life = beginRequest(parts.shutdown, maxRequestMs);
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) life.interrupt('client_gone');
@@ -58,6 +61,8 @@ export async function serveConnection(
     refuse(incoming, outgoing, { code, trace });
   }
   const seconds = (performance.now() - started) / 1_000;
+  const attributes = { 'portcullis.connection.name': facts.connection, 'portcullis.code': code };
+  endSpan({ attributes, failed: code !== 'none' });
   parts.connectionMetrics.ended({ ...facts, code, seconds });
   parts.logger.info('connection_call_ended', {
     traceId: trace.traceId,

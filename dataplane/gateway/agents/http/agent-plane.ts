@@ -1,4 +1,5 @@
 import type { Logger } from '#kit/log/logger';
+import type { Spans } from '#kit/trace/span';
 import type { AdmissionParts } from '../calls/admit-agent-call.ts';
 import type { CardParts } from '../cards/serve-signed-card.ts';
 import type { ConnectionParts } from '../connections/serve-connection.ts';
@@ -13,5 +14,6 @@ export type AgentPlane = AdmissionParts &
   ExchangeParts &
   ForwardParts & {
     readonly metrics: AgentCallMetrics;
+    readonly spans: Spans;
     readonly logger: Logger;
   };

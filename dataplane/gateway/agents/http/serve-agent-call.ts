@@ -29,7 +29,9 @@ export async function serveAgentCall(
   outgoing: ServerResponse,
 ): Promise<void> {
   const started = performance.now();
-  const exchange: AgentExchange = { incoming, outgoing, trace: openTrace(incoming.headers['traceparent']) };
+  const trace = openTrace(incoming.headers['traceparent'], plane.spans.isRecording);
+  const endSpan = plane.spans.begin(trace, { name: 'gateway agent call', kind: 'server' });
+  const exchange: AgentExchange = { incoming, outgoing, trace };
   using life = beginRequest(plane.shutdown, maxCallMs);
   const onClose = (): void => {
     if (!outgoing.writableFinished) life.interrupt('client_gone');
@@ -42,6 +44,16 @@ export async function serveAgentCall(
   const operation = call?.operation.name ?? 'unknown';
   const { agent, versionId, isRun, forwarded } = facts;
   const { sent = 0, received = 0, status } = forwarded ?? {};
+  endSpan({
+    attributes: {
+      'portcullis.operation': operation,
+      'portcullis.code': code,
+      'portcullis.agent.name': agent,
+      'portcullis.agent.version': versionId,
+      'http.response.status_code': status,
+    },
+    failed: code !== 'none',
+  });
   plane.metrics.ended({ agent, operation, code, seconds, sent, received, isRun });
   plane.logger.info('agent_call_ended', {
     traceId: exchange.trace.traceId,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendJson } from '#kit/http/json-answer';
 import { headerValues } from '#kit/http/raw-headers';
 import { drainRefused, readBody } from '#kit/http/read-body';
+import { openTrace } from '#kit/http/trace-context';
 import { describeFailure } from '#kit/log/describe-failure';
 import { exchangeToken } from '../exchange/exchange-token.ts';
 import { readExchange } from '../exchange/read-exchange.ts';
@@ -23,9 +24,15 @@ export async function serveToken(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
+  const trace = openTrace(incoming.headers['traceparent'], plane.spans.isRecording);
+  const endSpan = plane.spans.begin(trace, { name: 'gateway token exchange', kind: 'server' });
+  const ended = (code: string): void => {
+    plane.metrics.exchanged(code);
+    endSpan({ attributes: { 'portcullis.code': code }, failed: code !== 'issued' });
+  };
   const refuse = (error: string, why: string): void => {
     if (!incoming.complete) drainRefused(incoming, outgoing);
-    plane.metrics.exchanged(error);
+    ended(error);
     const status = error === 'temporarily_unavailable' ? 503 : 400;
     const headers = status === 503 ? { ...noStore, 'retry-after': '1' } : noStore;
     sendJson(outgoing, status, { error, error_description: why }, headers);
@@ -46,7 +53,7 @@ export async function serveToken(
   try {
     const result = await exchangeToken(plane, read);
     if (result.kind === 'error') return refuse(result.error, result.why);
-    plane.metrics.exchanged('issued');
+    ended('issued');
     const { token, expiresIn } = result;
     const answer = { access_token: token, issued_token_type: accessToken, token_type: 'Bearer', expires_in: expiresIn };
     sendJson(outgoing, 200, answer, noStore);

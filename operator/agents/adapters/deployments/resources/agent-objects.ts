@@ -58,10 +58,11 @@ export function makeAgentService(name: string, template: AgentTemplate) {
 
 /**
  * The NetworkPolicy of a version: gateways call it, the operator reads its card and state, and monitoring reads its
- * metrics. It may call gateways, runtimes, the services of the platform and the file service only.
+ * metrics. It may call gateways, runtimes, the services of the platform, the file service and the collector of
+ * spans only.
  */
 export function makeAgentNetworkPolicy(name: string, template: AgentTemplate) {
-  const { gatewayPods, operatorPods, monitoring, fileService } = template;
+  const { gatewayPods, operatorPods, monitoring, fileService, traces } = template;
   const services = [template.retrieval, template.memory].filter((one) => one !== undefined);
   const http = { port: 'http', protocol: 'TCP' };
   const admin = { port: 'admin', protocol: 'TCP' };
@@ -89,8 +90,10 @@ export function makeAgentNetworkPolicy(name: string, template: AgentTemplate) {
         { to: [{ podSelector: { matchLabels: gatewayPods } }], ports: [http] },
         { to: [{ podSelector: { matchLabels: runtimePods } }], ports: [http] },
         ...services.map(({ pods }) => ({ to: [{ podSelector: { matchLabels: pods } }], ports: [http] })),
-        // A NetworkPolicy cannot name hosts, so it allows the port of the file service at any address.
-        ...(fileService === undefined ? [] : [{ ports: [{ port: portOf(fileService.url), protocol: 'TCP' }] }]),
+        // A NetworkPolicy cannot name hosts, so it allows the ports of these addresses at any host.
+        ...[fileService, traces].flatMap((one) =>
+          one === undefined ? [] : [{ ports: [{ port: portOf(one.url), protocol: 'TCP' }] }],
+        ),
       ],
     },
   };

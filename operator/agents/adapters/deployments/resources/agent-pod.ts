@@ -71,7 +71,7 @@ function makeContainer(input: AgentPodInput, template: AgentTemplate) {
 }
 
 function makeEnvironment({ policies }: AgentPodInput, template: AgentTemplate) {
-  const { modelGateway, fileService, mcpConfirmers, retrieval, memory } = template;
+  const { modelGateway, fileService, mcpConfirmers, retrieval, memory, traces } = template;
   return [
     { name: 'PORTCULLIS_AGENT_BUNDLE', value: `${folder}/bundle/${agentBundleKey}` },
     { name: 'PORTCULLIS_AGENT_HOST', value: '0.0.0.0' },
@@ -93,6 +93,10 @@ function makeEnvironment({ policies }: AgentPodInput, template: AgentTemplate) {
       ? []
       : [{ name: 'PORTCULLIS_FILE_SERVICE_TOKEN_FILE', value: `${folder}/file-service/token` }]),
     ...(mcpConfirmers.length === 0 ? [] : [{ name: 'PORTCULLIS_MCP_CONFIRMERS', value: mcpConfirmers.join(',') }]),
+    ...(traces === undefined ? [] : [{ name: 'PORTCULLIS_TRACES_OTLP_URL', value: traces.url }]),
+    ...(traces?.secret === undefined
+      ? []
+      : [{ name: 'PORTCULLIS_TRACES_OTLP_TOKEN_FILE', value: `${folder}/traces/token` }]),
     { name: 'PORTCULLIS_LOG_LEVEL', value: template.logLevel },
     { name: 'PORTCULLIS_TERMINATION_MESSAGE_FILE', value: terminationMessage },
     ...heapSettings(template),
@@ -105,7 +109,7 @@ function probe(path: string, periodSeconds: number, timeoutSeconds: number) {
 
 /** One volume for each mount, at the path of its name. */
 function makeVolumes({ name, policies }: AgentPodInput, template: AgentTemplate) {
-  const { modelGateway, fileService } = template;
+  const { modelGateway, fileService, traces } = template;
   return [
     {
       name: 'bundle',
@@ -114,6 +118,7 @@ function makeVolumes({ name, policies }: AgentPodInput, template: AgentTemplate)
     secretVolume('runtime-token', template.runtimeTokenSecret, 'token'),
     ...(modelGateway.secret === undefined ? [] : [secretVolume('gateway-key', modelGateway.secret, modelGateway.key)]),
     ...(fileService?.secret === undefined ? [] : [secretVolume('file-service', fileService.secret, 'token')]),
+    ...(traces?.secret === undefined ? [] : [secretVolume('traces', traces.secret, 'token')]),
     ...(policies.length === 0 ? [] : [policiesVolume(policies)]),
   ];
 }

@@ -1,0 +1,33 @@
+import type { TraceContext } from '../http/trace-context.ts';
+
+/** What a span was, when it has ended. Names and values are those of the program and of resources, never a text of a user. */
+export type Span = {
+  readonly context: TraceContext;
+  readonly name: string;
+  readonly kind: SpanKind;
+  /** Milliseconds since 1970, with fractions. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: SpanAttributes;
+  readonly failed: boolean;
+};
+
+/** `server`: a request that was answered; `client`: one that was sent; `internal`: work without a request. */
+export type SpanKind = 'server' | 'client' | 'internal';
+/** A member that is undefined is left out. */
+export type SpanAttributes = Readonly<Record<string, string | number | undefined>>;
+
+export type SpanEnd = { readonly attributes: SpanAttributes; readonly failed: boolean };
+
+/** Takes the spans of a process. */
+export type Spans = {
+  /** Whether traces that begin in this process are recorded. */
+  readonly isRecording: boolean;
+  /**
+   * Begins a span; calling the result ends it and records it. A span of a trace that is not sampled is not recorded.
+   */
+  begin(context: TraceContext, what: { readonly name: string; readonly kind: SpanKind }): (end: SpanEnd) => void;
+};
+
+/** Records nothing. */
+export const noSpans: Spans = { isRecording: false, begin: () => () => undefined };
