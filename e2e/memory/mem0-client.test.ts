@@ -16,8 +16,8 @@ type Client = {
   get(id: string): Promise<Found & { readonly userId: string }>;
   update(id: string, change: object): Promise<Found>;
   history(id: string): Promise<readonly { readonly event: string }[]>;
-  delete(id: string): Promise<{ readonly message: string }>;
-  deleteAll(options: object): Promise<{ readonly deletedCount: number }>;
+  delete(id: string, options?: object): Promise<{ readonly message: string }>;
+  deleteAll(options?: object): Promise<{ readonly deletedCount: number }>;
 };
 
 test.skipIf(missingPostgres !== undefined)(
@@ -53,6 +53,23 @@ test.skipIf(missingPostgres !== undefined)(
     expect(await ann.update(id, { text: 'I love weak coffee' })).toMatchObject({ memory: 'I love weak coffee' });
     expect((await ann.search('coffee', { filters, topK: 1 })).results[0]?.memory).toBe('I love weak coffee');
     expect((await ann.history(id)).map(({ event }) => event)).toEqual(['ADD', 'UPDATE']);
+    // The client can change the metadata alone.
+    const relabelled = await ann.update(id, { metadata: { source: 'mail' } });
+    expect(relabelled).toMatchObject({ memory: 'I love weak coffee', metadata: { source: 'mail' } });
+    for (const change of [{ text: 'x', timestamp: 1 }, { expirationDate: '2030-01-01' }]) {
+      await expect(ann.update(id, change)).rejects.toThrow('unknown field');
+    }
+    for (const both of [
+      { AND: [{ user_id: 'bob' }, { user_id: 'ann' }] },
+      { AND: [{ agent_id: 'a' }, { user_id: 'ann', agent_id: 'b' }] },
+      { user_id: 'ann', agent_id: '*' },
+    ]) {
+      await expect(ann.getAll({ filters: both })).rejects.toThrow('filters');
+    }
+    await expect(ann.delete(id, { deleteLinked: true })).rejects.toThrow('unknown parameter');
+    await expect(ann.deleteAll({ userId: 'ann', appId: 'x' })).rejects.toThrow('unknown parameter');
+    await expect(ann.deleteAll()).rejects.toThrow('no filter');
+    await expect(ann.deleteAll({ userId: 'bob' })).rejects.toThrow('Wrong user ID');
     const page = await ann.getAll({ filters: { AND: [{ user_id: 'ann' }] }, page: 2, pageSize: 1 });
     expect(page).toMatchObject({ count: 2, results: [{ memory: 'I live in Lisbon' }] });
 

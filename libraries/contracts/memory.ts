@@ -215,11 +215,14 @@ export const memoryListSchema = z
 /** Body of PUT /v1/memories/{memory_id}; the contract does not name the member of the text. */
 export const updateMemorySchema = z
   .strictObject({
-    text: text(limits.memoryLength).regex(/\S/, { error: 'must not be blank' }),
+    text: text(limits.memoryLength).regex(/\S/, { error: 'must not be blank' }).optional(),
     metadata: metadata.optional().describe('Replaces all metadata.'),
     categories: categories.optional().describe('Replaces all categories.'),
   })
-  .describe('The new text of a memory.');
+  .refine((change) => Object.values(change).some((value) => value !== undefined), {
+    error: 'must have text, metadata or categories',
+  })
+  .meta({ description: 'What replaces the parts of a memory; the others stay.', minProperties: 1 });
 export type UpdateMemory = z.output<typeof updateMemorySchema>;
 
 export const deletedMemorySchema = z

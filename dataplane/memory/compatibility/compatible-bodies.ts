@@ -35,20 +35,22 @@ export const compatibleSearchSchema = z
   })
   .transform(({ output_format: _format, rerank: _rerank, ...search }) => search);
 
-const scope = z.strictObject({
-  user_id: z.string().optional(),
-  agent_id: z.string().optional(),
-  run_id: z.string().optional(),
-});
+/** A name that is compared with others as a whole; the sign for "any" is no name. */
+const name = z
+  .string()
+  .refine((text) => text !== '*', { error: 'must be a name: "*" is not supported here' })
+  .optional();
+const scope = z.strictObject({ user_id: name, agent_id: name, run_id: name });
+type ListScope = z.output<typeof scope>;
+const scopeNames = ['user_id', 'agent_id', 'run_id'] as const;
+
+/** Parts that are joined by AND name each member once, or with one value. */
+const joinedScope = z
+  .strictObject({ AND: z.array(scope).min(1).max(3) })
+  .refine(({ AND: parts }) => scopeNames.every((one) => new Set(parts.flatMap((part) => part[one] ?? [])).size <= 1), {
+    error: 'must not name two values of one member',
+  })
+  .transform(({ AND: parts }): ListScope => Object.assign({}, ...parts));
 
 /** Converts the body of POST /v3/memories/: filters that name a scope, also joined by AND. */
-export const compatibleListSchema = z.strictObject({
-  filters: z
-    .union([
-      scope,
-      z
-        .strictObject({ AND: z.array(scope).min(1).max(3) })
-        .transform(({ AND: parts }): z.output<typeof scope> => Object.assign({}, ...parts)),
-    ])
-    .optional(),
-});
+export const compatibleListSchema = z.strictObject({ filters: z.union([scope, joinedScope]).optional() });

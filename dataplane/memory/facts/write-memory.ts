@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TransactionSql } from '#sql/connect';
 import { hashOf, samenessOf } from '../extraction/sameness.ts';
-import { lastStated, type MemoryRow, memoryColumns } from './memory-row.ts';
+import { isLive, lastStated, type MemoryRow, memoryColumns } from './memory-row.ts';
 
 /** The text of a memory and the data derived from it. */
 export type MemoryText = {
@@ -108,8 +108,33 @@ export async function replaceMemory(
   return changed;
 }
 
+type Labels = Pick<Replacement, 'metadata' | 'categories'>;
+
+/**
+ * Replaces metadata and categories of a live memory, whose text, source and vector stay, and returns the memory; undefined if
+ * none has this id. Its history gets no entry.
+ */
+export async function relabelMemory(
+  { sql, person, changeNo }: PersonChange,
+  memoryId: string,
+  labels: Labels,
+): Promise<MemoryRow | undefined> {
+  const [before] = await sql<MemoryRow[]>`
+    select ${memoryColumns(sql)} from memory.memories m
+    where m.person = ${person} and m.memory_id = ${memoryId} and ${isLive(sql)}`;
+  if (before === undefined || hasAlready(before, labels)) return before;
+  const { metadata, categories } = labels;
+  const [changed] = await sql<MemoryRow[]>`
+    update memory.memories m set version = version + 1, change_no = ${changeNo},
+      metadata = coalesce(${metadata === undefined ? null : JSON.stringify(metadata)}::text::jsonb, metadata),
+      categories = coalesce(${categories === undefined ? null : sql.array([...categories])}::text[], categories),
+      updated_at = clock_timestamp()
+    where memory_id = ${memoryId} returning ${memoryColumns(sql)}`;
+  return changed;
+}
+
 /** Whether a memory has the metadata and categories of a replacement. */
-function hasAlready(before: MemoryRow, { metadata, categories }: Replacement): boolean {
+function hasAlready(before: MemoryRow, { metadata, categories }: Labels): boolean {
   return (
     (metadata === undefined || isDeepStrictEqual(before.metadata, metadata)) &&
     (categories === undefined || isDeepStrictEqual([...before.categories], [...categories]))

@@ -152,8 +152,7 @@ const operations: readonly Row[] = [
     path: '/v1/memories/{memory_id}',
     tag: 'Memories',
     summary: 'Change a memory',
-    description:
-      'Replaces the text, and metadata and categories where they are sent. The next search returns the new text.',
+    description: 'Replaces those of text, metadata and categories that are sent. The next search returns the new text.',
     gates: writeGates,
     parameters: [memoryId, ...callerParameters],
     body: 'UpdateMemoryRequest',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('a change by PUT to the text that a memory has'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a change by PUT that leaves the text of a memory'), () => {
   let memory: OpenedMemory;
   beforeAll(async () => {
     memory = await openMemory();
@@ -49,6 +49,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a change by PUT to th
       'I live in Lisbon',
     ]);
     expect(await events()).toEqual(['ADD']);
+  });
+
+  test('without a text, it changes metadata and categories, and nothing of the text, its source and its vector', async () => {
+    const { before, put, read, events } = await remembered('labels');
+    expect(await put({ metadata: { c: 3 } })).toMatchObject({
+      ...{ memory: 'I live in Lisbon', metadata: { c: 3 }, categories: ['home'], source: before['source'] },
+    });
+    expect(await put({ categories: [] })).toMatchObject({ metadata: { c: 3 }, categories: [] });
+    const found = await memory.call({ user: 'labels' }, 'POST', '/v1/memories/search', {
+      ...{ query: 'Lisbon', mode: 'semantic', filters: { 'metadata.c': 3, categories: { ne: '*' } } },
+    });
+    expect(found.json['results']).toMatchObject([
+      { memory: 'I live in Lisbon', metadata: { c: 3 }, score_details: { semantic: expect.any(Number) } },
+    ]);
+    const changed = await read();
+    expect(await put({ metadata: { c: 3 }, categories: [] })).toEqual(changed);
+    expect(await events()).toEqual(['ADD']);
+    expect(await put({})).toMatchObject({ code: 'invalid_request' });
   });
 
   test('another text with the same words is a change', async () => {

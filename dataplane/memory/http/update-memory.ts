@@ -9,7 +9,7 @@ import { readStatement } from '../extraction/read-statement.ts';
 import { guardValue, type MemoryGuard, StoredTextError } from '../facts/guard-stored.ts';
 import { memoryRecordOf } from '../facts/memory-row.ts';
 import { embedTexts, unembedded } from '../facts/memory-text.ts';
-import { replaceMemory } from '../facts/write-memory.ts';
+import { relabelMemory, replaceMemory } from '../facts/write-memory.ts';
 import { withinIndexRoom } from '../people/index-room.ts';
 import { beginChange } from '../people/person.ts';
 import { findMemory } from './find-memory.ts';
@@ -17,8 +17,9 @@ import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { userIdOf } from './read-scope.ts';
 
 /**
- * Replaces the text of a memory; the next search returns the new text (memory:update:visible-at-once). While no
- * embedder is available, the text is found by its words at once and by its meaning later.
+ * Replaces the text, metadata and categories that are sent; the next search returns the new text
+ * (memory:update:visible-at-once). While no embedder is available, the text is found by its words at once and by its meaning
+ * later.
  * @throws IndexFullError if the changed memory does not fit into the index
  */
 export async function updateMemory(request: MemoryRequest): Promise<MemoryResponse> {
@@ -29,14 +30,20 @@ export async function updateMemory(request: MemoryRequest): Promise<MemoryRespon
   if (found === undefined) return failure('not_found');
   using client = watchClient(request.incoming);
   const { text, metadata, categories } = await guardChange(service.guard, read.value, client.signal);
-  const memory = await textOf(request, text, client.signal);
+  const memory = text === undefined ? undefined : await textOf(request, text, client.signal);
   const changed = await service.database.sql.begin(async (sql) => {
     const { person } = found.person;
     const changeNo = await beginChange(sql, person);
     if (changeNo === undefined) return undefined;
     const change = { sql, person, changeNo, eventId: null, newId: service.newId };
-    const replacement = { ...memory, source: null, statedAt: null, metadata, categories, expiresAt: undefined };
-    return withinIndexRoom(sql, person, service.room(), () => replaceMemory(change, found.row.memory_id, replacement));
+    const id = found.row.memory_id;
+    const labels = { metadata, categories };
+    const rest = { source: null, statedAt: null, expiresAt: undefined };
+    return withinIndexRoom(sql, person, service.room(), () =>
+      memory === undefined
+        ? relabelMemory(change, id, labels)
+        : replaceMemory(change, id, { ...memory, ...labels, ...rest }),
+    );
   });
   return changed === undefined ? failure('not_found') : success(memoryRecordOf(changed, userIdOf(request.caller)));
 }
@@ -57,10 +64,10 @@ async function textOf({ service, incoming }: MemoryRequest, text: string, signal
 /** The change with every text judged. @throws StoredTextError, also where the masked text is no memory */
 async function guardChange(guard: MemoryGuard, change: UpdateMemory, signal: AbortSignal): Promise<UpdateMemory> {
   const { text, metadata, categories } = change;
-  const given: JsonValue[] = [text, (metadata ?? null) as JsonValue, categories ?? null];
+  const given: JsonValue[] = [text ?? null, (metadata ?? null) as JsonValue, categories ?? null];
   const judged = await guardValue(guard, given, signal);
-  const masked = judged[0] as string;
-  if (masked.trim() === '' || masked.length > memoryLimits.memoryLength) {
+  const masked = (judged[0] ?? undefined) as string | undefined;
+  if (masked !== undefined && (masked.trim() === '' || masked.length > memoryLimits.memoryLength)) {
     throw new StoredTextError('unjudgeable', 'the masked text is blank or longer than a memory');
   }
   return {
