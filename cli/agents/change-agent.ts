@@ -19,7 +19,7 @@ import { waitAgentServed } from './wait-agent-served.ts';
 type VersionChange = Pick<Agent['spec'], 'version' | 'canary'>;
 
 /**
- * Writes the versions of an Agent, on the condition that nobody changed it meanwhile, and with --wait waits until every
+ * Writes the versions of an Agent, if it has not changed meanwhile, and with --wait waits until every
  * ready gateway replica serves them. Asks first where texts that are checked now would not be checked.
  * @throws CliError not_found, usage, not_confirmed, conflict, refused, timeout
  */

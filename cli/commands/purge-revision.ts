@@ -33,7 +33,7 @@ async function purgeRevision(policy: string, number: number, options: PurgeOptio
     throw new CliError('not_found', sentence);
   }
   const { policyId, purgeTime } = revision.spec;
-  const effect = `The text of revision ${number} of ${policy} is removed for ever: nobody can read or apply it again.`;
+  const effect = `The text of revision ${number} of ${policy} is removed permanently: it cannot be read or applied again.`;
   await confirm(purgeTime === undefined ? [effect] : [], options);
   const call = { method: 'POST', path: `/api/v1/policy-purges/${policyId}/${number}` } as const;
   const { value } = await sendRequest(connection, call, revisionPurgeSchema);

@@ -67,7 +67,7 @@ describe('a slow body', () => {
 describe('a caller that waits for 100-continue', () => {
   test('100 Continue is sent only after the gates before the body have passed', async () => {
     using waiting = await holdRequest(runtime.url, head(`content-length: ${body.length}`, 'expect: 100-continue'));
-    await until('it is told to go on', () => waiting.received() === 'HTTP/1.1 100 Continue\r\n\r\n');
+    await until('the server asks for the body', () => waiting.received() === 'HTTP/1.1 100 Continue\r\n\r\n');
     waiting.send(body);
     await until('it is answered', () => waiting.received().includes('policy_pass'));
   });

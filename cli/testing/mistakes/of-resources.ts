@@ -140,7 +140,7 @@ export const mistakesOfResources: readonly Mistake[] = [
     remedy: ['portcullis token'],
   },
   {
-    title: 'a token of nobody',
+    title: 'a token of an unknown person',
     args: ['get', 'gp', ...token('stranger')],
     exit: 1,
     place: ['stranger'],

@@ -3,7 +3,7 @@ import { kinds } from '#resources/kinds';
 import { createClient } from '../client/client.ts';
 import { startFakeApiServer } from './fake-api-server.ts';
 
-test('a watch from an earlier version is told of the objects that were deleted since', async () => {
+test('a watch from an earlier version receives the deletions since', async () => {
   await using server = await startFakeApiServer();
   await using client = createClient({
     url: server.url,

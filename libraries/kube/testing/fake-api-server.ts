@@ -35,7 +35,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   const objects = new Map<string, Held>();
   const watchers = new Set<Watcher>();
   const seen: string[] = [];
-  /** Deleted objects with the version of their deletion, which a watch from an earlier version is told. */
+  /** Deleted objects with the version of their deletion, which a watch from an earlier version receives. */
   const deleted: { readonly key: string; readonly object: Held }[] = [];
   let version = 0;
   const state: Pick<FakeApiServer, 'fate'> = { fate: () => 'served' };

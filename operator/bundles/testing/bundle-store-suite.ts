@@ -99,7 +99,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       const lost: string[] = [];
       store.onLost((one) => lost.push(one));
       await remove(digest);
-      await until('it is told', () => lost.includes(digest));
+      await until('the loss is reported', () => lost.includes(digest));
       expect(await store.has(digest)).toBe(false);
       await put(store, 'one');
       expect(await read(digest)).toBe(bytes('one').toString());

@@ -135,7 +135,7 @@ function read<T>(schema: z.ZodType<T>, value: unknown): T {
   return found.data;
 }
 
-/** Servers end sessions that nobody ends; so an error of this request changes nothing. */
+/** Servers end idle sessions themselves, so an error of this request changes nothing. */
 function endSession({ url, link, headers }: Session): void {
   if (headers['mcp-session-id'] === undefined) return;
   const ending = { ...link, signal: AbortSignal.timeout(endMs) };

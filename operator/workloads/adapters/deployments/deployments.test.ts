@@ -201,7 +201,7 @@ describe('an object of the same name that belongs to another owner', () => {
       });
       const before = JSON.stringify(place.server.object(plural, 'g-one')?.['spec']);
       place.workloads.ensure(await place.request('g-one', { replicas: 2 }));
-      const problem = await until('it is told', () => place.workloads.observe('g-one').problem);
+      const problem = await until('the problem is reported', () => place.workloads.observe('g-one').problem);
       expect(problem).toMatchObject({
         reason: 'ObjectRefused',
         message: expect.stringMatching(/g-one exists and has another owner: remove/),
