@@ -31,6 +31,7 @@ const upTo = (what: string, most: number, request: (count: number) => Request): 
   request(most),
   request(most + 1),
 ];
+const exported = (size: number): Request => ['GET', `/v1/export?page_size=${size}`];
 const downTo = (what: string, least: number, request: (count: number) => Request): Bound => [
   what,
   request(least),
@@ -55,6 +56,8 @@ const bounds: readonly Bound[] = [
   downTo('the least token_budget', limits.tokenBudget.min, (count) => find({ token_budget: count })),
   upTo('the greatest page_size', limits.pageSize.max, (count) => list(`agent_id=a&page_size=${count}`)),
   downTo('the least page_size', limits.pageSize.min, (count) => list(`agent_id=a&page_size=${count}`)),
+  upTo('the greatest page_size of an export', limits.exportPage.max, exported),
+  downTo('the least page_size of an export', limits.exportPage.min, exported),
   upTo('the depth of filters', 8, (count) => find({ filters: nested(count) })),
   upTo('values of a filter', 1_000, (count) => find({ filters: { agent_id: new Array(count).fill('a') } })),
   upTo('characters of a value of a filter', 1_024, (count) => find({ filters: { agent_id: of(count) } })),
@@ -110,10 +113,28 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of the mem
     for (const [member, good, bad] of [
       ['metadata', bytes(limits.metadataBytes), bytes(limits.metadataBytes + 1)],
       ['categories', new Array(limits.categories).fill('c'), new Array(limits.categories + 1).fill('c')],
+      ['categories', [of(limits.category)], [of(limits.category + 1)]],
     ] as const) {
       expect((await memory.call(user, 'PUT', path, { text: 'z', [member]: good })).status).toBe(200);
       expect((await memory.call(user, 'PUT', path, { text: 'z', [member]: bad })).status).toBe(400);
     }
+  });
+
+  test('a user_id may be as long as the limit, and a longer one is no name of another user', async () => {
+    const requests = (id: string): readonly Request[] => [
+      add(said({ user_id: id })),
+      list(`user_id=${id}`),
+      ['DELETE', `/v1/memories?user_id=${id}`],
+      ['POST', '/v1/erasures', { user_id: id }],
+    ];
+    for (const request of requests(of(limits.scopeId))) {
+      expect(await memory.call(ann, ...request)).toMatchObject({ status: 403, json: { message: 'Wrong user ID.' } });
+    }
+    for (const request of requests(of(limits.scopeId + 1))) {
+      expect(await memory.call(ann, ...request)).toMatchObject({ status: 400, json: { code: 'invalid_request' } });
+    }
+    const filters = { user_id: of(limits.scopeId) };
+    expect((await memory.call(ann, ...find({ filters }))).status).toBe(403);
   });
 
   test('a user may have as many open events as the limit; the next add is refused unless it repeats a key', async () => {
