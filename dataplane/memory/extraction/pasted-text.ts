@@ -1,3 +1,5 @@
+import { introducesSpeech } from './reported-clauses.ts';
+
 /** A part of a text, in UTF-16 units; the end is behind its last unit. */
 type Part = { readonly start: number; readonly end: number };
 
@@ -13,6 +15,7 @@ export function pastedParts(text: string): readonly Part[] {
     ...tagged(text, angled),
     ...tagged(text, squared),
     ...headed(text),
+    ...spoken(text),
     ...requested(text),
   ];
   const parts: Part[] = [];
@@ -81,12 +84,25 @@ const behind = '(?: (?:about|of|for|from|on|о|об|про) (?!me(?![\\p{L}])|my
 const heading = new RegExp(`^[ \\t#*=_>-]{0,12}${before}${noun}${behind}[ \\t]*:?[ \\t#*=_-]{0,12}:?[ \\t]*$`, 'iu');
 const longestHeading = 120;
 
-/** The lines below a heading of recalled text, up to the next blank line. */
+/** A line of a dialogue that was copied: "[10:22] Anna: I live in Rome", "Anna (10:22): I live in Rome". */
+const spokenAt =
+  /^[ \t]*(?:\[?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?\]?,? [^\n:]{1,40}|[^\n:([]{1,40} [([]\d{1,2}[:.]\d{2}(?:[:.]\d{2})?[)\]]):\s/u;
+
+/** The lines that programs put a time and a speaker before. */
+function spoken(text: string): readonly Part[] {
+  return [...linesOf(text)].filter(({ start, end }) =>
+    spokenAt.test(text.slice(start, Math.min(end, start + longestHeading))),
+  );
+}
+
+/** The lines below a heading of recalled text or behind "Anna wrote:", up to the next blank line. */
 function headed(text: string): readonly Part[] {
   const parts: Part[] = [];
   for (const { start, end } of linesOf(text)) {
     if (start < (parts.at(-1)?.end ?? 0) || end - start > longestHeading) continue;
-    if (heading.test(text.slice(start, end))) parts.push({ start, end: endOfParagraph(text, end) });
+    const line = text.slice(start, end).trimEnd();
+    if (heading.test(line) || (line.endsWith(':') && introducesSpeech(line)))
+      parts.push({ start, end: endOfParagraph(text, end) });
   }
   return parts;
 }

@@ -28,6 +28,8 @@ test.each([
   ['headings of memories', '\nMemories:', 'x'],
   ['paragraphs below headings of memories', '\nMemories:\nx\n', 'x'],
   ['requests to translate', '\nhi hi hi translate', 'x'],
+  ['lines of a copied dialogue', '\n[10:22] Ann: x', 'x'],
+  ['jokes', ' just kidding!', 'x'],
   ['words that deny', ' it is not true that', 'x'],
   ['words that assume', ' suppose, ', 'x'],
   ['blanks behind a joint', 'and ', '  I'],

@@ -1,3 +1,4 @@
+import { disownsBefore, disownsItself } from './disowned.ts';
 import { endsWithTag, isTagQuestion, questionAfterStatement } from './questions.ts';
 import { isSpeech, maskSpeech, quotationsOf } from './quotations.ts';
 import { reportedClauses } from './reported-clauses.ts';
@@ -7,6 +8,7 @@ export type MessageClause = {
   readonly text: string;
   readonly start: number;
   readonly end: number;
+  /** The sentence is asked or taken back: its writer does not state it. */
   readonly isQuestion: boolean;
   /** Others say it: it is quoted, or a verb of saying with another subject stands beside it. */
   readonly isReported: boolean;
@@ -62,14 +64,17 @@ export function splitClauses(text: string): readonly MessageClause[] {
 function sentencesOf(text: string): readonly Sentence[] {
   const sentences: Sentence[] = [];
   let from = 0;
+  /** The place of the last sentence that has words. */
+  let written = -1;
   const take = (end: number, isAsked: boolean): void => {
     const content = text.slice(from, end);
-    const before = sentences.at(-1);
-    if (before !== undefined && isTagQuestion(content))
-      sentences[sentences.length - 1] = { ...before, isQuestion: true };
+    const before = sentences[written];
+    if (before !== undefined && (isTagQuestion(content) || disownsBefore(content)))
+      sentences[written] = { ...before, isQuestion: true };
+    if (content.trim() !== '') written = sentences.length;
     const question = isAsked ? questionAfterStatement(content) : undefined;
     if (question === undefined) {
-      sentences.push({ start: from, end, isQuestion: isAsked || endsWithTag(content) });
+      sentences.push({ start: from, end, isQuestion: isAsked || endsWithTag(content) || disownsItself(content) });
       return;
     }
     sentences.push({ start: from, end: from + question.from, isQuestion: false });
