@@ -125,7 +125,7 @@ export async function relabelMemory(
   if (before === undefined || hasAlready(before, labels)) return before;
   const { metadata, categories } = labels;
   const [changed] = await sql<MemoryRow[]>`
-    update memory.memories m set version = version + 1, change_no = ${changeNo},
+    update memory.memories m set version = version + 1, change_no = ${changeNo}, stated_at = ${lastStated(sql)},
       metadata = coalesce(${metadata === undefined ? null : JSON.stringify(metadata)}::text::jsonb, metadata),
       categories = coalesce(${categories === undefined ? null : sql.array([...categories])}::text[], categories),
       updated_at = clock_timestamp()

@@ -69,6 +69,20 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a change by PUT that 
     expect(await put({})).toMatchObject({ code: 'invalid_request' });
   });
 
+  test('without a text, it does not count as a statement: a message that was said before it can still correct the memory', async () => {
+    const { put, read } = await remembered('older');
+    await put({ text: 'I live in Braga' });
+    // A row of an earlier release has the time of the change only.
+    await memory.database.database.sql`
+      update memory.memories set stated_at = null, updated_at = '2026-01-01T00:00:00Z' where text = 'I live in Braga'`;
+    await put({ metadata: { c: 3 } });
+    const said = { role: 'user', content: 'I live in Faro.', created_at: '2026-02-01T00:00:00Z' };
+    expect(await memory.add({ user: 'older' }, { messages: [said], agent_id: 'tutor' })).toMatchObject({
+      decisions: [{ decision: 'UPDATE' }],
+    });
+    expect(await read()).toMatchObject({ memory: 'I live in Faro', metadata: { c: 3 } });
+  });
+
   test('another text with the same words is a change', async () => {
     const { put, events } = await remembered('words');
     expect(await put({ text: 'I live in Lisbon!' })).toMatchObject({ memory: 'I live in Lisbon!', source: null });
