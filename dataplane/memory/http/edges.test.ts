@@ -163,6 +163,22 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     },
   );
 
+  const foreignFilters: readonly unknown[] = [
+    { user_id: 'bob' },
+    { user_id: { eq: 'bob' } },
+    { user_id: ['ann', 'bob'] },
+    { user_id: { in: ['bob'] } },
+    { user_id: { ne: 'bob' } },
+    { OR: [{ user_id: 'ann' }, { NOT: { user_id: 'bob' } }] },
+  ];
+  test.each(foreignFilters.map((filters) => [filters] as const))(
+    'the search filters %j name another user',
+    async (filters) => {
+      const { status, json } = await memory.call(ann, 'POST', '/v1/memories/search', { query: 'x', filters });
+      expect([status, json['message']]).toEqual([403, 'Wrong user ID.']);
+    },
+  );
+
   test.each([
     ['agent_id=a&page_size=0', 'page_size must be a whole number from 1 to 200.'],
     ['agent_id=a&page_size=x', 'page_size must be a whole number from 1 to 200.'],

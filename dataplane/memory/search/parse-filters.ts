@@ -113,8 +113,11 @@ class FilterReader {
       typeof value === 'object' && value !== null && Object.keys(value).join() === 'eq'
         ? Object.values(value)[0]
         : value;
-    if (named === '*' || (typeof named === 'string' && this.#names.includes(named))) return everything;
-    if (typeof named === 'string') throw new WrongUser();
+    const isForeign = (id: unknown): boolean => typeof id === 'string' && id !== '*' && !this.#names.includes(id);
+    const ids: readonly unknown[] = typeof value === 'object' && value !== null ? Object.values(value).flat() : [value];
+    // Also in a form that is not supported, such as a list.
+    if (ids.some(isForeign)) throw new WrongUser();
+    if (typeof named === 'string') return everything;
     throw new Refusal(at, 'must be the id of the calling user');
   }
 
