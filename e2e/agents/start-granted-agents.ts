@@ -39,6 +39,8 @@ type AddOptions = Pick<StartOptions, 'config' | 'fileServiceToken' | 'policy'> &
   readonly flow?: Json;
   /** Targets for which the route lets runs request tokens; if absent, all that the version requires. */
   readonly routed?: Requires;
+  /** The budget of a run in its route. */
+  readonly budget?: RoutedVersion['limits']['budget'];
 };
 
 type StartGranted = {
@@ -66,7 +68,7 @@ export type GrantedAgents = AsyncDisposable & {
     parts: readonly object[],
     contextId?: string,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<{ readonly status: number; readonly json: Json }>;
+  ): Promise<{ readonly status: number; readonly json: Json; readonly headers: Headers }>;
   /** A token with which `ann` and an agent call a service. */
   serviceToken(service: keyof typeof serviceAudiences): Promise<string>;
 };
@@ -175,7 +177,7 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
     memory,
     retrieval,
     missingRights,
-    async add({ name, agentId = uuid(), bundle, flow, routed, ...given }) {
+    async add({ name, agentId = uuid(), bundle, flow, routed, budget, ...given }) {
       const versionId = uuid();
       const complete = agentBundle({
         ...(flow === undefined ? {} : { flow }),
@@ -203,7 +205,7 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
         name: required,
       }));
       const { cardDigest } = (await (await fetch(`${agent.adminUrl}/state`)).json()) as { cardDigest: string };
-      routes.put({ name, agentId, versionId, cardDigest, address: agent.url, requires: routed ?? requires });
+      routes.put({ name, agentId, versionId, cardDigest, address: agent.url, requires: routed ?? requires, budget });
       await until(`the gateway serves ${name}`, async () => {
         const headers = { authorization: await bearer(), 'a2a-version': '1.0' };
         const answer = await fetch(`${gateway.url}/agents/${agentId}/tasks`, { headers });
@@ -223,7 +225,7 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
         },
         body: JSON.stringify({ message: { messageId: uuid(), role: 'ROLE_USER', contextId, parts: given } }),
       });
-      return { status: answer.status, json: (await answer.json()) as Json };
+      return { status: answer.status, json: (await answer.json()) as Json, headers: answer.headers };
     },
     async serviceToken(service) {
       const key = await keys.signingKey();
@@ -239,7 +241,10 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
 type Routed = Pick<RoutedVersion, 'versionId' | 'cardDigest' | 'address' | 'requires'> & {
   readonly name: string;
   readonly agentId: string;
+  readonly budget: RoutedVersion['limits']['budget'] | undefined;
 };
+
+const usualBudget = { nodes: 1_000, modelTokens: 100_000, outputBytes: 1_048_576 };
 
 /** Routes of agents that a test writes. */
 function agentRoutes() {
@@ -256,9 +261,8 @@ function agentRoutes() {
   };
   return {
     open,
-    put({ name, agentId, versionId, cardDigest, address, requires }: Routed): void {
+    put({ name, agentId, versionId, cardDigest, address, requires, budget = usualBudget }: Routed): void {
       version += 1;
-      const budget = { nodes: 1_000, modelTokens: 100_000, outputBytes: 1_048_576 };
       const limits = { requestBytes: 16_384, timeoutMs: 20_000, concurrency: 4, budget };
       const spec: AgentRoute['spec'] = {
         formatVersion: 1,

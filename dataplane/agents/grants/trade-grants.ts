@@ -26,12 +26,13 @@ export type RunTokens = { tokenFor(call: PortCall, audience: string): Promise<st
 export function createRunTokens(gateway: URL, grants: Pick<RunGrants, 'of'>): RunTokens {
   const endpoint = new URL(`${gateway.href.replace(/\/+$/, '')}/token`);
   return {
-    async tokenFor({ runId, trace, signal }, audience) {
+    async tokenFor({ runId, trace, share, signal }, audience) {
       const form = new URLSearchParams({
         grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
         subject_token: grants.of(runId),
         subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
         audience,
+        ...(share === undefined ? {} : { budget: JSON.stringify(share.amounts) }),
       });
       const { status, json } = await post(endpoint, form, { signal, headers: { traceparent: trace.traceparent } });
       const traded = tradedSchema.safeParse(json);

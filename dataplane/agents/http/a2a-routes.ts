@@ -1,9 +1,10 @@
+import { noUsage } from '#contracts/run-usage';
 import { headerValues } from '#kit/http/raw-headers';
 import type { ExecutionIdentity } from '../calls/agent-call.ts';
 import { AgentError, asAgentError, atStep } from '../calls/agent-error.ts';
 import type { CallOperation } from '../identity/call-verifier.ts';
 import type { AgentServer } from './agent-server.ts';
-import { checkContentType, type Exchange, receive, refuseA2a } from './exchange.ts';
+import { checkContentType, type Exchange, noteUsage, receive, refuseA2a } from './exchange.ts';
 import { sendMessage } from './send-message.ts';
 import { streamMessage, subscribeToTask } from './stream-message.ts';
 import { cancelTask, getTask, getTasks } from './task-operations.ts';
@@ -93,6 +94,8 @@ export async function answerA2aRoute(
 ): Promise<AgentError | undefined> {
   const { incoming } = exchange;
   const { operation } = route;
+  // A refusal before the run has used nothing.
+  if (operation === 'message:send') noteUsage(exchange, noUsage);
   try {
     const body = await atStep('protocol', () => checkProtocol(server, exchange, route));
     const identity = await atStep('identity', () => server.verifier.verify(incoming.rawHeaders, operation));

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { agentErrors } from '#contracts/agent-errors';
+import { type RunAmounts, runUsageHeader, writeRunUsage } from '#contracts/run-usage';
 import { sendBytes, sendJson } from '#kit/http/json-answer';
 import { headerValues } from '#kit/http/raw-headers';
 import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
@@ -60,6 +61,11 @@ export function watchDeparture({ outgoing }: Exchange): AbortSignal {
 
 export function answerHeaders({ trace }: Exchange): Readonly<Record<string, string>> {
   return { traceparent: trace.traceparent, 'cache-control': 'no-store' };
+}
+
+/** Tells the caller what the run has used, whatever the answer is. */
+export function noteUsage({ outgoing }: Exchange, used: RunAmounts): void {
+  if (!outgoing.headersSent) outgoing.setHeader(runUsageHeader, writeRunUsage(used));
 }
 
 /** Answers with the media type of A2A 1.0.0, or with that of later revisions for a client that prefers it. */

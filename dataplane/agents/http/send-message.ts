@@ -1,11 +1,12 @@
 import { v7 as uuid } from 'uuid';
+import { noUsage } from '#contracts/run-usage';
 import { readCallMessage } from '../a2a/read-call-message.ts';
 import { partsOf } from '../a2a/write-result.ts';
 import { callerKey, type ExecutionIdentity } from '../calls/agent-call.ts';
 import { AgentError, atStep } from '../calls/agent-error.ts';
 import { admitCall, executeCall } from '../steps/process-call.ts';
 import type { AgentServer } from './agent-server.ts';
-import { answerA2a, type Exchange, readJsonBytes, watchDeparture } from './exchange.ts';
+import { answerA2a, type Exchange, noteUsage, readJsonBytes, watchDeparture } from './exchange.ts';
 
 /** POST /message:send: runs the flow and answers with a final Message (`agents:message-send:text`). @throws AgentError */
 export async function sendMessage(
@@ -22,7 +23,8 @@ export async function sendMessage(
     const signal = watchDeparture(exchange);
     const facts = { operation: 'message:send', trace: exchange.trace, signal } as const;
     const request = await admitCall(application, message.call, identity, facts);
-    const result = await executeCall(application, request, signal);
+    const note = (): void => noteUsage(exchange, request.meter?.used() ?? noUsage);
+    const result = await executeCall(application, request, signal).finally(note);
     const parts = await atStep('result', () => partsOf(result, message.outputModes));
     answerA2a(exchange, 200, {
       message: { messageId: uuid(), role: 'ROLE_AGENT', parts, contextId: message.call.session },

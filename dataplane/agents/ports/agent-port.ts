@@ -1,6 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import type { AgentErrorCode } from '#contracts/agent-errors';
+import { readRunUsage, runUsageHeader } from '#contracts/run-usage';
 import { PortError } from '#flow/engine/flow-error';
 import type { FlowPorts } from '#flow/engine/ports';
 import { readServiceAnswer } from '#flow/services/caller-service';
@@ -53,11 +54,17 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
     const identify = identity(audiences.agent(agentId));
     const prefix = `${url.href.replace(/\/+$/, '')}/agents/${encodeURIComponent(agentId)}`;
     const base = version === undefined ? prefix : `${prefix}/versions/${encodeURIComponent(version)}`;
+    const { share } = call;
+    const onHeaders = (headers: Readonly<Record<string, string | string[] | undefined>>): void => {
+      const used = readRunUsage(headers[runUsageHeader]);
+      if (used !== undefined) share?.report(used);
+    };
     const exchange = async (path: string, body?: object): Promise<unknown> =>
       await exchangeWithService({
         url: new URL(`${base}${path}`),
         headers: { ...traceHeaders(call), 'a2a-version': '1.0', ...(await identify(call)) },
-        ...(body === undefined ? {} : { body }),
+        // Only the answer to the message says what the run has used.
+        ...(body === undefined ? {} : { body, onHeaders }),
         signal: call.signal,
         errorOf({ value }) {
           const refusal = refusalSchema.safeParse(value);

@@ -1,3 +1,4 @@
+import { BudgetMeter, fullBudget } from '#flow/engine/budget';
 import type { ExecutionRequest } from '#flow/engine/run-flow';
 import { childSpan, type TraceContext } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
@@ -46,6 +47,7 @@ export function buildRequest(
     traceId: trace.traceId,
     trace: childSpan(trace),
     budget,
+    meter: new BudgetMeter({ ...fullBudget, ...budget }),
   };
 }
 

@@ -4,6 +4,7 @@ import { childSpan } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import { createBackoff } from '#kit/time/backoff';
 import type { NodeOf } from '../definition/node-schemas.ts';
+import type { BudgetMeter } from './budget.ts';
 import { asFlowError, endsRun, FlowError } from './flow-error.ts';
 import { measureOutput } from './measure.ts';
 import { nodeSpan } from './node-span.ts';
@@ -20,6 +21,8 @@ type PortAsk<Name extends PortName, Result> = {
   /** The path of the node, as in the events of the run. */
   readonly path: string;
   readonly port: Name;
+  /** How many walks may be under way at the same time. */
+  readonly width: number;
   readonly request: PortRequests[Name];
   readonly signal: AbortSignal;
   readonly attempts: Attempts;
@@ -63,16 +66,22 @@ async function attemptOnce<Name extends PortName, Result>(
   ask: PortAsk<Name, Result>,
   attempt: number,
 ): Promise<Result> {
-  const { run, node, caller, path, port, request, signal, read } = ask;
+  const { run, node, caller, path, port, width, request, signal, read } = ask;
   const release = await run.slots.acquire(signal);
   using deadline = withTimeout(signal, node.timeoutMs);
   const { runId, traceId, context } = run;
   const trace = childSpan(nodeSpan(run.trace, path));
   let hasEnded = false;
   const given = untilEnded(request, () => hasEnded || deadline.signal.aborted);
+  let share: ReturnType<BudgetMeter['reserve']> | undefined;
   try {
-    const call: PortCall = { signal: deadline.signal, runId, traceId, trace, caller, attempt, context };
+    // The run of another agent uses the budget of this one.
+    share = port === 'agent' ? run.budget.reserve(width) : undefined;
+    const facts = { signal: deadline.signal, runId, traceId, trace, caller, attempt, context };
+    const call: PortCall = share === undefined ? facts : { ...facts, share };
     const answer = await unlessAborted(() => run.ports[port](given, call), deadline.signal);
+    // Before the answer is counted: the run that waits for it has nothing left but its share.
+    share?.settle();
     return read(readAnswer(port, answer, run));
   } catch (error) {
     if (deadline.timedOut()) throw new FlowError('timeout');
@@ -80,6 +89,7 @@ async function attemptOnce<Name extends PortName, Result>(
   } finally {
     hasEnded = true;
     release();
+    share?.settle();
   }
 }
 

@@ -19,11 +19,11 @@ export async function executeFlow(
   prefix: string,
   signal: AbortSignal,
 ): Promise<FlowResult> {
-  const { flow, input } = execution;
+  const { flow, input, width } = execution;
   const start = Object.hasOwn(flow.source.entrypoints, entrypoint) ? flow.source.entrypoints[entrypoint] : undefined;
   if (start === undefined) throw new FlowError('entrypoint_unknown');
   if (flow.checkInput(input).length > 0) throw new FlowError('input_invalid');
-  const frame: Frame = { execution, around: undefined, outputs: new Map(), item: undefined, prefix };
+  const frame: Frame = { execution, around: undefined, outputs: new Map(), item: undefined, width, prefix };
   const last = (await walk(start, frame, signal)) as FlowResult;
   const { text, data } = last;
   if (flow.checkResult(data ?? { text: text ?? '' }).length > 0) throw new FlowError('output_invalid');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { TraceContext } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import { valueSchema } from '../definition/node-parts.ts';
+import type { BudgetShare } from './budget.ts';
 
 /**
  * Arguments of every call of a port. A port ends its work when the signal is aborted, passes the trace on, takes the
@@ -11,6 +12,8 @@ export type PortCall = {
   readonly signal: AbortSignal;
   readonly runId: string;
   readonly traceId: string;
+  /** What the run of the called agent may use; undefined for a call that starts no run. */
+  readonly share?: BudgetShare;
   /** The span of this attempt, below that of its node; what is called continues it. */
   readonly trace: TraceContext;
   /** The node, or `NODE.TOOL` for a tool that a model chose. */

@@ -32,6 +32,7 @@ export function runCallingNode(run: NodeRun, source: CallingSource): Promise<Jso
       node: source,
       caller: source.id,
       path: pathOf(run),
+      width: run.frame.width,
       port,
       request,
       signal: run.signal,

@@ -32,9 +32,10 @@ async function within<T>(
 /** The outputs of all branches by the ids of their first nodes. */
 export async function runParallel(run: NodeRun<LoadedNodeOf<'parallel'>>, walk: Walk): Promise<JsonValue> {
   const { config, timeoutMs, id } = run.node.source;
+  const walks = Math.min(config.concurrency, config.branches.length);
   return await within(run, timeoutMs, async (outer) => {
     const outputs = await runEach(config.branches, config.concurrency, outer, (start, _, signal) =>
-      walk(start, innerFrame(run.frame, id), signal),
+      walk(start, innerFrame(run.frame, { step: id, walks }), signal),
     );
     return Object.fromEntries(config.branches.map((start, index) => [start, outputs[index] ?? null]));
   });
@@ -44,8 +45,13 @@ export async function runParallel(run: NodeRun<LoadedNodeOf<'parallel'>>, walk: 
 export async function runLoop(run: NodeRun<LoadedNodeOf<'loop'>>, walk: Walk): Promise<JsonValue> {
   const { config, timeoutMs, id } = run.node.source;
   const { execution } = run.frame;
-  async function turn(index: number, item: JsonValue | undefined, signal: AbortSignal): Promise<JsonValue> {
-    const frame = innerFrame(run.frame, `${id}[${index}]`, item);
+  async function turn(
+    index: number,
+    item: JsonValue | undefined,
+    signal: AbortSignal,
+    walks: number,
+  ): Promise<JsonValue> {
+    const frame = innerFrame(run.frame, { step: `${id}[${index}]`, walks, item });
     const output = await walk(config.body, frame, signal);
     execution.run.budget.spend('nodes', 1);
     assignState(run, frame);
@@ -58,8 +64,9 @@ export async function runLoop(run: NodeRun<LoadedNodeOf<'loop'>>, walk: Walk): P
       if (!Array.isArray(items)) throw new FlowError('type_mismatch', { message: 'items must be a list' });
       if (items.length > config.maxIterations && config.onLimit === 'fail') throw new FlowError('iterations_exceeded');
       const first = items.slice(0, config.maxIterations);
+      const walks = Math.min(config.concurrency, first.length);
       const outputs = await runEach(first, config.concurrency, outer, (item, index, signal) =>
-        turn(index, item, signal),
+        turn(index, item, signal, walks),
       );
       return { items: [...outputs], turns: outputs.length };
     }
@@ -69,7 +76,7 @@ export async function runLoop(run: NodeRun<LoadedNodeOf<'loop'>>, walk: Walk): P
         if (config.onLimit === 'fail') throw new FlowError('iterations_exceeded');
         break;
       }
-      outputs.push(await turn(outputs.length, undefined, outer));
+      outputs.push(await turn(outputs.length, undefined, outer, 1));
     }
     return { items: outputs, turns: outputs.length };
   });
@@ -101,7 +108,7 @@ export async function runSubflow(run: NodeRun<LoadedNodeOf<'subflow'>>, execute:
   const { source, subflow, inputs } = run.node;
   if (subflow === undefined) throw new FlowError('internal');
   const input = Object.fromEntries([...inputs].map(([name, value]) => [name, evaluateValue(value, run.scope)]));
-  const execution = openExecution(run.frame.execution.run, subflow, input);
+  const execution = openExecution(run.frame.execution.run, subflow, input, run.frame.width);
   const prefix = `${run.frame.prefix}${source.id}/`;
   const { text, data } = await within(run, source.timeoutMs, (signal) =>
     execute(execution, source.config.entrypoint, prefix, signal),
@@ -109,6 +116,11 @@ export async function runSubflow(run: NodeRun<LoadedNodeOf<'subflow'>>, execute:
   return { ...(text === undefined ? {} : { text }), ...(data === undefined ? {} : { data }) };
 }
 
-export function openExecution(run: FlowExecution['run'], flow: FlowExecution['flow'], input: JsonValue): FlowExecution {
-  return { run, flow, input, state: flow.source.state?.initial };
+export function openExecution(
+  run: FlowExecution['run'],
+  flow: FlowExecution['flow'],
+  input: JsonValue,
+  width: number,
+): FlowExecution {
+  return { run, flow, input, width, state: flow.source.state?.initial };
 }

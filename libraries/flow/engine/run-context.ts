@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { flowLimits } from '#contracts/flow-limits';
 import type { Semaphore } from '#kit/concurrency/semaphore';
 import type { TraceContext } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
@@ -47,6 +48,8 @@ export type FlowExecution = {
   readonly run: RunContext;
   readonly flow: LoadedFlow;
   readonly input: JsonValue;
+  /** How many walks of the run may be under way while this flow runs, with its own. */
+  readonly width: number;
   /** Replaced as a whole at the end of a turn of a loop. */
   state: { readonly [name: string]: JsonValue } | undefined;
 };
@@ -57,14 +60,32 @@ export type Frame = {
   readonly around: Frame | undefined;
   readonly outputs: Map<string, JsonValue>;
   readonly item: JsonValue | undefined;
+  /** How many walks of the run may be under way while this one is, at most as many as calls at the same time. */
+  readonly width: number;
   /** Prefix of the paths of the nodes that run now: the branch or the turn of each enclosing node. */
   readonly prefix: string;
 };
 
-/** A nested walk; without an item of its own it has that of the enclosing walk. */
-export function innerFrame(around: Frame, step: string, item: JsonValue | undefined = around.item): Frame {
+/**
+ * A nested walk; without an item of its own it has that of the enclosing walk.
+ * @param walks how many walks of its container may be under way at the same time
+ */
+export function innerFrame(
+  around: Frame,
+  {
+    step,
+    walks,
+    item = around.item,
+  }: { readonly step: string; readonly walks: number; readonly item?: JsonValue | undefined },
+): Frame {
   const { execution } = around;
-  return { execution, around, outputs: new Map(), item, prefix: `${around.prefix}${step}/` };
+  const width = widthOf(around.width, walks);
+  return { execution, around, outputs: new Map(), item, width, prefix: `${around.prefix}${step}/` };
+}
+
+/** How many walks may be under way where `walks` of them begin in each of `around`. */
+export function widthOf(around: number, walks: number): number {
+  return Math.min(flowLimits.width.max, around * Math.max(1, walks));
 }
 
 /** The values that expressions can read inside of one flow, branch or turn. */

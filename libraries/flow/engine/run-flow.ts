@@ -25,6 +25,8 @@ export type ExecutionRequest = {
   /** The span of the run; undefined for a run that records no spans. */
   readonly trace?: TraceContext;
   readonly budget?: Partial<RunBudget>;
+  /** Counts what the run uses, for its caller; one of `budget` if absent. */
+  readonly meter?: BudgetMeter;
   /** Paths of the prompts whose text is wanted in events of type text; undefined wants that of all that stream. */
   readonly textOf?: ReadonlySet<string>;
 };
@@ -57,7 +59,7 @@ export async function* runFlow(
     trace,
     context,
     textOf,
-    budget: new BudgetMeter(budget),
+    budget: request.meter ?? new BudgetMeter(budget),
     slots: createSemaphore(flowLimits.width.max),
     events,
     clock,
@@ -68,7 +70,7 @@ export async function* runFlow(
 
   async function execute(): Promise<void> {
     try {
-      const execution = openExecution(run, flow, request.input);
+      const execution = openExecution(run, flow, request.input, 1);
       const result = await executeFlow(execution, request.entrypoint, '', deadline.signal);
       events.add({ type: 'result', result });
     } catch (thrown) {

@@ -10,9 +10,12 @@ import { encodePath, queryTexts } from './encode-path.ts';
 import { asFlowError, endsRun, FlowError } from './flow-error.ts';
 import { type NodeRun, type ObjectValue, pathOf } from './node-run.ts';
 import type { ModelMessage, PortName, PortRequests, ReadAnswer } from './ports.ts';
+import { widthOf } from './run-context.ts';
 import { runEach } from './run-each.ts';
 
 type PromptRun = NodeRun<LoadedNodeOf<'prompt'>>;
+/** `width`: how many walks and calls of tools may be under way at the same time. */
+type ToolFacts = { readonly width: number; readonly signal: AbortSignal };
 type ToolCall = ReadAnswer<'model'>['toolCalls'][number];
 type Answer = ReadAnswer<'model'> & { readonly data?: JsonValue };
 
@@ -36,8 +39,9 @@ export async function runPrompt(run: PromptRun): Promise<JsonValue> {
     }
     if (turn === maxTurns) break;
     messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.toolCalls });
+    const width = widthOf(run.frame.width, answer.toolCalls.length);
     const results = await runEach(answer.toolCalls, flowLimits.width.max, run.signal, (call, _, signal) =>
-      useTool(run, call, signal),
+      useTool(run, call, { width, signal }),
     );
     messages.push(...results);
   }
@@ -63,6 +67,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
     node: source,
     caller: source.id,
     path: place.path,
+    width: run.frame.width,
     port: 'model',
     request: {
       model,
@@ -104,7 +109,7 @@ function dataOf({ node }: PromptRun, text: string): JsonValue {
 /**
  * The message to the model about a call of a tool. An error is sent as its code, so that the model can choose again.
  */
-async function useTool(run: PromptRun, call: ToolCall, signal: AbortSignal): Promise<ModelMessage> {
+async function useTool(run: PromptRun, call: ToolCall, { width, signal }: ToolFacts): Promise<ModelMessage> {
   const tool = run.node.source.config.tools?.find(({ name }) => name === call.name);
   const check = run.node.tools.get(call.name)?.check;
   const told = (value: JsonValue): ModelMessage => ({
@@ -116,7 +121,7 @@ async function useTool(run: PromptRun, call: ToolCall, signal: AbortSignal): Pro
   if (check(call.arguments).length > 0) return told({ error: 'arguments_invalid' });
   run.frame.execution.run.budget.spend('nodes', 1);
   try {
-    return told(await callTool(run, tool, call.arguments as ObjectValue, signal));
+    return told(await callTool(run, tool, call.arguments as ObjectValue, { width, signal }));
   } catch (thrown) {
     const error = signal.aborted ? asFlowError(signal.reason) : asFlowError(thrown);
     if (signal.aborted || endsRun(error)) throw error;
@@ -124,7 +129,12 @@ async function useTool(run: PromptRun, call: ToolCall, signal: AbortSignal): Pro
   }
 }
 
-async function callTool(run: PromptRun, tool: PromptTool, given: ObjectValue, signal: AbortSignal): Promise<JsonValue> {
+async function callTool(
+  run: PromptRun,
+  tool: PromptTool,
+  given: ObjectValue,
+  { width, signal }: ToolFacts,
+): Promise<JsonValue> {
   const ask = <Name extends PortName>(
     port: Name,
     request: PortRequests[Name],
@@ -135,6 +145,7 @@ async function callTool(run: PromptRun, tool: PromptTool, given: ObjectValue, si
       node: run.node.source,
       caller: `${run.node.source.id}.${tool.name}`,
       path: pathOf(run),
+      width,
       port,
       request,
       signal,

@@ -13,6 +13,8 @@ type ServiceCall = {
   /** The content of a POST; a request without a body is a GET. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
+  /** Takes the headers of the answer, whatever its status. */
+  readonly onHeaders?: (headers: Readonly<Record<string, string | string[] | undefined>>) => void;
   /** The error for a response other than 2xx; undefined means the one of its status. */
   readonly errorOf?: (refusal: { readonly status: number; readonly value: unknown }) => PortErrorCode | undefined;
 };
@@ -81,7 +83,7 @@ function successOf(answer: Answer<never>, { errorOf }: Pick<ServiceCall, 'errorO
 }
 
 async function exchange<T>(
-  { url, headers, body, signal }: ServiceCall,
+  { url, headers, body, signal, onHeaders }: ServiceCall,
   readStream?: (body: AsyncIterable<Uint8Array>) => Promise<T>,
 ): Promise<Answer<T>> {
   let bytes: Buffer | undefined;
@@ -100,6 +102,7 @@ async function exchange<T>(
       signal,
     });
     status = answer.statusCode;
+    onHeaders?.(answer.headers);
     const isStream = /^text\/event-stream\b/i.test(String(answer.headers['content-type'] ?? ''));
     if (readStream !== undefined && isStream && status === 200) {
       return { status, kind: 'stream', read: await readStream(answer.body) };

@@ -1,3 +1,4 @@
+import { noUsage } from '#contracts/run-usage';
 import { PortError } from '../engine/flow-error.ts';
 import type { FlowPorts, PortCall, PortName } from '../engine/ports.ts';
 import type { RunEvent } from '../engine/run-events.ts';
@@ -28,6 +29,8 @@ export function scriptedPorts(given: Partial<FlowPorts>): { readonly ports: Flow
       port,
       async (request: never, call: PortCall) => {
         calls.push({ port, request, call });
+        // A scripted agent uses nothing unless its script says so.
+        call.share?.report(noUsage);
         const answer = given[port];
         if (answer === undefined) throw new PortError('unavailable');
         return await answer(request, call);

@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { agentGatewayErrors } from '#contracts/agent-gateway-errors';
+import { type AgentGatewayErrorCode, agentGatewayErrors } from '#contracts/agent-gateway-errors';
+import { noUsage, runUsageHeader, writeRunUsage } from '#contracts/run-usage';
+import { isAgentCallToken } from '#identity/agent-call-token';
+import { readBearer } from '#identity/read-bearer';
 import { sendBytes } from '#kit/http/json-answer';
 import { drainRefused } from '#kit/http/read-body';
 import type { TraceContext } from '#kit/http/trace-context';
@@ -11,6 +14,21 @@ export type AgentExchange = {
   readonly outgoing: ServerResponse;
   readonly trace: TraceContext;
 };
+
+/** Codes of refusals after which the process of the agent may have run. */
+const afterCall: ReadonlySet<AgentGatewayErrorCode> = new Set<AgentGatewayErrorCode>([
+  'agent_unavailable',
+  'cancelled',
+  'deadline_exceeded',
+  'internal',
+  'shutting_down',
+]);
+
+/** An agent learns that its call has used nothing of its budget, so that it can call again. */
+function startedNoRun({ rawHeaders }: IncomingMessage, code: AgentGatewayErrorCode): boolean {
+  const bearer = readBearer(rawHeaders);
+  return bearer.kind === 'bearer' && isAgentCallToken(bearer.token) && !afterCall.has(code);
+}
 
 const infoType = 'type.googleapis.com/google.rpc.ErrorInfo';
 
@@ -35,6 +53,7 @@ export function refuseCall({ incoming, outgoing, trace }: AgentExchange, refusal
     'cache-control': 'no-store',
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...(status === 503 ? { 'retry-after': '1' } : {}),
+    ...(startedNoRun(incoming, code) ? { [runUsageHeader]: writeRunUsage(noUsage) } : {}),
     ...refusal.headers,
   };
   if (!isMcp) {

@@ -87,3 +87,64 @@ test('a run gets its token when no route changes while rights are asked for', as
     expect(await exchangeThrough(audience, async () => {})).toEqual([200, 'Bearer']);
   }
 });
+
+const full = { nodes: 100_000, modelTokens: 2_000_000, outputBytes: 67_108_864 };
+const claimsOf = (token: unknown) =>
+  JSON.parse(Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString()) as {
+    readonly budget: typeof full;
+    readonly deadline: number;
+  };
+
+test('the token for a call of another agent has what the run gives it, never more than the run has, and no later deadline', async () => {
+  const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
+  expect((await world.call(`/agents/${agentId}/mcp`, call)).status).toBe(200);
+  const grant = String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);
+  const own = JSON.parse(Buffer.from(grant.split('.')[1] ?? '', 'base64url').toString()) as {
+    budget: typeof full;
+    exp: number;
+  };
+  const ask = async (budget?: string) =>
+    (await exchangeGrant(world.url, { grant, audience: helper, ...(budget === undefined ? {} : { budget }) })).json;
+  const few = { nodes: 2, modelTokens: 3, outputBytes: 4 };
+  expect(claimsOf((await ask(JSON.stringify(few)))['access_token'])).toMatchObject({ budget: few, deadline: own.exp });
+  expect(claimsOf((await ask(JSON.stringify(full)))['access_token']).budget).toEqual(own.budget);
+  expect(claimsOf((await ask())['access_token']).budget).toEqual(own.budget);
+  for (const budget of [
+    '',
+    '{',
+    '{"nodes":1}',
+    JSON.stringify({ ...few, nodes: 0 }),
+    JSON.stringify({ ...few, more: 1 }),
+  ]) {
+    expect((await ask(budget))['error']).toBe('invalid_request');
+  }
+});
+
+test('the grant of a called run has the budget of its token and ends with the run that calls, and only agents learn what runs use', async () => {
+  const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
+  await world.call(`/agents/${agentId}/mcp`, call);
+  const grant = String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);
+  const few = { nodes: 2, modelTokens: 3, outputBytes: 4 };
+  const traded = await exchangeGrant(world.url, { grant, audience: helper, budget: JSON.stringify(few) });
+  const usage = 'nodes=1,modelTokens=0,outputBytes=2';
+  process.play((response) => void response.setHeader('x-portcullis-run-usage', usage).end('{}'));
+  const asked = await world.call(`/agents/${helperId}/mcp`, { ...call, token: String(traded.json['access_token']) });
+  expect([asked.status, asked.headers.get('x-portcullis-run-usage')]).toEqual([200, usage]);
+  const handed = claimsOf(process.seen.at(-1)?.headers['x-portcullis-run-grant']) as unknown as { exp: number };
+  expect(handed).toMatchObject({ budget: few });
+  expect(handed.exp).toBeLessThanOrEqual((claimsOf(grant) as unknown as { exp: number }).exp);
+  const person = await world.call(`/agents/${agentId}/mcp`, call);
+  expect(person.headers.get('x-portcullis-run-usage')).toBeNull();
+});
+
+test('a refused call of an agent says that it has used nothing, and one of a person does not', async () => {
+  const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
+  await world.call(`/agents/${agentId}/mcp`, call);
+  const grant = String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);
+  const traded = await exchangeGrant(world.url, { grant, audience: helper });
+  const refused = await world.call(`/agents/${hiddenId}/mcp`, { ...call, token: String(traded.json['access_token']) });
+  expect(refused.status).toBe(401);
+  expect(refused.headers.get('x-portcullis-run-usage')).toBe('nodes=0,modelTokens=0,outputBytes=0');
+  const other = await world.call(`/agents/${hiddenId}/mcp`, call);
+  expect([other.status, other.headers.get('x-portcullis-run-usage')]).toEqual([404, null]);
+});

@@ -4,14 +4,16 @@ import { mintConnectionToken } from '#identity/connection-token';
 import type { GatewayKeyRing } from '#identity/gateway-key-ring';
 import { gatewayTokenLimits, UnsignableTokenError } from '#identity/gateway-token';
 import { mintModelToken } from '#identity/model-token';
-import type { RunGrant, RunGrantVerifier } from '#identity/run-grant';
+import type { GrantedBudget, RunGrant, RunGrantVerifier } from '#identity/run-grant';
 import { mintServiceToken, serviceAudiences } from '#identity/service-token';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import type { RoutedVersion } from '#resources/agent-route';
 import { judgeRights } from '../calls/judge-rights.ts';
+import { smallerBudget } from '../calls/smaller-budget.ts';
 import { mayUseConnection } from '../connections/admit-connection-call.ts';
 import type { FlowConnections } from '../connections/open-connections.ts';
 import type { AgentTable } from '../routes/agent-table.ts';
+import type { readExchange } from './read-exchange.ts';
 
 export type ExchangeParts = {
   readonly table: AgentTable;
@@ -26,6 +28,9 @@ type ExchangeError = 'invalid_grant' | 'invalid_target' | 'temporarily_unavailab
 type ExchangeResult =
   | { readonly kind: 'issued'; readonly token: string; readonly expiresIn: number }
   | { readonly kind: 'error'; readonly error: ExchangeError; readonly why: string };
+
+/** A grant, the audience of the token, and what the run of a called agent may use. */
+type Asked = Omit<Extract<ReturnType<typeof readExchange>, { readonly kind: 'exchange' }>, 'kind'>;
 
 const refused = (error: ExchangeError, why: string): ExchangeResult => ({ kind: 'error', error, why });
 const notRequired = refused('invalid_target', 'the version does not require this audience');
@@ -43,7 +48,7 @@ const connectionPrefix = connectionAudience('');
  */
 export async function exchangeToken(
   parts: ExchangeParts,
-  { grant: text, audience }: { readonly grant: string; readonly audience: string },
+  { grant: text, audience, budget }: Asked,
   now: () => Date = () => new Date(),
 ): Promise<ExchangeResult> {
   const grant = await parts.grants.open(text);
@@ -66,7 +71,15 @@ export async function exchangeToken(
       Math.floor((grant.expiresAt.getTime() - now().getTime()) / 1_000),
     );
     if (ttlSeconds < 1) return refused('invalid_grant', 'the run has ended');
-    const token = await issue(parts, { grant, version, audience, called, key, ttlSeconds });
+    const token = await issue(parts, {
+      grant,
+      version,
+      audience,
+      called,
+      budget: smallerBudget(grant.budget, budget),
+      key,
+      ttlSeconds,
+    });
     return token === undefined ? notRequired : { kind: 'issued', token, expiresIn: ttlSeconds };
   } catch (error) {
     if (error instanceof RelationsUnavailableError)
@@ -117,6 +130,8 @@ type Issue = {
   readonly audience: string;
   /** The agent that the audience is for, if it may be called. */
   readonly called: string | undefined;
+  /** What the run of that agent may use: never more than the run that calls. */
+  readonly budget: GrantedBudget;
   readonly key: Awaited<ReturnType<GatewayKeyRing['signingKey']>>;
   readonly ttlSeconds: number;
 };
@@ -124,7 +139,7 @@ type Issue = {
 /** @returns undefined if the version does not require the audience */
 async function issue(
   parts: ExchangeParts,
-  { grant, version, audience, called, key, ttlSeconds }: Issue,
+  { grant, version, audience, called, budget, key, ttlSeconds }: Issue,
 ): Promise<string | undefined> {
   const named = (kind: RoutedVersion['requires'][number]['kind']) => requiredNames(version, kind);
   const { agentId, versionId, subject, actors, tenant, groups } = grant;
@@ -155,7 +170,7 @@ async function issue(
     ...signed,
     agentId: called,
     actors: chainOf(parts, grant),
-    budget: grant.budget,
+    budget,
     deadline: grant.expiresAt,
   });
 }

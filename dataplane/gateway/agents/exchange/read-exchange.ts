@@ -1,6 +1,13 @@
+import { budgetSchema, type GrantedBudget } from '#identity/run-grant';
+
 /** A request for a token (RFC 8693, section 2.1), or the error of RFC 6749, section 5.2. */
 type ReadExchange =
-  | { readonly kind: 'exchange'; readonly grant: string; readonly audience: string }
+  | {
+      readonly kind: 'exchange';
+      readonly grant: string;
+      readonly audience: string;
+      readonly budget: GrantedBudget | undefined;
+    }
   | { readonly kind: 'error'; readonly error: 'invalid_request' | 'unsupported_grant_type'; readonly why: string };
 
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -12,6 +19,7 @@ const known: ReadonlySet<string> = new Set([
   'subject_token_type',
   'audience',
   'requested_token_type',
+  'budget',
 ]);
 
 /** Reads the form of an exchange strictly: one grant, one audience, nothing that would widen the token. */
@@ -36,5 +44,17 @@ export function readExchange(form: string): ReadExchange {
   const requested = values.get('requested_token_type');
   if (requested !== undefined && requested !== accessToken)
     return invalid(`requested_token_type must be ${accessToken}`);
-  return { kind: 'exchange', grant, audience };
+  const budget = readBudget(values.get('budget'));
+  if (budget === 'invalid') return invalid('budget must be the amounts of a run as JSON');
+  return { kind: 'exchange', grant, audience, budget };
+}
+
+/** What a run gives to the run of the agent that it calls; undefined if it does not say. */
+function readBudget(text: string | undefined): GrantedBudget | 'invalid' | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return budgetSchema.safeParse(JSON.parse(text)).data ?? 'invalid';
+  } catch {
+    return 'invalid';
+  }
 }

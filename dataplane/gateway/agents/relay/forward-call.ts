@@ -1,3 +1,4 @@
+import { runUsageHeader } from '#contracts/run-usage';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { RequestLife } from '../../relay/interruption.ts';
 import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../budgets/ports.ts';
@@ -113,7 +114,10 @@ async function exchangeWithProcess(
     throw reason;
   });
   if (answer.kind === 'unreachable') throw new AgentRefusal('agent_unavailable');
-  const end = await sendAnswer(plane, exchange, answer, time.signal);
+  const end = await sendAnswer(plane, exchange, answer, {
+    isForAgent: caller.parent !== undefined,
+    signal: time.signal,
+  });
   // The process continues the run of a stream for a while, in case its client comes back.
   if (operation.name === 'message:stream' && end.kind !== 'whole') run?.endAfter(unwatchedMs);
   if (end.kind === 'client_gone' || end.kind === 'client_stuck') outgoing.destroy();
@@ -128,9 +132,13 @@ function sendAnswer(
   plane: ForwardParts,
   { outgoing, trace }: AgentExchange,
   answer: Extract<ProcessAnswer, { readonly kind: 'answer' }>,
-  signal: AbortSignal,
+  { isForAgent, signal }: { readonly isForAgent: boolean; readonly signal: AbortSignal },
 ): Promise<PipeEnd> {
-  outgoing.writeHead(answer.status, headersForClient(answer.headers, trace.traceparent));
+  const usage = isForAgent ? answer.headers[runUsageHeader] : undefined;
+  outgoing.writeHead(answer.status, {
+    ...headersForClient(answer.headers, trace.traceparent),
+    ...(typeof usage === 'string' ? { [runUsageHeader]: usage } : {}),
+  });
   outgoing.flushHeaders();
   return pipeAnswer(answer.body, outgoing, { idleMs: plane.clientIdleMs, signal });
 }

@@ -7,6 +7,7 @@ import type { RoutedVersion } from '#resources/agent-route';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentCaller } from '../calls/identify-caller.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
+import { smallerBudget } from '../calls/smaller-budget.ts';
 
 export type IdentityParts = {
   readonly keys: GatewayKeyRing;
@@ -46,7 +47,7 @@ export async function issueIdentity(
       ...call,
       groups,
       runId: uuid(),
-      budget: smaller(limits.budget, parent?.budget),
+      budget: smallerBudget(limits.budget, parent?.budget),
       timeoutMs: Math.min(limits.timeoutMs, leftMs),
     });
     const [token, granted] = await Promise.all([workload, grant]);
@@ -55,16 +56,4 @@ export async function issueIdentity(
     if (!(error instanceof UnsignableTokenError)) throw error;
     throw new AgentRefusal(error.code === 'token_too_large' ? 'invalid_request' : 'chain_refused');
   }
-}
-
-type Budget = RoutedVersion['limits']['budget'];
-
-/** A run that another one has started never has more than what that one may use. */
-function smaller(own: Budget, parent: Budget | undefined): Budget {
-  if (parent === undefined) return own;
-  return {
-    nodes: Math.min(own.nodes, parent.nodes),
-    modelTokens: Math.min(own.modelTokens, parent.modelTokens),
-    outputBytes: Math.min(own.outputBytes, parent.outputBytes),
-  };
 }

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { questionFlow } from '../../dataplane/agents/testing/agent-bundle.ts';
+import { type GrantedAgents, startGrantedAgents } from './start-granted-agents.ts';
+
+const childId = '01890a5d-ac96-774b-bcce-b302099a8091';
+const question = `\${${'input.question'}}`;
+const ask = { kind: 'agent', inputs: { data: { question } }, config: { agentId: childId } };
+/** Asks an agent twice, one call after the other: each of its runs has two nodes. */
+const twice = {
+  ...questionFlow(),
+  metadata: { flowId: '01890a5d-ac96-774b-bcce-b302099a8092', name: 'twice', version: 1 },
+  nodes: [
+    { id: 'start', kind: 'input' },
+    { id: 'one', ...ask },
+    { id: 'two', ...ask },
+    { id: 'end', kind: 'output', inputs: { data: { answer: `\${${'nodes.two.output.data.answer'}}` } } },
+  ],
+  edges: [
+    { from: 'start', to: 'one' },
+    { from: 'one', to: 'two' },
+    { from: 'two', to: 'end' },
+  ],
+};
+/** Asks an agent in four turns at the same time. */
+const atOnce = {
+  ...twice,
+  nodes: [
+    { id: 'start', kind: 'input' },
+    {
+      id: 'each',
+      kind: 'loop',
+      inputs: { items: [1, 2, 3, 4] },
+      config: { body: 'one', maxIterations: 4, concurrency: 4 },
+    },
+    { id: 'one', ...ask },
+    { id: 'end', kind: 'output', inputs: { data: { answer: 'done' } } },
+  ],
+  edges: [
+    { from: 'start', to: 'each' },
+    { from: 'each', to: 'end' },
+  ],
+};
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the budget of a run'), () => {
+  let world: GrantedAgents;
+  beforeAll(async () => {
+    world = await startGrantedAgents();
+    await world.add({ name: 'child', agentId: childId, bundle: {} });
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  const parentOf = (name: string, flow: object, nodes: number) =>
+    world.add({
+      name,
+      flow: flow as never,
+      bundle: { requires: [{ kind: 'agent', name: childId }] },
+      budget: { nodes, modelTokens: 1_000, outputBytes: 100_000 },
+    });
+  const outcomeOf = async (agentId: string): Promise<unknown> => {
+    const { status, json, headers } = await world.send(agentId, [{ data: { question: 'why' } }]);
+    // People are not told what a run has used.
+    expect(headers.has('x-portcullis-run-usage')).toBe(false);
+    const error = json['error'] as { details?: [{ metadata?: { code?: unknown } }] } | undefined;
+    return status === 200 ? 'answered' : error?.details?.[0]?.metadata?.code;
+  };
+
+  test.each([
+    // The second call gets half of the four nodes that are left after five.
+    ['two nodes for each call', 9, 'answered'],
+    ['one node for the second call', 8, 'flow_failed'],
+    ['one node for the first call', 4, 'flow_failed'],
+    ['no node for the first call', 3, 'budget_exceeded'],
+  ])('a run with %s ends as it should', async (_what, nodes, expected) => {
+    expect(await outcomeOf(await parentOf(`twice-${nodes}`, twice, nodes))).toBe(expected);
+  });
+
+  test.each([
+    ['enough for each of four calls at the same time', 60, 'answered'],
+    ['too little for each of four calls at the same time', 6, 'budget_exceeded'],
+  ])('a run with %s ends as it should', async (_what, nodes, expected) => {
+    expect(await outcomeOf(await parentOf(`at-once-${nodes}`, atOnce, nodes))).toBe(expected);
+  });
+});

@@ -1,0 +1,24 @@
+/** What a run has used together with the runs that it has started, or may use. */
+export type RunAmounts = { readonly nodes: number; readonly modelTokens: number; readonly outputBytes: number };
+
+/**
+ * The header in which an agent tells the agent that called it what its run has used. The gateway passes it on to agents only.
+ * A caller without it takes the run to have used everything that it was given.
+ */
+export const runUsageHeader = 'x-portcullis-run-usage';
+
+export const noUsage: RunAmounts = { nodes: 0, modelTokens: 0, outputBytes: 0 };
+
+const form = /^nodes=(\d{1,9}),modelTokens=(\d{1,9}),outputBytes=(\d{1,9})$/;
+
+export function writeRunUsage({ nodes, modelTokens, outputBytes }: RunAmounts): string {
+  return `nodes=${nodes},modelTokens=${modelTokens},outputBytes=${outputBytes}`;
+}
+
+/** @returns undefined for a value that is absent, repeated or of another form */
+export function readRunUsage(header: string | readonly string[] | undefined): RunAmounts | undefined {
+  const found = typeof header === 'string' ? form.exec(header) : null;
+  if (found === null) return undefined;
+  const [nodes = 0, modelTokens = 0, outputBytes = 0] = found.slice(1).map(Number);
+  return { nodes, modelTokens, outputBytes };
+}

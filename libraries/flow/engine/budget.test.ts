@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import type { RunAmounts } from '#contracts/run-usage';
+import { flowText } from '../testing/flow-text.ts';
+import { runText } from '../testing/scripted-ports.ts';
+import { BudgetMeter, fullBudget } from './budget.ts';
+import type { FlowPorts } from './ports.ts';
+
+const budget = (amount: number) => ({ ...fullBudget, nodes: amount, modelTokens: amount, outputBytes: amount });
+const all = (amount: number): RunAmounts => ({ nodes: amount, modelTokens: amount, outputBytes: amount });
+
+test('the only call under way gets half of what is left, and gives back what it has not used', () => {
+  const meter = new BudgetMeter(budget(100));
+  meter.spend('nodes', 10);
+  const share = meter.reserve(1);
+  expect(share.amounts).toEqual({ ...all(50), nodes: 45 });
+  expect(meter.left('nodes')).toBe(45);
+  share.report(all(30));
+  share.settle();
+  expect(meter.used()).toEqual({ ...all(30), nodes: 40 });
+});
+
+test('a call without a report has used its whole share', () => {
+  const meter = new BudgetMeter(budget(100));
+  meter.reserve(1).settle();
+  expect(meter.used()).toEqual(all(50));
+});
+
+test('calls at the same time get equal shares that are never more than the budget together', () => {
+  const meter = new BudgetMeter(budget(100));
+  const shares = [1, 2, 3].map(() => meter.reserve(3).amounts.nodes);
+  expect(shares).toEqual([25, 25, 25]);
+});
+
+test('a share has at least one of each amount', () => {
+  expect(new BudgetMeter(budget(5)).reserve(4).amounts).toEqual(all(1));
+  expect(() => new BudgetMeter(budget(4)).reserve(4)).toThrow(expect.objectContaining({ code: 'budget_exceeded' }));
+});
+
+test('a call that reports more than the run has ends the run', () => {
+  const meter = new BudgetMeter(budget(10));
+  const share = meter.reserve(1);
+  share.report({ ...all(10), modelTokens: 11 });
+  expect(() => share.settle()).toThrow(expect.objectContaining({ code: 'budget_exceeded' }));
+});
+
+const ask = { kind: 'agent', inputs: { text: 'hello' }, config: { agentId: '01890a5d-ac96-774b-bcce-b302099a8061' } };
+const chain = flowText({
+  nodes: [
+    { id: 'one', ...ask },
+    { id: 'two', ...ask },
+  ],
+  edges: [
+    ['start', 'one'],
+    ['one', 'two'],
+    ['two', 'end'],
+  ],
+});
+const loop = flowText({
+  nodes: [
+    {
+      id: 'each',
+      kind: 'loop',
+      inputs: { items: [1, 2, 3, 4] },
+      config: { body: 'one', maxIterations: 4, concurrency: 4 },
+    },
+    { id: 'one', ...ask },
+  ],
+  edges: [
+    ['start', 'each'],
+    ['each', 'end'],
+  ],
+});
+
+/** Runs of a called agent that use this many nodes of their share. */
+function agentUsing(nodes: number) {
+  const shares: number[] = [];
+  const agent: FlowPorts['agent'] = async (_, { share }) => {
+    shares.push(share?.amounts.nodes ?? 0);
+    await new Promise((resolve) => setImmediate(resolve));
+    share?.report({ nodes, modelTokens: 1, outputBytes: 1 });
+    return { text: 'done' };
+  };
+  return { shares, agent };
+}
+
+// The flow itself uses four nodes: start, one, two, end.
+test.each([
+  ['14', 14, 'result'],
+  ['13', 13, 'failed'],
+])('a run of %s nodes with two calls of five nodes one after the other ends with a %s', async (_what, nodes, type) => {
+  const { agent, shares } = agentUsing(5);
+  const { last } = await runText(chain, { agent }, { budget: { nodes } });
+  expect(last?.type).toBe(type);
+  // Two nodes were spent before the first call, eight before the second one.
+  expect(shares).toEqual([(nodes - 2) / 2, (nodes - 8) / 2].map(Math.floor));
+});
+
+test('calls of turns at the same time have equal shares of the run', async () => {
+  const { agent, shares } = agentUsing(1);
+  const { last } = await runText(loop, { agent }, { budget: { nodes: 102 } });
+  expect(last?.type).toBe('result');
+  expect(shares.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(102);
+  expect(Math.min(...shares)).toBeGreaterThanOrEqual(19);
+});
