@@ -66,7 +66,7 @@ const authority = {
     }),
   ),
   PORTCULLIS_AGENT_EXPOSURE: setting.choice({
-    help: 'callers that gateways admit over MCP: R1 = listed confirmers, R2 = all with the right invoke; processes of agents admit listed confirmers only',
+    help: 'callers that gateways admit over MCP: R1 = listed confirmers, R2 = all with the right invoke',
     choices: ['R1', 'R2'],
     default: 'R1',
   }),

@@ -77,7 +77,7 @@ describe.skipIf(missingPostgres !== undefined)('a real agent behind the gateway'
     expect(again.status).toBe(304);
   });
 
-  test('a listed confirmer calls the tool of an agent over MCP, and every other caller gets 404', async () => {
+  test('a listed confirmer calls the tool of an agent over MCP, and every other caller gets 404 until the route says R2', async () => {
     const message = {
       jsonrpc: '2.0',
       id: 1,
@@ -90,5 +90,13 @@ describe.skipIf(missingPostgres !== undefined)('a real agent behind the gateway'
     await world.allow('ben', 'invoke', agentId);
     expect((await world.call(`${agentId}/mcp`, { as: 'ben', body: message, headers })).status).toBe(404);
     expect((await world.call(`${agentId}/message:send`, { as: 'ben', body })).status).toBe(200);
+
+    // With R2 the running process takes every caller whom the gateway admits, without a restart.
+    await world.serve({ name: 'question', agentId, versions: [version], served: version.versionId, exposure: 'R2' });
+    const admitted = await world.call(`${agentId}/mcp`, { as: 'ben', body: message, headers });
+    expect([admitted.status, admitted.headers.has('mcp-session-id')]).toEqual([200, true]);
+    expect((await world.call(`${agentId}/mcp`, { as: 'bob', body: message, headers })).status).toBe(404);
+    await world.serve({ name: 'question', agentId, versions: [version], served: version.versionId, exposure: 'R1' });
+    expect((await world.call(`${agentId}/mcp`, { as: 'ben', body: message, headers })).status).toBe(404);
   });
 });

@@ -295,6 +295,7 @@ const agents = z.strictObject({
     url: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(2_048)]),
     key: existingSecret,
   }),
+  exposure: z.enum(['R1', 'R2']),
   mcpConfirmers: agentTemplate.mcpConfirmers.unwrap(),
   connections: connectionsFileSchema.shape.connections,
   logLevel,

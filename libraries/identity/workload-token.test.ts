@@ -60,9 +60,18 @@ test('a workload token names the caller, the version and the operation', async (
     operation,
     subject: ann,
     actors,
+    exposure: 'R1',
     tokenId: decodeJwt(token).jti,
     expiresAt: new Date((now() + 60) * 1_000),
   });
+});
+
+test('a workload token says R2 only if the gateway wrote it, and no other exposure is accepted', async () => {
+  expect(await verifier.verify(await mint({ exposure: 'R2' }), operation)).toMatchObject({ exposure: 'R2' });
+  expect(await verifier.verify(await mint({ exposure: 'R1' }), operation)).toMatchObject({ exposure: 'R1' });
+  for (const exposure of ['R3', 'r2', '', null, ['R2']]) {
+    expect(await codeOf(await forge({ exposure }))).toBe('claims_invalid');
+  }
 });
 
 describe('times', () => {

@@ -24,11 +24,16 @@ function workloadAudience({ agentId, versionId }: Pick<DelegatedCall, 'agentId' 
   return `urn:portcullis:agent:${encodeURIComponent(agentId)}:version:${encodeURIComponent(versionId)}`;
 }
 
+/** R1: listed confirmers only; R2: every caller whom the gateway admitted (`agents:mcp-auth:r1-only`). */
+export type McpExposure = 'R1' | 'R2';
+
 type MintWorkloadOptions = DelegatedCall & {
   readonly key: GatewayKey;
   readonly issuer: string;
   /** The operation of the protocol that the call asks for, for example `message:send`. */
   readonly operation: string;
+  /** Whom the agent admits over MCP; R1 when absent. */
+  readonly exposure?: McpExposure;
   readonly ttlSeconds?: number;
   readonly clock?: Clock;
 };
@@ -38,8 +43,8 @@ type MintWorkloadOptions = DelegatedCall & {
  * @throws UnsignableTokenError
  */
 export async function mintWorkloadToken(options: MintWorkloadOptions): Promise<string> {
-  const { ttlSeconds = kind.longestSeconds, clock = systemClock, operation } = options;
-  const claims = { operation, scope };
+  const { ttlSeconds = kind.longestSeconds, clock = systemClock, operation, exposure = 'R1' } = options;
+  const claims = { operation, scope, ...(exposure === 'R1' ? {} : { exposure }) };
   const [audience, tokenId] = [workloadAudience(options), randomUUID()];
   return await signGatewayToken({ ...options, kind, audience, tokenId, ttlSeconds, clock, claims });
 }
@@ -48,6 +53,7 @@ export async function mintWorkloadToken(options: MintWorkloadOptions): Promise<s
 type VerifiedCall = DelegatedCall & {
   readonly kind: 'workload';
   readonly operation: string;
+  readonly exposure: McpExposure;
   readonly tokenId: string;
   readonly expiresAt: Date;
 };
@@ -93,6 +99,9 @@ export function createWorkloadVerifier(options: WorkloadVerifierOptions): Worklo
       if (own(claims, 'scope') !== scope) return refuseToken('scope_wrong');
       const forOperation = own(claims, 'operation');
       if (!isName(forOperation) || forOperation !== operation) return refuseToken('operation_wrong');
+      const given = own(claims, 'exposure');
+      const exposure = given === undefined ? 'R1' : given;
+      if (exposure !== 'R1' && exposure !== 'R2') return refuseToken('claims_invalid');
       if (read.issuedAt < startedAt) return refuseToken('issued_before_start');
       // There is no await between the last check and this entry, so that one of two equal concurrent tokens is
       // accepted.
@@ -106,7 +115,7 @@ export function createWorkloadVerifier(options: WorkloadVerifierOptions): Worklo
           return refuseToken('expired');
         case 'added': {
           const { issuedAt: _, expiresAt, ...call } = read;
-          return { kind: 'workload', ...call, operation, expiresAt: new Date(expiresAt * 1_000) };
+          return { kind: 'workload', ...call, operation, exposure, expiresAt: new Date(expiresAt * 1_000) };
         }
       }
     },

@@ -1,6 +1,7 @@
 import type { FlowResult } from '#flow/engine/run-events';
 import type { Subject } from '#identity/identity';
 import type { GrantedBudget } from '#identity/run-grant';
+import type { McpExposure } from '#identity/workload-token';
 import type { JsonValue } from '#kit/json/json-value';
 
 /** The right of a run to ask the gateway for tokens, and what the run may use at most. */
@@ -14,6 +15,8 @@ export type ExecutionIdentity = {
   /** The act chain; the direct caller is first. */
   readonly actors: readonly Subject[];
   readonly tenant: string | undefined;
+  /** Whom the version admits over MCP, as the gateway says; R1 in development mode. */
+  readonly exposure: McpExposure;
   /** Verified; undefined in development mode. */
   readonly grant: CallGrant | undefined;
 };

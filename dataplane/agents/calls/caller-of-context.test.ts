@@ -8,10 +8,10 @@ import { callerOfContext } from './caller-of-context.ts';
 const person = { issuer: 'https://people.example', subject: 'ann' };
 const agent = { issuer: 'https://gateway.example', subject: 'helper' };
 const identities: readonly ExecutionIdentity[] = [
-  { subject: person, actors: [], tenant: undefined, grant: undefined },
-  { subject: person, actors: [], tenant: 'default', grant: undefined },
-  { subject: person, actors: [agent], tenant: 'default', grant: undefined },
-  { subject: agent, actors: [person], tenant: 'default', grant: undefined },
+  { subject: person, actors: [], tenant: undefined, exposure: 'R1', grant: undefined },
+  { subject: person, actors: [], tenant: 'default', exposure: 'R1', grant: undefined },
+  { subject: person, actors: [agent], tenant: 'default', exposure: 'R1', grant: undefined },
+  { subject: agent, actors: [person], tenant: 'default', exposure: 'R1', grant: undefined },
 ];
 
 test('the caller of a request has the key of the identity that the request was built from', () => {

@@ -64,10 +64,11 @@ async function checkMcpProtocol({ agent }: AgentServer, exchange: Exchange): Pro
   return receive(exchange, agent.bundle.limits.requestBytes);
 }
 
-/** Step two of MCP: the identity of the call, which must be a confirmer of this profile. */
+/** Step two of MCP: the identity of the call, which must be a confirmer of this profile unless the gateway says R2. */
 async function verify({ verifier, mcpConfirmers }: AgentServer, { incoming }: Exchange): Promise<ExecutionIdentity> {
   const identity = await verifier.verify(incoming.rawHeaders, 'mcp');
-  if (!mcpConfirmers.has(confirmerName(identity.subject))) throw new AgentError('not_found');
+  if (identity.exposure === 'R1' && !mcpConfirmers.has(confirmerName(identity.subject)))
+    throw new AgentError('not_found');
   return identity;
 }
 

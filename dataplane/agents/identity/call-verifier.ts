@@ -43,7 +43,7 @@ export function createHeaderVerifier(): CallVerifier {
       }
       const issuer = 'development:agents';
       const actors = agent === undefined ? [] : [{ issuer, subject: agent }];
-      return { subject: { issuer, subject: user }, actors, tenant, grant: undefined };
+      return { subject: { issuer, subject: user }, actors, tenant, exposure: 'R1', grant: undefined };
     },
   };
 }

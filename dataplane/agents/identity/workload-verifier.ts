@@ -36,8 +36,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): CallVerifier
       if (bearer.kind === 'refusal') throw new AgentError('unauthenticated');
       const found = await verifier.verify(bearer.token, operation);
       if (found.kind === 'workload') {
-        const { subject, actors, tenant } = found;
-        return { subject, actors, tenant, grant: await grantOf(rawHeaders, found) };
+        const { subject, actors, tenant, exposure } = found;
+        return { subject, actors, tenant, exposure, grant: await grantOf(rawHeaders, found) };
       }
       if (found.status === 503) throw new AgentError('identity_unavailable');
       throw new AgentError(found.code === 'scope_wrong' ? 'forbidden' : 'unauthenticated');

@@ -66,7 +66,13 @@ function keyVerifier(key: string, subject: string): CallVerifier {
     async verify(rawHeaders) {
       const bearer = bearerToken(rawHeaders);
       if (!bearer.ok || bearer.token !== key) throw new AgentError('unauthenticated');
-      return { subject: { ...selfcheckSubject, subject }, actors: [], tenant: undefined, grant: undefined };
+      return {
+        subject: { ...selfcheckSubject, subject },
+        actors: [],
+        tenant: undefined,
+        exposure: 'R1' as const,
+        grant: undefined,
+      };
     },
   };
 }

@@ -99,7 +99,11 @@ async function exchangeWithProcess(
     throw new AgentRefusal('token_exposed');
   }
   const body = await receiveCallBody(plane, exchange, { operation, version, token }, { held, signal: life.signal });
-  const identity = await issueIdentity(plane, { caller, agentId: spec.agentId, version, operation });
+  const identity = await issueIdentity(plane, {
+    ...{ caller, version, operation },
+    agentId: spec.agentId,
+    exposure: spec.exposure,
+  });
   const isLong = operation.isRun || operation.name === 'tasks:subscribe';
   using time = withTimeout(life.signal, isLong ? version.limits.timeoutMs + slackMs : shortMs);
   const process = {

@@ -3,7 +3,7 @@ import type { GatewayKeyRing } from '#identity/gateway-key-ring';
 import { UnsignableTokenError } from '#identity/gateway-token';
 import { grantHeader, mintRunGrant } from '#identity/run-grant';
 import { mintWorkloadToken } from '#identity/workload-token';
-import type { RoutedVersion } from '#resources/agent-route';
+import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentCaller } from '../calls/identify-caller.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
@@ -20,6 +20,8 @@ type IssueOptions = {
   readonly agentId: string;
   readonly version: RoutedVersion;
   readonly operation: AgentOperation;
+  /** Whom the environment admits to the agent over MCP. */
+  readonly exposure: AgentRouteSpec['exposure'];
 };
 
 /** Life of a workload token, seconds. It is used at once. */
@@ -32,7 +34,7 @@ const workloadSeconds = 30;
  */
 export async function issueIdentity(
   { keys, issuer }: IdentityParts,
-  { caller, agentId, version, operation }: IssueOptions,
+  { caller, agentId, version, operation, exposure }: IssueOptions,
 ): Promise<Readonly<Record<string, string>>> {
   const { subject, actors, tenant, groups, parent } = caller;
   const key = await keys.signingKey();
@@ -41,7 +43,12 @@ export async function issueIdentity(
   const leftMs = parent === undefined ? limits.timeoutMs : parent.deadline.getTime() - Date.now();
   if (leftMs <= 0) throw new AgentRefusal('deadline_exceeded');
   try {
-    const workload = mintWorkloadToken({ ...call, operation: operation.name, ttlSeconds: workloadSeconds });
+    const workload = mintWorkloadToken({
+      ...call,
+      ...(operation.mode === 'MCP' ? { exposure } : {}),
+      operation: operation.name,
+      ttlSeconds: workloadSeconds,
+    });
     if (!operation.isRun) return { authorization: `Bearer ${await workload}` };
     const grant = mintRunGrant({
       ...call,
