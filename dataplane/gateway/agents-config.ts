@@ -64,6 +64,18 @@ export const agentSettings = {
     max: 100_000_000,
     default: 0,
   }),
+  PORTCULLIS_AGENT_TOKENS_PER_DAY: setting.integer({
+    help: 'tokens of models that runs of one person with one agent use in a day (UTC), in all replicas together; then further runs get 429; 0: no limit',
+    min: 0,
+    max: 1_000_000_000_000,
+    default: 0,
+  }),
+  PORTCULLIS_AGENT_BYTES_PER_DAY: setting.integer({
+    help: 'bytes of bodies between one person and one agent in a day (UTC), in all replicas together; then further runs get 429; 0: no limit',
+    min: 0,
+    max: 1_000_000_000_000,
+    default: 0,
+  }),
 };
 
 export type AgentsConfig = {
@@ -95,6 +107,8 @@ type AgentValues = Parameters<typeof relationsOf>[0] & {
   readonly PORTCULLIS_AGENT_RUNS_PER_MINUTE: number;
   readonly PORTCULLIS_AGENT_BUDGET_PER_MINUTE: number;
   readonly PORTCULLIS_AGENT_BUDGET_PER_DAY: number;
+  readonly PORTCULLIS_AGENT_TOKENS_PER_DAY: number;
+  readonly PORTCULLIS_AGENT_BYTES_PER_DAY: number;
 };
 
 /** The settings of agents; undefined for a gateway without signing keys. @throws ConfigError */
@@ -142,7 +156,15 @@ export function agentsOf(read: AgentValues): AgentsConfig | undefined {
 function budgetsOf({
   PORTCULLIS_AGENT_BUDGET_PER_MINUTE: minute,
   PORTCULLIS_AGENT_BUDGET_PER_DAY: day,
+  PORTCULLIS_AGENT_TOKENS_PER_DAY: tokens,
+  PORTCULLIS_AGENT_BYTES_PER_DAY: bytes,
 }: AgentValues): BudgetLimits | undefined {
   const limit = (value: number): number | undefined => (value === 0 ? undefined : value);
-  return minute === 0 && day === 0 ? undefined : { perMinute: limit(minute), perDay: limit(day) };
+  if ([minute, day, tokens, bytes].every((value) => value === 0)) return undefined;
+  return {
+    perMinute: limit(minute),
+    perDay: limit(day),
+    tokensPerDay: limit(tokens),
+    bytesPerDay: limit(bytes),
+  };
 }

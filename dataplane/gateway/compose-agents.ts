@@ -46,6 +46,7 @@ export type HeldAgents = {
   readonly table: Pick<AgentTable, 'isComplete' | 'hasPending'>;
   readonly keys: GatewayKeyRing;
   readonly handler: AgentHandler;
+  readonly budgets: RunBudgets;
   /** The member `agents` of the report of this replica. */
   report(): NonNullable<GatewayReportSpec['agents']>;
 };
@@ -70,6 +71,7 @@ export async function composeAgents(
     followAgentRoutes({ table, openSource: tools.openSource, prove: client.prove, onChange, logger }),
   );
   const connections = await connectionsOf(parts, config, tools);
+  const budgets = budgetsIn(parts, config, tools);
   const handler = createAgentHandler({
     connections,
     connectionTokens: createConnectionTokenVerifier(own),
@@ -82,7 +84,7 @@ export async function composeAgents(
     keys,
     issuer,
     grants: createRunGrantVerifier(own),
-    budgets: budgetsIn(parts, config, tools),
+    budgets,
     runs: createRunLimiter(config.runs, () => performance.now()),
     confirmers: new Set(config.confirmers),
     metrics: createAgentCallMetrics(tools.registry),
@@ -97,6 +99,7 @@ export async function composeAgents(
     table,
     keys,
     handler,
+    budgets,
     report() {
       const state = table.state();
       const byRoute = (one: { readonly route: string }, other: { readonly route: string }): number =>

@@ -13,7 +13,7 @@ import type { Relations } from '#relations/ports';
 import type { AgentRoute } from '#resources/agent-route';
 import { maxProviderStates } from '#resources/gateway-report';
 import { createActivityLog } from './activity/activity-log.ts';
-import type { RunBudgets } from './agents/budgets/ports.ts';
+import { noBudgets, type RunBudgets } from './agents/budgets/ports.ts';
 import { type ClientAdmission, createClientAdmission } from './clients/admit-clients.ts';
 import { openClientKeys, openToAll } from './clients/client-keys.ts';
 import { composeAgents, type HeldAgents } from './compose-agents.ts';
@@ -146,6 +146,7 @@ export async function createGatewayService(
     checks: watchedChecks,
     metrics,
     activity,
+    budgets: agents?.budgets ?? noBudgets,
     spans,
     logger,
     shutdown: shutdown.signal,

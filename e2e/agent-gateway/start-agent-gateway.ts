@@ -126,6 +126,7 @@ export async function startAgentGateway(settings: Readonly<Record<string, string
           PORTCULLIS_IDENTITY: 'production',
           PORTCULLIS_GATEWAY_ISSUER: gatewayIssuer,
           PORTCULLIS_GATEWAY_KEYS_FILE: file(`jwks-${versions}.json`, keySet),
+          PORTCULLIS_AGENT_GATEWAY_URL: platform.url,
           PORTCULLIS_MODEL_GATEWAY_URL: platform.url,
           PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: file('gateway.key', `${platform.key}\n`),
           PORTCULLIS_MCP_CONFIRMERS: `${peopleIssuer}|ann`,

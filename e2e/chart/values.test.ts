@@ -182,6 +182,8 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['agents.relations', ['postgres', 'openfga'], ['redis', '']],
   ['agents.openfga.url', ['', 'http://a.example:8080'], ['a', 'grpc://a']],
   ['agents.budgetPerMinute', [0, 1_000_000], [-1, 1_000_001]],
+  ['agents.tokensPerDay', [0, 1_000_000_000_000], [-1, 1_000_000_000_001]],
+  ['agents.bytesPerDay', [0, 1_000_000_000_000], [-1, 1_000_000_000_001]],
   ['agents.exposure', ['R1', 'R2'], ['r1', 'R3', '']],
   ['agents.budgetPerDay', [0, 100_000_000], [-1, 100_000_001]],
   [

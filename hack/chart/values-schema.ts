@@ -283,6 +283,8 @@ const agents = z.strictObject({
   runsPerMinute: z.int().min(1).max(1_000_000),
   budgetPerMinute: z.int().min(0).max(1_000_000),
   budgetPerDay: z.int().min(0).max(100_000_000),
+  tokensPerDay: z.int().min(0).max(1_000_000_000_000),
+  bytesPerDay: z.int().min(0).max(1_000_000_000_000),
   quota: z.strictObject({
     hard: z.partialRecord(
       // The only resources of which a quota can count the pods of one priority class.

@@ -1,3 +1,4 @@
+import type { Subject } from '#identity/identity';
 import type { ModelTokenVerifier } from '#identity/model-token';
 import { bearerToken } from '#kit/http/bearer';
 import { type Clock, systemClock } from '#kit/time/clock';
@@ -7,12 +8,16 @@ import type { ClientKeys } from './client-keys.ts';
 /** Characters of the id of an agent that are kept as the name of the client. */
 const maxNameLength = 64;
 
+/** An agent that calls a model, and the person for whom it does. */
+export type AgentRun = { readonly agentId: string; readonly person: Subject };
+
 /** A client that may call models: all of them, or those of its key or token. */
 type AdmittedClient = {
   readonly kind: 'client';
   readonly name?: string;
   readonly aliases?: ReadonlySet<string>;
   readonly dailyTokens?: number;
+  readonly run?: AgentRun;
 };
 type ClientRefusal = {
   readonly kind: 'refused';
@@ -48,7 +53,8 @@ export function createClientAdmission(
       if (tokens === undefined || !bearer.ok) return { kind: 'refused', code: 'unauthenticated' };
       const found = await tokens.verify(bearer.token);
       if (found.kind === 'model_client') {
-        return { kind: 'client', name: found.agentId.slice(0, maxNameLength), aliases: found.aliases };
+        const { agentId, aliases, subject: person } = found;
+        return { kind: 'client', name: agentId.slice(0, maxNameLength), aliases, run: { agentId, person } };
       }
       return { kind: 'refused', code: found.status === 503 ? 'identity_unavailable' : 'unauthenticated' };
     },

@@ -6,8 +6,9 @@ import type { Spans } from '#kit/trace/span';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { ActivityLog } from '../activity/activity-log.ts';
 import type { NotedChecks } from '../activity/note-checks.ts';
+import type { RunBudgets } from '../agents/budgets/ports.ts';
 import type { TokenUsage } from '../chat/read-usage.ts';
-import type { ClientAdmission } from '../clients/admit-clients.ts';
+import type { AgentRun, ClientAdmission } from '../clients/admit-clients.ts';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
 import type { ProviderWatch } from '../providers/watch-providers.ts';
 import type { ClientError } from '../relay/client-error.ts';
@@ -29,6 +30,8 @@ export type Gateway = {
   readonly bytes: ByteBudget;
   readonly metrics: GatewayMetrics;
   readonly activity: ActivityLog;
+  /** Budgets of the people for whom agents call models. */
+  readonly budgets: Pick<RunBudgets, 'use'>;
   readonly spans: Spans;
   readonly logger: Logger;
   /** Longest duration of a request, milliseconds. */
@@ -80,6 +83,8 @@ export type RequestContext = {
   client?: string | undefined;
   /** Tokens that the client may use in a day; undefined if its key says nothing about them. */
   dailyTokens?: number | undefined;
+  /** The agent and the person whose run calls; undefined for a client that is no agent. */
+  run?: AgentRun | undefined;
   /** The tokens that the provider reported last for this request. */
   usage?: TokenUsage | undefined;
   /** The models that the key or token of the client names; undefined if the client may call every one. */

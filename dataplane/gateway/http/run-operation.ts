@@ -6,6 +6,7 @@ import { drainRefused } from '#kit/http/read-body';
 import { openTrace } from '#kit/http/trace-context';
 import { describeFailure } from '#kit/log/describe-failure';
 import { decisionRecordOf, noteChecks } from '../activity/note-checks.ts';
+import { countUse } from '../agents/budgets/count-use.ts';
 import type { GatewayOperationName } from '../metrics/gateway-metrics.ts';
 import type { OutcomeName } from '../metrics/outcomes.ts';
 import { type ClientError, clientErrors, plainError } from '../relay/client-error.ts';
@@ -54,9 +55,16 @@ export async function runOperation(
   if (outgoing.destroyed) unsent.dispose();
   else outgoing.once('close', () => unsent.dispose());
   boundUnread(outgoing, gateway.clientIdleMs);
+  await countTokens(context);
   const outcome = report(context, operation, result, (performance.now() - started) / 1_000);
   const attributes = { 'portcullis.model': context.pin?.route.spec.alias, 'portcullis.outcome': outcome };
   endSpan({ attributes, failed: outcome !== 'passed' && outcome !== 'masked' });
+}
+
+/** Counts the tokens of a call of an agent in the budget of the person for whom it was made. */
+async function countTokens({ gateway, run, usage }: RequestContext): Promise<void> {
+  if (run === undefined || usage === undefined) return;
+  await countUse(gateway, { ...run, used: { tokens: usage.input + usage.output, bytes: 0 } });
 }
 
 /** A UUID, or 32 hexadecimal digits as the ids of nginx and of traces. */
@@ -86,6 +94,7 @@ async function answerTo(context: RequestContext, operation: GatewayOperation): P
   context.client = client.name;
   context.aliases = client.aliases;
   context.dailyTokens = client.dailyTokens;
+  context.run = client.run;
   try {
     return await operation.run(context);
   } catch (reason) {

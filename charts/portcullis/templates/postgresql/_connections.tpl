@@ -11,7 +11,7 @@ one is for metrics.
 {{- if .memory.enabled }}{{ $connections = add $connections (mul 11 (include "portcullis.memoryPods" $ | int)) }}{{ end -}}
 {{- if .catalogue.enabled }}{{ $connections = add $connections (mul 10 (include "portcullis.cataloguePods" $ | int)) }}{{ end -}}
 {{- if .agents.enabled }}
-{{- $perGateway := ternary 14 10 (or (gt (int .agents.budgetPerMinute) 0) (gt (int .agents.budgetPerDay) 0)) -}}
+{{- $perGateway := ternary 14 10 (or (gt (int .agents.budgetPerMinute) 0) (gt (int .agents.budgetPerDay) 0) (gt (int64 .agents.tokensPerDay) 0) (gt (int64 .agents.bytesPerDay) 0)) -}}
 {{- $connections = add $connections (mul $perGateway (int .gateway.replicas)) (mul 3 (int .operator.replicas)) -}}
 {{- end -}}
 {{- end -}}

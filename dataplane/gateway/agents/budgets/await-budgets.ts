@@ -51,6 +51,10 @@ export function awaitBudgets(
       if (!isOpen) throw new BudgetsUnavailableError();
       return await budgets.take(agentId, person);
     },
+    async use(agentId, person, used) {
+      if (!isOpen) throw new BudgetsUnavailableError();
+      await budgets.use(agentId, person, used);
+    },
     async [Symbol.asyncDispose]() {
       stop.abort();
       await keeping;

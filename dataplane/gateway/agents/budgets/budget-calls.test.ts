@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Subject } from '#identity/identity';
 import type { ScriptedHttp } from '#kit/testing/scripted-http';
+import { until } from '#kit/testing/until';
 import { agentSubject } from '#relations/subject';
 import { exchangeGrant } from '../testing/exchange-grant.ts';
 import {
@@ -11,11 +12,12 @@ import {
   routedVersion,
   startAgentPlane,
 } from '../testing/start-agent-plane.ts';
-import { BudgetsUnavailableError, type UsedBudget } from './ports.ts';
+import { BudgetsUnavailableError, type RunUse, type UsedBudget } from './ports.ts';
 
 const path = `/agents/${agentId}/mcp`;
 const body = '{"jsonrpc":"2.0"}';
 const helperId = '01890a5d-ac96-774b-bcce-b302099a8077';
+const used: (readonly [string, Subject, RunUse])[] = [];
 const taken: (readonly [string, Subject])[] = [];
 let outcome: UsedBudget | undefined | 'away';
 let world: AgentPlaneWorld;
@@ -28,6 +30,10 @@ beforeAll(async () => {
       if (outcome === 'away') throw new BudgetsUnavailableError();
       return outcome;
     },
+    async use(agent, person, amounts) {
+      used.push([agent, person, amounts]);
+      if (outcome === 'away') throw new BudgetsUnavailableError();
+    },
   });
   process = await world.startProcess();
   for (const agent of [agentId, helperId]) world.allow('ann', 'invoke', agent);
@@ -39,6 +45,7 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 beforeEach(() => {
   outcome = undefined;
   taken.length = 0;
+  used.length = 0;
   process.forget();
 });
 
@@ -47,12 +54,20 @@ const call = async (more: object = {}) =>
 const runs = () => process.seen.filter(({ method }) => method === 'POST').length;
 
 test('a run whose person has used the budget is refused with 429 and the time to wait, and reaches no process', async () => {
-  outcome = { span: 'day', retryAfterSeconds: 4_321 };
+  outcome = { limit: 'tokens', span: 'day', retryAfterSeconds: 4_321 };
   const answer = await call();
   expect([answer.status, answer.headers.get('retry-after'), runs()]).toEqual([429, '4321', 0]);
   expect(await answer.json()).toMatchObject({ code: 'budget_used' });
   outcome = undefined;
   expect([(await call()).status, runs()]).toEqual([200, 1]);
+});
+
+test('the bytes of both bodies of a run count for its person', async () => {
+  process.play((response) => void response.end('{"done":1}'));
+  expect((await call()).status).toBe(200);
+  await until('the bytes are counted', async () => (used.length > 0 ? true : undefined));
+  const bytes = body.length + '{"done":1}'.length;
+  expect(used).toEqual([[agentId, { issuer: peopleIssuer, subject: 'ann' }, { tokens: 0, bytes }]]);
 });
 
 test('while the budgets cannot be read no run starts', async () => {

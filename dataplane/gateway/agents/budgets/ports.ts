@@ -1,16 +1,26 @@
 import type { Subject } from '#identity/identity';
 
-/** The span of time whose budget is used, and when its next one begins. */
-export type UsedBudget = { readonly span: 'minute' | 'day'; readonly retryAfterSeconds: number };
+/** The budget that is used, its span of time, and when its next span begins. */
+export type UsedBudget = {
+  readonly limit: 'runs' | 'tokens' | 'bytes';
+  readonly span: 'minute' | 'day';
+  readonly retryAfterSeconds: number;
+};
 
-/** The runs that one person may start with one agent, in all replicas together. */
+/** What runs have used: tokens that models reported, and bytes of the bodies of calls in both directions. */
+export type RunUse = { readonly tokens: number; readonly bytes: number };
+
+/** The runs, tokens and bytes that one person may use with one agent, in all replicas together. */
 export type RunBudgets = {
   /**
-   * Takes one run from the budgets of the minute and of the day, from both or from none.
+   * Takes one run from the budgets of the minute and of the day, from both or from none. No run may start either after the
+   * tokens or the bytes of the day are used.
    * @returns undefined for a run that may start
    * @throws BudgetsUnavailableError
    */
   take(agentId: string, person: Subject): Promise<UsedBudget | undefined>;
+  /** Counts what a run has used in the budgets of the day. @throws BudgetsUnavailableError */
+  use(agentId: string, person: Subject, used: RunUse): Promise<void>;
 };
 
 /** The budgets cannot be read or written now, so that no run may start. */
@@ -22,4 +32,4 @@ export class BudgetsUnavailableError extends Error {
 }
 
 /** Without limits: every run may start. */
-export const noBudgets: RunBudgets = { take: async () => undefined };
+export const noBudgets: RunBudgets = { take: async () => undefined, use: async () => undefined };

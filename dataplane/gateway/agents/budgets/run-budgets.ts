@@ -3,14 +3,27 @@ import type { Subject } from '#identity/identity';
 import type { Database } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { SqlUnavailableError } from '#sql/sql-error';
-import { BudgetsUnavailableError, type RunBudgets } from './ports.ts';
+import { BudgetsUnavailableError, type RunBudgets, type RunUse, type UsedBudget } from './ports.ts';
 
-/** Runs of one person with one agent; undefined for no limit. */
-export type BudgetLimits = { readonly perMinute: number | undefined; readonly perDay: number | undefined };
+/** Runs, and tokens and bytes of a day, of one person with one agent; undefined for no limit. */
+export type BudgetLimits = {
+  readonly perMinute: number | undefined;
+  readonly perDay: number | undefined;
+  readonly tokensPerDay: number | undefined;
+  readonly bytesPerDay: number | undefined;
+};
+
+type UsedRow = {
+  /** The budget of the day that is used. */
+  readonly of_day: UsedBudget['limit'] | null;
+  readonly minute_left: number;
+  readonly day_left: number;
+};
 
 const schema = 'agent_budgets';
 /** A limit that no count reaches, for a span without a limit. */
 const unlimited = 2_147_483_647;
+const unlimitedAmount = Number.MAX_SAFE_INTEGER;
 
 /** Creates the tables of the budgets. @throws SqlUnavailableError, MigrationError */
 export async function migrateBudgets(database: Database): Promise<void> {
@@ -23,7 +36,12 @@ export async function migrateBudgets(database: Database): Promise<void> {
  */
 export function openRunBudgets(
   { sql }: Pick<Database, 'sql'>,
-  { perMinute = unlimited, perDay = unlimited }: BudgetLimits,
+  {
+    perMinute = unlimited,
+    perDay = unlimited,
+    tokensPerDay = unlimitedAmount,
+    bytesPerDay = unlimitedAmount,
+  }: BudgetLimits,
 ): RunBudgets {
   async function take(agentId: string, person: Buffer): Promise<ReturnType<RunBudgets['take']>> {
     const taken = await sql`
@@ -33,30 +51,55 @@ export function openRunBudgets(
         minute_runs = case when used.minute_at < excluded.minute_at then 1 else used.minute_runs + 1 end,
         minute_at = greatest(used.minute_at, excluded.minute_at),
         day_runs = case when used.day_at < excluded.day_at then 1 else used.day_runs + 1 end,
+        day_tokens = case when used.day_at < excluded.day_at then 0 else used.day_tokens end,
+        day_bytes = case when used.day_at < excluded.day_at then 0 else used.day_bytes end,
         day_at = greatest(used.day_at, excluded.day_at)
       where (used.minute_at < excluded.minute_at or used.minute_runs < ${perMinute})
-        and (used.day_at < excluded.day_at or used.day_runs < ${perDay})
+        and (used.day_at < excluded.day_at or (used.day_runs < ${perDay}
+          and used.day_tokens < ${tokensPerDay} and used.day_bytes < ${bytesPerDay}))
       returning 1`;
     if (taken.length > 0) return undefined;
-    const [row] = await sql<{ readonly of_day: boolean; readonly minute_left: number; readonly day_left: number }[]>`
-      select day_at >= date_trunc('day', now(), 'UTC') and day_runs >= ${perDay} as of_day,
+    const [row] = await sql<UsedRow[]>`
+      select case
+          when day_at < date_trunc('day', now(), 'UTC') then null
+          when day_tokens >= ${tokensPerDay} then 'tokens'
+          when day_bytes >= ${bytesPerDay} then 'bytes'
+          when day_runs >= ${perDay} then 'runs'
+        end as of_day,
         ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - now()))::int as minute_left,
         ceil(extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::int as day_left
       from agent_budgets.runs_of_person where agent_id = ${agentId} and person = ${person}`;
-    const isOfDay = row?.of_day === true;
-    const left = isOfDay ? row.day_left : (row?.minute_left ?? 1);
-    return { span: isOfDay ? 'day' : 'minute', retryAfterSeconds: Math.max(1, left) };
+    const ofDay = row?.of_day ?? null;
+    const left = ofDay === null ? row?.minute_left : row?.day_left;
+    const retryAfterSeconds = Math.max(1, left ?? 1);
+    if (ofDay === null) return { limit: 'runs', span: 'minute', retryAfterSeconds };
+    return { limit: ofDay, span: 'day', retryAfterSeconds };
+  }
+
+  async function use(agentId: string, person: Buffer, { tokens, bytes }: RunUse): Promise<void> {
+    await sql`
+      insert into agent_budgets.runs_of_person as used
+        (agent_id, person, minute_at, minute_runs, day_at, day_runs, day_tokens, day_bytes)
+      values (${agentId}, ${person}, date_trunc('minute', now()), 0, date_trunc('day', now(), 'UTC'), 0, ${tokens}, ${bytes})
+      on conflict (agent_id, person) do update set
+        day_runs = case when used.day_at < excluded.day_at then 0 else used.day_runs end,
+        day_tokens = case when used.day_at < excluded.day_at then 0 else used.day_tokens end + excluded.day_tokens,
+        day_bytes = case when used.day_at < excluded.day_at then 0 else used.day_bytes end + excluded.day_bytes,
+        day_at = greatest(used.day_at, excluded.day_at)`;
+  }
+
+  async function asUnavailable<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof SqlUnavailableError) throw new BudgetsUnavailableError(error);
+      throw error;
+    }
   }
 
   return {
-    async take(agentId, person) {
-      try {
-        return await take(agentId, personDigest(person));
-      } catch (error) {
-        if (error instanceof SqlUnavailableError) throw new BudgetsUnavailableError(error);
-        throw error;
-      }
-    },
+    take: async (agentId, person) => await asUnavailable(take(agentId, personDigest(person))),
+    use: async (agentId, person, used) => await asUnavailable(use(agentId, personDigest(person), used)),
   };
 }
 

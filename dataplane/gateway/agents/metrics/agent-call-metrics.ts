@@ -23,7 +23,7 @@ export type AgentCallMetrics = {
   }): void;
   exchanged(outcome: string): void;
   /** A run was refused because the budget of its person is used. */
-  budgetUsed(agent: string, span: UsedBudget['span']): void;
+  budgetUsed(agent: string, used: UsedBudget): void;
 };
 
 /** Results of the token exchange: that of RFC 8693, or `issued`. */
@@ -72,8 +72,8 @@ export function createAgentCallMetrics(registry: Metrics): AgentCallMetrics {
   });
   const refusals = registry.counter({
     name: 'portcullis_gateway_agent_budget_refusals_total',
-    help: 'Runs that were refused because their person has used the budget of the span, by agent.',
-    labels: { agent, span: ['minute', 'day'] },
+    help: 'Runs that were refused because their person has used a budget of the span, by agent and budget.',
+    labels: { agent, limit: ['runs', 'tokens', 'bytes'], span: ['minute', 'day'] },
   });
   return {
     runs: inFlight.series({}),
@@ -85,7 +85,7 @@ export function createAgentCallMetrics(registry: Metrics): AgentCallMetrics {
       if (facts.sent > 0) bytes.add({ agent: name, direction: 'to_agent' }, facts.sent);
       if (facts.received > 0) bytes.add({ agent: name, direction: 'to_client' }, facts.received);
     },
-    budgetUsed: (name, span) => refusals.add({ agent: name, span }),
+    budgetUsed: (name, { limit, span }) => refusals.add({ agent: name, limit, span }),
     exchanged: (outcome) => exchanges.add({ outcome: outcome as 'issued' }),
   };
 }

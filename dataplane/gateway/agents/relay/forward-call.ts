@@ -1,6 +1,8 @@
 import { runUsageHeader } from '#contracts/run-usage';
 import { withTimeout } from '#kit/concurrency/abort';
+import type { Logger } from '#kit/log/logger';
 import type { RequestLife } from '../../relay/interruption.ts';
+import { countUse } from '../budgets/count-use.ts';
 import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../budgets/ports.ts';
 import type { AdmittedCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
@@ -28,8 +30,9 @@ export type ForwardParts = IdentityParts &
     readonly client: AgentClient;
     readonly metrics: {
       readonly runs: { add(value: number): void };
-      budgetUsed(agent: string, span: UsedBudget['span']): void;
+      budgetUsed(agent: string, used: UsedBudget): void;
     };
+    readonly logger: Pick<Logger, 'warn'>;
     readonly shutdown: AbortSignal;
     /** How long a client may read nothing, milliseconds. */
     readonly clientIdleMs: number;
@@ -58,7 +61,14 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   plane.metrics.runs.add(1);
   try {
     await takeBudget(plane, admitted);
-    return await exchangeWithProcess(plane, forward, run);
+    const forwarded = await exchangeWithProcess(plane, forward, run);
+    const bytes = forwarded.sent + forwarded.received;
+    await countUse(plane, {
+      agentId: admitted.spec.agentId,
+      person: admitted.caller.subject,
+      used: { tokens: 0, bytes },
+    });
+    return forwarded;
   } finally {
     plane.metrics.runs.add(-1);
     run.end();
@@ -78,7 +88,7 @@ async function takeBudget(
     throw error;
   }
   if (used === undefined) return;
-  metrics.budgetUsed(spec.agent.name, used.span);
+  metrics.budgetUsed(spec.agent.name, used);
   throw new AgentRefusal('budget_used', { 'retry-after': String(used.retryAfterSeconds) });
 }
 

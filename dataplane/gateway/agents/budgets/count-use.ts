@@ -1,0 +1,21 @@
+import type { Subject } from '#identity/identity';
+import type { Logger } from '#kit/log/logger';
+import type { RunBudgets, RunUse } from './ports.ts';
+
+type Use = { readonly agentId: string; readonly person: Subject; readonly used: RunUse };
+
+/**
+ * Counts what a call has used after its answer was sent. Never rejects: the answer cannot be taken back, and while the budgets
+ * cannot be written no further run starts.
+ */
+export async function countUse(
+  { budgets, logger }: { readonly budgets: Pick<RunBudgets, 'use'>; readonly logger: Pick<Logger, 'warn'> },
+  { agentId, person, used }: Use,
+): Promise<void> {
+  if (used.tokens === 0 && used.bytes === 0) return;
+  try {
+    await budgets.use(agentId, person, used);
+  } catch {
+    logger.warn('agent_use_not_counted', { agentId, ...used });
+  }
+}
