@@ -82,5 +82,6 @@ function withoutManifest(generation: Stored<RuntimeWorkload>): Stored<RuntimeWor
 }
 
 function withoutTexts(version: Stored<AgentVersion>): Stored<AgentVersion> {
+  if (version.spec.lowCode === undefined) return version;
   return { ...version, spec: { ...version.spec, lowCode: { flow: '', manifest: '', tests: '' } } };
 }

@@ -229,7 +229,7 @@ describe('networks', () => {
     for (const file of ['production-values.yaml', 'retrieval-values.yaml']) {
       const chart = await renderFile(file);
       const template = await agentTemplateOf(chart);
-      const policy = makeAgentNetworkPolicy(request.name, template);
+      const policy = makeAgentNetworkPolicy(request, template);
       const own = [makeAgentDeployment(request, template), policy];
       const objects = [...chart, ...(own as unknown as readonly Rendered[])];
       const open = (from: string, to: string, port: string) => mayCall(objects, from, to, port);

@@ -286,6 +286,17 @@ const agentVersion: AgentVersion = {
   },
 };
 
+/** A version that is an image, which excludes a flow. */
+export const imageVersion = {
+  ...agentVersion,
+  spec: {
+    agent: 'helper',
+    sdk: { image: `images.example/helper@sha256:${digest}`, mcp: { tool: 'search' } },
+    guardrails: agentVersion.spec.guardrails,
+    requires: [{ kind: 'Model', name: 'chat' }],
+  },
+} as const satisfies AgentVersion;
+
 const holders = [
   { kind: 'User', issuer: 'https://issuer.example', subject: 'ann' },
   { kind: 'Group', tenant: 'acme', group: 'support' },
@@ -323,6 +334,7 @@ const target = {
   policyRevision: '1',
   digest,
   contentProfile: 'ap-chat-v1',
+  streaming: 'Windows',
   addresses: ['http://runtime.example:8080'],
   maxBodyBytes: 32_768,
   maxMessages: 32,
@@ -353,6 +365,7 @@ const agentRoute: AgentRoute = {
           budget: { nodes: 1_000, modelTokens: 100_000, outputBytes: 1_048_576 },
         },
         guardrails: { input: { ...target, addresses: [...target.addresses] }, output: { mode: 'None' } },
+        sdk: { publicUrl: 'http://agents.example/agents/sample', tool: 'search' },
       },
     ],
     cards: 'View',

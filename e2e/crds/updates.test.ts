@@ -3,7 +3,7 @@ import { immutabilityProblems } from '#resources/immutability';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
-import { fullObjects } from './full-objects.ts';
+import { fullObjects, imageVersion } from './full-objects.ts';
 import { collection, item, useTestApi } from './test-api.ts';
 
 type Operation = { readonly op: 'add' | 'remove' | 'replace'; readonly path: string; readonly value?: unknown };
@@ -98,6 +98,13 @@ const cases: readonly Case[] = [
     change: replace(`/spec/${path}`, value),
     refused: 'the spec of an AgentVersion never changes',
   })),
+  {
+    title: 'the image of a version of an agent, changed',
+    kind: kinds.agentVersion,
+    object: imageVersion,
+    change: replace('/spec/sdk/image', imageVersion.spec.sdk.image.replace('helper', 'other')),
+    refused: 'the spec of an AgentVersion never changes',
+  },
   ...(
     [
       ['version', 'sample-3'],

@@ -27,6 +27,8 @@ const patternWords: readonly (readonly [string, string])[] = [
   ['^[A-Za-z0-9][A-Za-z0-9._-]*', 'letters, digits, ".", "_" and "-" after a letter or digit'],
   ['^[A-Za-z0-9][A-Za-z0-9._:/-]*', 'letters, digits, ".", "_", ":", "/" and "-" after a letter or digit'],
   ['^[A-Za-z]([A-Za-z0-9_,:]*', 'one word'],
+  ['^[A-Za-z0-9_.-]+$', 'letters, digits, ".", "_" and "-"'],
+  ['^[a-z0-9][A-Za-z0-9._:/-]*@sha256:', 'the name of an image, "@sha256:" and 64 hexadecimal digits'],
   ['^[^\\p{Cc}', 'one line without control characters'],
 ];
 

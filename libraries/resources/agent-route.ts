@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { flowLimits } from '#contracts/flow-limits';
 import { limits } from '#contracts/limits';
 import { agentLimits } from './agent.ts';
+import { sdkLimits } from './agent-version.ts';
 import { digestSchema, nameSchema, resourceSchema, uidSchema } from './metadata.ts';
 
 /** The format of routes of agents that this version writes and reads. */
@@ -20,6 +21,9 @@ const targetSchema = z.discriminatedUnion('mode', [
     policyRevision: z.string().min(1).max(64).describe('policyRevision is the number of its revision.'),
     digest: digestSchema.describe('digest is the SHA-256 of the bundle.'),
     contentProfile: z.string().min(1).max(128).describe('contentProfile is the profile of the bundle.'),
+    streaming: z
+      .enum(['Windows', 'Whole'])
+      .describe('streaming Windows has streamed text judged in windows, Whole only when the text is complete.'),
     addresses: z.array(url()).min(1).max(64).describe('addresses are the origins of the runtime, without a path.'),
     maxBodyBytes: range(limits.maxBodyBytes).describe('maxBodyBytes is the limit of the bundle.'),
     maxMessages: range(limits.maxMessages).describe('maxMessages is the limit of the bundle.'),
@@ -77,6 +81,13 @@ const routedVersionSchema = z.strictObject({
     })
     .optional()
     .describe('guardrails are set for a version that does not check its texts: an image of an SDK.'),
+  sdk: z
+    .strictObject({
+      publicUrl: url().describe('publicUrl is the address of the version in its published card.'),
+      tool: z.string().min(1).max(sdkLimits.tool).optional().describe('tool is the only tool of MCP.'),
+    })
+    .optional()
+    .describe('sdk is set together with guardrails.'),
 });
 
 /**
@@ -129,3 +140,5 @@ export const agentRouteSchema = resourceSchema('AgentRoute', agentRouteSpecSchem
 export type AgentRoute = z.infer<typeof agentRouteSchema>;
 export type AgentRouteSpec = AgentRoute['spec'];
 export type RoutedVersion = z.infer<typeof routedVersionSchema>;
+/** How the gateway judges texts of one direction. */
+export type RouteGuardrail = z.infer<typeof targetSchema>;

@@ -120,7 +120,28 @@ export const validationRules: Readonly<Record<keyof typeof kinds, readonly Place
       reason: 'FieldValueInvalid',
     },
   ],
-  agentVersion: [frozen(kinds.agentVersion, 'spec')],
+  agentVersion: [
+    frozen(kinds.agentVersion, 'spec'),
+    {
+      at: 'spec',
+      rule: 'has(self.lowCode) != has(self.sdk)',
+      message: 'exactly one of lowCode and sdk is set',
+      reason: 'FieldValueInvalid',
+    },
+    {
+      at: 'spec',
+      rule: "!has(self.sdk) || self.requires.all(one, one.kind in ['Model', 'Connection', 'Mcp', 'Agent'])",
+      message: 'an image reaches Model, Connection, Mcp and Agent only',
+      reason: 'FieldValueInvalid',
+      fieldPath: '.requires',
+    },
+    {
+      at: 'spec.sdk',
+      rule: 'has(self.a2a) != has(self.mcp)',
+      message: 'exactly one of a2a and mcp is set',
+      reason: 'FieldValueInvalid',
+    },
+  ],
   agent: [
     {
       at: 'spec',

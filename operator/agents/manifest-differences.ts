@@ -1,7 +1,8 @@
 import type { AgentVersionSpec } from '#resources/agent-version';
 import type { PublishedVersion } from './checking/version-check.ts';
 
-const kindWords = {
+/** The kind of a bundle for each kind of a resource. */
+export const kindWords = {
   Model: 'model',
   Collection: 'collection',
   Connection: 'connection',

@@ -1,13 +1,13 @@
-import type { AgentBundle } from '#contracts/agent-bundle';
 import type { AgentState } from '#contracts/agent-state';
 import type { WorkloadProblemReason } from '../workloads/ports.ts';
+import type { VersionBundle } from './agent-bundle.ts';
 
 export type AgentRequest = {
   /** Name of the workload. */
   readonly name: string;
   /** Name of the AgentVersion for which a change of the observation is reported. */
   readonly resource: string;
-  readonly bundle: AgentBundle;
+  readonly bundle: VersionBundle;
   /**
    * Protocols that the version serves; absent for a process that an earlier operator started and this one has not
    * checked.
@@ -45,6 +45,8 @@ export type AgentHost = AsyncDisposable & {
   readonly build: string;
   /** Base URL of agents for clients; each version has a path below it. */
   readonly publicUrl: URL;
+  /** Whether it runs images of authors; `ensure` is then called for versions that are images, too. */
+  readonly runsImages: boolean;
   ensure(request: AgentRequest): void;
   /**
    * Undefined until a workload that may have a process was looked at; its first observation is reported as a change.

@@ -1,13 +1,10 @@
-import { request } from 'undici';
 import { z } from 'zod';
-import type { AgentBundle } from '#contracts/agent-bundle';
 import { type AgentState, agentStateSchema } from '#contracts/agent-state';
 import { digestOf } from '#contracts/canonical';
+import { isSdkBundle, type VersionBundle } from './agent-bundle.ts';
 import type { AgentObservation, CardCheck } from './ports.ts';
-
-/** Timeout of one request, and largest answer in bytes. */
-const timeoutMs = 2_000;
-const mostBytes = 4_194_304;
+import { readImage } from './read-image.ts';
+import { readProcessJson } from './read-process.ts';
 
 const cardSchema = z.looseObject({ supportedInterfaces: z.array(z.looseObject({ url: z.string() })).min(1) });
 
@@ -18,11 +15,12 @@ const cardSchema = z.looseObject({ supportedInterfaces: z.array(z.looseObject({ 
  */
 export async function readAgent(
   at: { readonly traffic: string; readonly admin: string },
-  bundle: AgentBundle,
+  bundle: VersionBundle,
   before: Pick<AgentObservation, 'state' | 'card'>,
   signal: AbortSignal,
 ): Promise<{ readonly state: AgentState; readonly card: CardCheck } | undefined> {
-  const read = agentStateSchema.safeParse(await readJson(`${at.admin}/state`, signal));
+  if (isSdkBundle(bundle)) return await readImage(at.traffic, bundle, before, signal);
+  const read = agentStateSchema.safeParse(await readProcessJson(`${at.admin}/state`, signal));
   if (!read.success) return undefined;
   const state = read.data;
   const isOurs = state.versionId === bundle.versionId && state.digest === bundle.digest;
@@ -30,7 +28,7 @@ export async function readAgent(
   const { cardDigest } = state;
   if (cardDigest === undefined) return { state, card: 'none' };
   if (before.card === 'verified' && before.state?.cardDigest === cardDigest) return { state, card: 'verified' };
-  const card = await readJson(`${at.traffic}/.well-known/agent-card.json`, signal);
+  const card = await readProcessJson(`${at.traffic}/.well-known/agent-card.json`, signal);
   return { state, card: card === undefined ? 'unread' : checkCard(card, cardDigest, bundle.publicUrl) };
 }
 
@@ -39,20 +37,4 @@ function checkCard(card: unknown, digest: string, publicUrl: string): CardCheck 
   if (!read.success || digestOf(card) !== digest) return 'differs';
   const isInside = ({ url }: { readonly url: string }): boolean => url === publicUrl || url.startsWith(`${publicUrl}/`);
   return read.data.supportedInterfaces.every(isInside) ? 'verified' : 'differs';
-}
-
-async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
-  try {
-    const answer = await request(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > mostBytes) return undefined;
-      chunks.push(chunk);
-    }
-    return answer.statusCode === 200 ? JSON.parse(Buffer.concat(chunks).toString('utf8')) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -20,6 +20,7 @@ import { startController } from '../reconcile/controller.ts';
 import type { PassOutcome } from '../reconcile/outcome.ts';
 import type { ControllerName, ReconcileMeter } from '../reconcile/reconcile-metrics.ts';
 import { createRecentRevisions } from '../revisions/recent-revisions.ts';
+import { makeServedTarget } from '../served/make-served-target.ts';
 import { createTriggers } from '../triggers/triggers.ts';
 import { createWorkloadClaims } from '../workloads/workload-claims.ts';
 import type { Backend } from './backend.ts';
@@ -239,6 +240,10 @@ function createControllers(
       environment,
       host: backend.agents,
       namespace: client.namespace,
+      servedTarget(policy) {
+        const pin = served.pins().get(policy);
+        return pin === undefined ? undefined : makeServedTarget(pin, workloads.observe(pin.workload).addresses);
+      },
       authority: backend.authority,
       clock,
       logger,

@@ -81,6 +81,13 @@ export const agentTemplateSchema = z
       'gatewayPods are the labels of the pods that may call agents, and that agents call.',
     ),
     operatorPods: podSelector.describe('operatorPods are the labels of the pods that read the state of agents.'),
+    dnsPeers: z
+      .array(apiObject)
+      .min(1)
+      .default([{ namespaceSelector: {} }])
+      .describe(
+        'dnsPeers are the peers (NetworkPolicyPeer) at which pods of images look up names; any pod when absent.',
+      ),
     runtimeClient: podSelector
       .default({ 'portcullis.dev/runtime-client': 'true' })
       .describe('runtimeClient are the labels of pods that runtimes admit.'),

@@ -3,17 +3,19 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { agentBundleDigest, agentBundleSchema } from '#contracts/agent-bundle';
+
 import { until } from '#kit/testing/until';
 import type { AgentVersion, AgentVersionSpec } from '#resources/agent-version';
 import { kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
+import { lowCodeOf } from '../agents/testing/low-code-of.ts';
 import { createInstantAgents } from '../testing/instant-agents.ts';
 import { type Death, mortality } from '../testing/mortal-client.ts';
 import { startTestOperator, type TestOperator, waitFor } from '../testing/start-test-operator.ts';
 
 const sample = join(import.meta.dirname, '..', '..', 'crds', 'samples', 'valid', 'agent-version-small.yaml');
 const { spec } = parse(readFileSync(sample, 'utf8')) as AgentVersion;
-const { lowCode } = spec;
+const lowCode = lowCodeOf(spec);
 
 function version(name: string, change: Partial<AgentVersionSpec> = {}): AgentVersion {
   return {

@@ -1,4 +1,5 @@
 import type { AgentState } from '#contracts/agent-state';
+import { isSdkBundle } from '../agents/agent-bundle.ts';
 import type { AgentHost, AgentObservation, AgentRequest } from '../agents/ports.ts';
 
 type InstantAgents = AgentHost & {
@@ -14,21 +15,29 @@ const cardDigest = 'c'.repeat(64);
 const unobserved: AgentObservation = { state: undefined, card: 'unread', problem: undefined };
 
 /** Agents without processes: ready a moment after they were requested. */
-export function createInstantAgents(build = 'test-1'): InstantAgents {
+export function createInstantAgents(build = 'test-1', { runsImages = true } = {}): InstantAgents {
   const running = new Map<string, AgentRequest>();
   const observed = new Map<string, AgentObservation>();
   const addresses = new Map<string, string>();
   let listener: (resource: string) => void = () => undefined;
 
-  function report(name: string, change: Partial<AgentState>, card: AgentObservation['card'] = 'verified'): void {
+  function report(name: string, change: Partial<AgentState>, card?: AgentObservation['card']): void {
     const request = running.get(name);
     if (request === undefined) return;
-    const { agentId, versionId, digest } = request.bundle;
+    const { bundle } = request;
+    const { agentId, versionId, digest } = bundle;
+    const shown = isSdkBundle(bundle) ? bundle.cardDigest : cardDigest;
     const state: AgentState = {
-      ...{ agentId, versionId, digest, build, ready: true, problems: [], capabilities: {}, cardDigest, runs: 0 },
+      ...{ agentId, versionId, digest, build, ready: true, problems: [], capabilities: {}, runs: 0 },
+      ...(shown === undefined ? {} : { cardDigest: shown }),
       ...change,
     };
-    observed.set(name, { state, card, problem: undefined, address: addresses.get(name) ?? '' });
+    observed.set(name, {
+      state,
+      card: card ?? (shown === undefined ? 'none' : 'verified'),
+      problem: undefined,
+      address: addresses.get(name) ?? '',
+    });
     listener(request.resource);
   }
 
@@ -41,6 +50,7 @@ export function createInstantAgents(build = 'test-1'): InstantAgents {
     },
     build,
     publicUrl: new URL('https://agents.example'),
+    runsImages,
     ensure(request) {
       running.set(request.name, request);
       addresses.set(request.name, `http://127.0.0.1:${40_000 + addresses.size}`);

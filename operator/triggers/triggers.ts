@@ -196,6 +196,8 @@ export function createTriggers(options: {
       policiesOfId(served.pins().get(name)?.policyId);
       const pin = served.pins().get(name);
       lookAtWorkloads(pin === undefined ? [] : [pin.workload, ...pin.previous]);
+      // Routes of images name the target of the policy that the gateway applies to them.
+      for (const { spec } of stores.agentVersions.list()) if (spec.sdk !== undefined) queues.agents.add(spec.agent);
     },
   };
 }

@@ -1,12 +1,10 @@
 import { type AgentLifecycle, catalogueLimits } from '#contracts/catalogue';
-import { manifestSchema, type PublishManifest } from '#flow/definition/manifest-schema';
-import { readStrictYaml } from '#flow/source/read-strict-yaml';
 import type { Agent } from '#resources/agent';
 import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
 import type { AgentContent } from '../records/agent-content.ts';
-import { describeSkills } from '../records/describe-skills.ts';
+import { describeVersion } from '../records/describe-version.ts';
 import { safeText } from '../records/safe-text.ts';
 
 /** The resources of one agent at one moment. */
@@ -38,7 +36,7 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
   const { spec, status } = agent;
   if (status?.agentId === undefined) return undefined;
   const version = shownVersion(observed);
-  const manifest = version === undefined ? undefined : manifestOf(version);
+  const described = version === undefined ? undefined : describeVersion(version);
   const { state, again } = stateOf(observed, version);
   const versionId = status.served?.versionId ?? null;
   const routed = route?.spec.versions.find((one) => one.versionId === versionId);
@@ -51,18 +49,18 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
     content: {
       agent_id: status.agentId,
       resource: agent.metadata.name,
-      name: safeText(manifest?.agent.title ?? agent.metadata.name, catalogueLimits.title),
-      description: safeText(manifest?.agent.description ?? '', catalogueLimits.description),
+      name: safeText(described?.title ?? agent.metadata.name, catalogueLimits.title),
+      description: safeText(described?.description ?? '', catalogueLimits.description),
       workspace: spec.workspace,
       owner_issuer: spec.owner.issuer,
       owner_subject: spec.owner.subject,
-      // Nothing can be shown of an agent whose manifest cannot be read.
-      state: manifest === undefined && state === 'active' ? 'degraded' : state,
-      protocol: manifest === undefined || manifest.executionModes.includes('a2a_agent') ? 'a2a' : 'mcp',
-      implementation_type: 'low-code',
+      // Nothing can be shown of an agent whose manifest or card cannot be read.
+      state: described === undefined && state === 'active' ? 'degraded' : state,
+      protocol: described?.protocol ?? 'a2a',
+      implementation_type: described?.implementationType ?? 'low-code',
       version_id: versionId,
       // The skills of a card that failed its verification are not verified (`catalogue:record:skills`).
-      skills: manifest === undefined || state === 'rejected' ? [] : describeSkills(manifest),
+      skills: described === undefined || state === 'rejected' ? [] : described.skills,
       url: publicUrlOf(status.url),
       is_ready: version !== undefined && conditionOf(version, 'Ready')?.status === 'True',
       is_consistent: isTrue('AccessConsistent') && isCurrent('AccessConsistent'),
@@ -96,11 +94,6 @@ function stateOf(
 
 function conditionOf({ status }: Stored<AgentVersion>, type: string) {
   return status?.conditions?.find((one) => one.type === type);
-}
-
-function manifestOf({ spec }: Stored<AgentVersion>): PublishManifest | undefined {
-  const read = readStrictYaml(spec.lowCode.manifest, manifestSchema);
-  return read.ok ? read.source.value : undefined;
 }
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);

@@ -230,5 +230,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
 
 /** The flow and the tests of a version are large and not shown. */
 function withoutSources(version: Stored<AgentVersion>): Stored<AgentVersion> {
-  return { ...version, spec: { ...version.spec, lowCode: { ...version.spec.lowCode, flow: '', tests: '' } } };
+  const { lowCode } = version.spec;
+  if (lowCode === undefined) return version;
+  return { ...version, spec: { ...version.spec, lowCode: { ...lowCode, flow: '', tests: '' } } };
 }

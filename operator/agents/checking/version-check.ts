@@ -31,7 +31,7 @@ export type PublishedVersion = z.infer<typeof publishedSchema>;
 export const versionVerdictSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('refused'),
-    part: z.enum(['flow', 'manifest', 'tests']),
+    part: z.enum(['flow', 'manifest', 'tests', 'card']),
     /** `FILE:LINE:COLUMN: node ID, PATH MESSAGE` of the first problem. */
     problem: z.string(),
     /** Number of all problems of this part. */
@@ -40,7 +40,8 @@ export const versionVerdictSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('loaded'),
     published: publishedSchema,
-    tests: z.int().min(1),
+    /** An image has none. */
+    tests: z.int().min(0),
     failed: z.array(z.string()),
   }),
 ]);

@@ -49,7 +49,13 @@ function leavingOf(result: Leaving): Aspect {
   }
 }
 
-const refusedReasons = { flow: 'FlowInvalid', manifest: 'ManifestInvalid', tests: 'TestsInvalid' } as const;
+const refusedReasons = {
+  flow: 'FlowInvalid',
+  manifest: 'ManifestInvalid',
+  tests: 'TestsInvalid',
+  card: 'CardInvalid',
+} as const;
+const noImages = 'This installation runs flows only. An agent of an image (spec.sdk) needs a cluster.';
 
 function acceptedOf(result: AgentVersionResult): Aspect {
   switch (result.kind) {
@@ -67,8 +73,15 @@ function acceptedOf(result: AgentVersionResult): Aspect {
         reason: 'ChecksTimedOut',
         message: 'The checks of the version exceeded their timeout. They will be repeated.',
       };
-    default:
-      return yes('Accepted', 'Accepted', 'The flow, its manifest and its tests are valid.');
+    case 'no_images':
+      return no('Accepted', 'ImagesNotSupported', noImages);
+    default: {
+      const isImage = 'tests' in result && result.tests === 0;
+      const what = isImage
+        ? 'The image has a digest and the card is valid.'
+        : 'The flow, its manifest and its tests are valid.';
+      return yes('Accepted', 'Accepted', what);
+    }
   }
 }
 
@@ -76,6 +89,7 @@ function testedOf(result: AgentVersionResult): Aspect {
   switch (result.kind) {
     case 'refused':
     case 'differs':
+    case 'no_images':
       return no('Tested', 'NotAccepted', 'The tests count when the version is accepted.');
     case 'late':
       return no('Tested', 'ChecksTimedOut', 'The tests exceeded their timeout. They will be repeated.');
@@ -87,6 +101,7 @@ function testedOf(result: AgentVersionResult): Aspect {
     }
     case 'not_configured':
     case 'running':
+      if (result.tests === 0) return yes('Tested', 'NoTests', 'An image has no tests that the operator could run.');
       return yes('Tested', 'TestsPassed', `${result.tests} ${result.tests === 1 ? 'test' : 'tests'} passed.`);
     case 'held':
     case 'called':
@@ -118,6 +133,8 @@ function cardOf(result: AgentVersionResult): Aspect {
 
 function readyOf(result: AgentVersionResult): Aspect {
   switch (result.kind) {
+    case 'no_images':
+      return no('Ready', 'ImagesNotSupported', noImages);
     case 'refused':
     case 'differs':
       return no('Ready', 'NotAccepted', acceptedOf(result).message);

@@ -8,6 +8,7 @@ import type { AgentVersion } from '#resources/agent-version';
 import { kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { agentWorkloadName, makeAgentBundle } from '../../agents/agent-bundle.ts';
+import { checkImage } from '../../agents/check-image.ts';
 import { manifestDifferences } from '../../agents/manifest-differences.ts';
 import { missingConnections } from '../../agents/missing-connections.ts';
 import type { AgentHost, AgentRequest } from '../../agents/ports.ts';
@@ -66,7 +67,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
         case 'nothing':
           return { kind: 'settled' };
         case 'check':
-          outcomes.set(uid, await checks.check(resource.spec.lowCode, signal));
+          outcomes.set(uid, await outcomeOf(resource, signal));
           break;
         case 'adopt':
           resource = await write(resource, [...finalizers, operatorFinalizer]);
@@ -91,6 +92,10 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
       }
     }
     throw new TypeError('the reconcile of an agent version exceeded its maximum number of steps');
+  }
+
+  async function outcomeOf({ spec }: Stored<AgentVersion>, signal: AbortSignal): Promise<VersionOutcome> {
+    return spec.lowCode === undefined ? checkImage(spec) : await checks.check(spec.lowCode, signal);
   }
 
   /** The bundle of a version that was accepted. */
@@ -120,6 +125,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
       deletingMs: deletionTimestamp === undefined ? 0 : clock.date().getTime() - Date.parse(deletionTimestamp),
       drainMs: issued?.bundle.limits.timeoutMs ?? flowLimits.run.timeoutMs.max,
       isConfigured: host !== undefined,
+      isForeignImage: spec.sdk !== undefined && host?.runsImages === false,
       outcome,
       differences: outcome?.kind === 'loaded' ? manifestDifferences(spec, outcome.published) : [],
       missing: issued === undefined ? [] : missingConnections(issued.bundle, spec.agent, environment().connections),

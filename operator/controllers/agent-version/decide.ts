@@ -8,6 +8,8 @@ export type AgentVersionResult =
   | { readonly kind: 'late' }
   | { readonly kind: 'tests_failed'; readonly tests: number; readonly failed: readonly string[] }
   | { readonly kind: 'not_configured'; readonly tests: number }
+  /** The version is an image, and this installation runs flows only. */
+  | { readonly kind: 'no_images' }
   | {
       readonly kind: 'running';
       readonly tests: number;
@@ -38,6 +40,7 @@ type AgentVersionStep =
 export function decideAgentVersion(s: AgentVersionSnapshot): AgentVersionStep {
   if (s.deleting) return leave(s);
   const { outcome, observed } = s;
+  if (s.isForeignImage) return settle({ kind: 'no_images' });
   if (outcome === undefined) return { kind: 'check' };
   if (outcome.kind !== 'loaded') return settle(outcome);
   if (s.differences.length > 0) return settle({ kind: 'differs', differences: s.differences });

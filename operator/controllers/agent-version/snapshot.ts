@@ -14,6 +14,8 @@ export type AgentVersionSnapshot = {
   readonly drainMs: number;
   /** Whether this installation runs agents. */
   readonly isConfigured: boolean;
+  /** Whether the version is an image that this installation cannot run. */
+  readonly isForeignImage: boolean;
   /** Absent until the version was checked. */
   readonly outcome: VersionOutcome | undefined;
   /** The contradictions between resource and manifest. */

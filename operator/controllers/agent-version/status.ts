@@ -1,7 +1,7 @@
-import type { AgentBundle } from '#contracts/agent-bundle';
 import { setCondition } from '#kube/apply/conditions';
 import type { AgentVersion, AgentVersionStatus } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
+import type { VersionBundle } from '../../agents/agent-bundle.ts';
 import { agentVersionConditions } from './conditions.ts';
 import type { AgentVersionResult } from './decide.ts';
 
@@ -12,7 +12,7 @@ import type { AgentVersionResult } from './decide.ts';
 export function makeAgentVersionStatus(
   { metadata, status }: Stored<AgentVersion>,
   result: AgentVersionResult,
-  issued: { readonly bundle: AgentBundle; readonly workload: string } | undefined,
+  issued: { readonly bundle: VersionBundle; readonly workload: string } | undefined,
   now: Date,
 ): AgentVersionStatus {
   const { conditions: before, observedGeneration: _generation, ...known } = status ?? {};

@@ -1,4 +1,5 @@
 import { flowLimits } from '#contracts/flow-limits';
+import type { ServedTarget } from '#contracts/served-target';
 import { compareVersions, isVersion } from '#kube/watch/compare-versions';
 import type { Agent } from '#resources/agent';
 import type { AgentRoute, AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
@@ -6,7 +7,8 @@ import type { AgentVersion } from '#resources/agent-version';
 import type { GatewayReport } from '#resources/gateway-report';
 import { operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import { agentIdOf } from '../../agents/agent-bundle.ts';
+import { agentIdOf, isSdkBundle } from '../../agents/agent-bundle.ts';
+import { imageMembers } from '../../agents/image-members.ts';
 import { missingConnections } from '../../agents/missing-connections.ts';
 import type { AgentHost } from '../../agents/ports.ts';
 import type { Caches, Stores } from '../../caches/caches.ts';
@@ -19,6 +21,8 @@ export type AgentWorld = {
   /** Absent where the installation does not run agents. */
   readonly host: AgentHost | undefined;
   readonly environment: () => Pick<Environment, 'connections'>;
+  /** The target of a served policy; undefined while none is known. */
+  readonly servedTarget: (policy: string) => ServedTarget | undefined;
   readonly namespace: string;
   readonly exposure: AgentRouteSpec['exposure'];
 };
@@ -68,7 +72,7 @@ function viewOf(world: AgentWorld, agent: string, name: string): VersionView {
 
 /** The version as a route lists it; undefined unless its process is ready, its card verified and its connections exist. */
 function provedNow(
-  { host, environment }: AgentWorld,
+  { host, environment, servedTarget }: AgentWorld,
   { metadata, spec, status }: Stored<AgentVersion>,
 ): RoutedVersion | undefined {
   const request = status?.workload === undefined ? undefined : host?.requestOf(status.workload);
@@ -79,6 +83,8 @@ function provedNow(
   const hasCard = modes.includes('A2A');
   const isProved = state?.ready === true && (hasCard ? card === 'verified' : card === 'none');
   if (!isProved || address === undefined || (hasCard && state.cardDigest === undefined)) return undefined;
+  const image = isSdkBundle(bundle) ? imageMembers(bundle, servedTarget) : {};
+  if (image === undefined) return undefined;
   return {
     versionId: metadata.uid,
     version: metadata.name,
@@ -87,6 +93,7 @@ function provedNow(
     ...(hasCard ? { cardDigest: state.cardDigest } : {}),
     requires: bundle.requires.map(({ kind, name }) => ({ kind: kindNames[kind], name })),
     limits: { ...bundle.limits, budget },
+    ...image,
   };
 }
 

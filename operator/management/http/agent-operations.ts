@@ -71,6 +71,7 @@ async function getAgent({ service, path }: ManagementRequest): Promise<Managemen
 async function getAgentFlow({ service, path }: ManagementRequest): Promise<ManagementResponse> {
   const found = await readManagedVersion(service.client, path('agentId'), path('versionId'));
   if (found === undefined) return failure('not_found');
+  if (found.spec.lowCode === undefined) return failure('not_found');
   const { flow, subflows = [] } = found.spec.lowCode;
   return success({ name: found.metadata.name, flow, subflows });
 }

@@ -30,7 +30,10 @@ export async function gatherUses(
   const routes = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
   const workloads = await listAll(client, workloadHeads);
   const agentVersions = await listAll<AgentVersion>(client, kinds.agentVersion, {
-    transform: ({ spec, ...rest }) => ({ ...rest, spec: { ...spec, lowCode: { flow: '', manifest: '', tests: '' } } }),
+    transform: ({ spec, ...rest }) => ({
+      ...rest,
+      spec: spec.lowCode === undefined ? spec : { ...spec, lowCode: { flow: '', manifest: '', tests: '' } },
+    }),
   });
   return {
     revision,

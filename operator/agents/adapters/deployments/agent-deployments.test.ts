@@ -28,7 +28,7 @@ test('the Kubernetes objects of an agent version equal their golden files', asyn
   const objects = {
     deployment: makeAgentDeployment(request, testAgentTemplate),
     service: makeAgentService(name, testAgentTemplate),
-    'network-policy': makeAgentNetworkPolicy(name, testAgentTemplate),
+    'network-policy': makeAgentNetworkPolicy(request, testAgentTemplate),
   };
   for (const [file, object] of Object.entries(objects)) {
     await expect(stringify(object)).toMatchFileSnapshot(`./testdata/${file}.yaml`);

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { agentBundleSchema } from '#contracts/agent-bundle';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { ensureObject, NameConflictError } from '#kube/apply/ensure-object';
@@ -15,6 +14,7 @@ import type { AgentTemplate } from '../../../environment/agent-template.ts';
 import { startController } from '../../../reconcile/controller.ts';
 import { BrokenError, outcomeOfError, type PassOutcome } from '../../../reconcile/outcome.ts';
 import type { ReconcileMeter } from '../../../reconcile/reconcile-metrics.ts';
+import { versionBundleSchema } from '../../agent-bundle.ts';
 import type { AgentHost, AgentHostProblem, AgentObservation, AgentRequest } from '../../ports.ts';
 import { lookAtPod, type PodLook, type ReachPod, reachPod } from './agent-looks.ts';
 import { type AgentManifest, makeAgentConfigMap, readAgentManifest } from './agent-manifest.ts';
@@ -220,6 +220,7 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
   return {
     build: template.image,
     publicUrl: new URL(template.publicUrl),
+    runsImages: true,
     ensure(request) {
       const { name } = request;
       const agent = held.get(name);
@@ -286,7 +287,7 @@ function ownerOf(object: Stored<KubeObject> | undefined): string | undefined {
 
 function readBundle(stored: ConfigMap | undefined): AgentRequest['bundle'] | undefined {
   try {
-    return agentBundleSchema.safeParse(JSON.parse(stored?.data?.[agentBundleKey] ?? '')).data;
+    return versionBundleSchema.safeParse(JSON.parse(stored?.data?.[agentBundleKey] ?? '')).data;
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
-import type { AgentBundle } from '#contracts/agent-bundle';
 import { wait } from '#kit/time/wait';
 import type { Pod } from '#kube/client/builtin-types';
 import type { Stored } from '#resources/metadata';
+import type { VersionBundle } from '../../agent-bundle.ts';
 import type { AgentObservation } from '../../ports.ts';
 import { readAgent } from '../../read-agent.ts';
 import { agentPorts } from './resources/agent-pod.ts';
@@ -38,7 +38,7 @@ export const reachPod: ReachPod = (ip) => {
 export function lookAtPod(
   pod: Stored<Pod>,
   at: ReturnType<ReachPod>,
-  bundle: AgentBundle,
+  bundle: VersionBundle,
   onChange: () => void,
 ): PodLook {
   const stopping = new AbortController();

@@ -42,7 +42,7 @@ export function makeAgentConfigMap(request: AgentRequest, template: AgentTemplat
     kind: 'KubernetesAgent',
     deployment: makeAgentDeployment(request, template),
     service: makeAgentService(name, template),
-    ...(template.networkPolicy ? { networkPolicy: makeAgentNetworkPolicy(name, template) } : {}),
+    ...(template.networkPolicy ? { networkPolicy: makeAgentNetworkPolicy(request, template) } : {}),
   };
   return {
     apiVersion: 'v1',

@@ -44,6 +44,8 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
   return {
     build,
     publicUrl,
+    // Code of an author would run with the rights of the account of the platform (docs/decisions/0097).
+    runsImages: false,
     ensure(request) {
       const { name, resource } = request;
       if (running.has(name)) return;

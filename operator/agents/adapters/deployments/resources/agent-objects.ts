@@ -1,10 +1,12 @@
-import type { AgentBundle } from '#contracts/agent-bundle';
 import type { AgentTemplate } from '../../../../environment/agent-template.ts';
+import { isSdkBundle, type VersionBundle } from '../../../agent-bundle.ts';
 import { agentLabels, agentPodLabels, agentSelector, agentVersionAnnotation } from './agent-labels.ts';
 import { agentPorts, makeAgentPod } from './agent-pod.ts';
+import { makeImageNetworkPolicy } from './image-network-policy.ts';
+import { makeImagePod } from './image-pod.ts';
 
-/** The policies that the pod of a version reads the targets of, each once, sorted. */
-export function policiesOf({ guardrails, requires }: AgentBundle): readonly string[] {
+/** The policies that check texts of a version, each once, sorted. */
+export function policiesOf({ guardrails, requires }: VersionBundle): readonly string[] {
   const named = [guardrails.input, guardrails.output].flatMap((one) => (one === 'None' ? [] : [one.name]));
   const required = requires.flatMap(({ kind, name }) => (kind === 'policy' ? [name] : []));
   return [...new Set([...named, ...required])].toSorted();
@@ -14,7 +16,7 @@ type AgentObjectsInput = {
   readonly name: string;
   /** Name of the AgentVersion. */
   readonly resource: string;
-  readonly bundle: AgentBundle;
+  readonly bundle: VersionBundle;
 };
 
 /**
@@ -37,7 +39,9 @@ export function makeAgentDeployment({ name, resource, bundle }: AgentObjectsInpu
       selector: { matchLabels: agentSelector(name) },
       strategy: { type: 'Recreate' },
       revisionHistoryLimit: 1,
-      template: makeAgentPod({ name, digest, policies: policiesOf(bundle) }, template),
+      template: isSdkBundle(bundle)
+        ? makeImagePod(name, bundle, template)
+        : makeAgentPod({ name, digest, policies: policiesOf(bundle) }, template),
     },
   };
 }
@@ -61,7 +65,8 @@ export function makeAgentService(name: string, template: AgentTemplate) {
  * metrics. It may call gateways, runtimes, the services of the platform, the file service and the collector of
  * spans only.
  */
-export function makeAgentNetworkPolicy(name: string, template: AgentTemplate) {
+export function makeAgentNetworkPolicy({ name, bundle }: Omit<AgentObjectsInput, 'resource'>, template: AgentTemplate) {
+  if (isSdkBundle(bundle)) return makeImageNetworkPolicy(name, template);
   const { gatewayPods, operatorPods, monitoring, fileService, traces } = template;
   const services = [template.retrieval, template.memory].filter((one) => one !== undefined);
   const http = { port: 'http', protocol: 'TCP' };

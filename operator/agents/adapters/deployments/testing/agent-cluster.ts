@@ -1,4 +1,3 @@
-import { agentBundleSchema } from '#contracts/agent-bundle';
 import type { AgentState } from '#contracts/agent-state';
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
@@ -9,6 +8,7 @@ import { createClient, type KubeClient } from '#kube/client/client';
 import { type FakeApiServer, startFakeApiServer } from '#kube/testing/fake-api-server';
 import { agentTemplateSchema } from '../../../../environment/agent-template.ts';
 import { createReconcileMeter } from '../../../../reconcile/reconcile-metrics.ts';
+import { versionBundleSchema } from '../../../agent-bundle.ts';
 import { type AgentDeployments, createAgentDeployments } from '../agent-deployments.ts';
 import { agentPodLabels, agentWorkloadLabel } from '../resources/agent-labels.ts';
 import { agentBundleKey } from '../resources/agent-pod.ts';
@@ -38,6 +38,8 @@ export type AgentCluster = AsyncDisposable & {
   readonly changes: readonly string[];
   /** Replaces the state that every simulated agent process reports. */
   answer(change: Partial<AgentState>): void;
+  /** Sets the JSON that processes of images answer, by path. */
+  serve(paths: Readonly<Record<string, unknown>>): void;
   /** Writes of the operator so far, `METHOD path`. */
   writes(): readonly string[];
   /** Runs the process of the stored bundle in a pod of the workload. */
@@ -96,12 +98,13 @@ export async function openAgentCluster(): Promise<AgentCluster> {
     served,
     changes,
     answer: process.answer,
+    serve: process.serve,
     writes: () => server.seen.filter((line) => !line.startsWith('GET') && !/\/pods\b/.test(line)),
     async runPod(workload, isReady = true) {
       const { data } = server.object('configmaps', workload) as unknown as { readonly data: Record<string, string> };
       const ip = addresses.get(workload) ?? `10.0.0.${addresses.size + 1}`;
       addresses.set(workload, ip);
-      process.run(ip, agentBundleSchema.parse(JSON.parse(data[agentBundleKey] ?? '')));
+      process.run(ip, versionBundleSchema.parse(JSON.parse(data[agentBundleKey] ?? '')));
       if (server.object('pods', podOf(workload)) === undefined) {
         await client.create<Pod>(builtinKinds.pod, makePod(workload));
       }
