@@ -1,3 +1,4 @@
+import type { CheckClient } from '#checks/client';
 import { createAgentCallVerifier } from '#identity/agent-call-token';
 import { createConnectionTokenVerifier } from '#identity/connection-token';
 import { createVerifier } from '#identity/create-verifier';
@@ -8,13 +9,14 @@ import type { Logger } from '#kit/log/logger';
 import type { Metrics } from '#kit/metrics/metrics';
 import { awaitRelations, type RelationsAccess } from '#relations/adapters/await-relations';
 import type { Relations } from '#relations/ports';
-import type { AgentRoute } from '#resources/agent-route';
+import type { AgentRoute, RoutedVersion } from '#resources/agent-route';
 import type { GatewayReportSpec } from '#resources/gateway-report';
 import { awaitBudgets } from './agents/budgets/await-budgets.ts';
 import { noBudgets, type RunBudgets } from './agents/budgets/ports.ts';
 import { type IdentifyCaller, identifyByHeaders, identifyByToken } from './agents/calls/identify-caller.ts';
 import { createRunLimiter } from './agents/calls/limit-runs.ts';
 import { type FlowConnections, noConnections, openConnections } from './agents/connections/open-connections.ts';
+import { proveGuardrails } from './agents/guard/prove-guardrails.ts';
 import { type AgentHandler, createAgentHandler } from './agents/http/agent-handler.ts';
 import { createAgentCallMetrics } from './agents/metrics/agent-call-metrics.ts';
 import { createConnectionMetrics } from './agents/metrics/connection-metrics.ts';
@@ -24,10 +26,12 @@ import { followAgentRoutes } from './agents/routes/follow-agent-routes.ts';
 import { createVersionPins } from './agents/routes/pin-versions.ts';
 import type { AgentsConfig } from './agents-config.ts';
 import type { Gateway } from './http/request-context.ts';
+import type { RouteProof } from './routes/follow-proved.ts';
 import type { OpenRouteSource } from './routes/ports.ts';
 
 type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdown' | 'spans'> & {
   readonly namespace: string;
+  readonly checks: CheckClient;
   readonly openSource: OpenRouteSource<AgentRoute>;
   readonly registry: Metrics;
   readonly logger: Logger;
@@ -67,9 +71,12 @@ export async function composeAgents(
   const table = new AgentTable(tools.namespace);
   const client = parts.use(createAgentClient());
   const pins = createVersionPins(() => onChange(false));
-  const routes = parts.use(
-    followAgentRoutes({ table, openSource: tools.openSource, prove: client.prove, onChange, logger }),
-  );
+  const { checks } = tools;
+  const prove = async (version: RoutedVersion, signal: AbortSignal): Promise<RouteProof> => {
+    const proof = await client.prove(version, signal);
+    return proof.ok ? await proveGuardrails(checks, version, signal) : proof;
+  };
+  const routes = parts.use(followAgentRoutes({ table, openSource: tools.openSource, prove, onChange, logger }));
   const connections = await connectionsOf(parts, config, tools);
   const budgets = budgetsIn(parts, config, tools);
   const handler = createAgentHandler({
@@ -79,6 +86,7 @@ export async function composeAgents(
     table,
     pins,
     client,
+    checks,
     identify,
     relations,
     keys,

@@ -123,6 +123,7 @@ export async function createGatewayService(
       ? undefined
       : await composeAgents(parts, config.agents, {
           ...access,
+          checks,
           namespace: config.api.namespace,
           openSource: overrides.agentRoutes ?? kubernetesAgentRoutes(required(kube), logger),
           registry: metrics.registry,

@@ -156,9 +156,11 @@ export const advice: Readonly<Record<string, Advice>> = {
   ManifestInvalid: correctVersion,
   TestsInvalid: correctVersion,
   ManifestDiffers: correctVersion,
+  CardInvalid: correctVersion,
   TestsFailed: () =>
     'See which node answers otherwise ("portcullis flow test FLOW"), and apply a corrected version under another name.',
   ChecksTimedOut: platform,
+  ImagesNotSupported: () => 'Apply the version to a cluster: a standalone platform runs flows only.',
   AgentsNotConfigured: () => 'Set agents.enabled of the chart, or PORTCULLIS_AGENTS_URL of a standalone operator.',
   PolicyNotServed: () => 'Add the policy to servedPolicies of the chart, with the revision that the version names.',
   CapabilityUnavailable: () =>

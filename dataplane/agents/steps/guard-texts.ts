@@ -1,5 +1,5 @@
-import { batchMessages } from '#checks/batch-messages';
 import type { CheckClient } from '#checks/client';
+import { judgeSlots, slotsOf } from '#checks/guard/judge-slots';
 import type { AgentBundle } from '#contracts/agent-bundle';
 import type { Stage } from '#contracts/policy';
 import type { JsonValue } from '#kit/json/json-value';
@@ -7,12 +7,6 @@ import { AgentError } from '../calls/agent-error.ts';
 import type { PolicyTargets } from './policy-targets.ts';
 
 export type TextGuard = { readonly checks: Pick<CheckClient, 'check'>; readonly policies: PolicyTargets };
-
-type Slot = {
-  readonly text: string;
-  /** Replaces the text by its masked form; absent for names and numbers, which cannot be masked. */
-  readonly replace?: (text: string) => void;
-};
 
 /**
  * Judges every text of the values and returns the values that may be used: unchanged after a pass, masked after a mask.
@@ -31,24 +25,15 @@ export async function guardTexts(
   const target = policies.target(guardrail.name, stage);
   if (target === undefined) throw new AgentError('guardrail_error');
   const copy = structuredClone(values) as JsonValue[];
-  const slots = copy.flatMap((_, index) => slotsOf(copy, index)).filter(({ text }) => text !== '');
-  const role = stage === 'request' ? 'user' : 'assistant';
-  const messages = slots.map((slot) => ({ role, content: slot.text, slot }));
-  for (const batch of batchMessages(messages, target)) {
-    const outcome = await checks.check(target, stage, batch, { signal });
-    switch (outcome.kind) {
-      case 'pass':
-        break;
-      case 'mask':
-        for (const [at, { slot }] of batch.entries()) applyMask(slot, outcome.contents[at]);
-        break;
-      case 'deny':
-        throw new AgentError('guardrail_denied');
-      case 'failed':
-        throw new AgentError(signal.aborted ? 'cancelled' : 'guardrail_error');
-    }
+  const slots = copy.flatMap((_, index) => slotsOf(copy, index));
+  switch (await judgeSlots(checks, target, stage, slots, signal)) {
+    case 'allowed':
+      return copy;
+    case 'denied':
+      throw new AgentError('guardrail_denied');
+    case 'failed':
+      throw new AgentError(signal.aborted ? 'cancelled' : 'guardrail_error');
   }
-  return copy;
 }
 
 /**
@@ -74,27 +59,4 @@ export async function judgeWindow(
     case 'failed':
       throw new AgentError(signal.aborted ? 'cancelled' : 'guardrail_error');
   }
-}
-
-function applyMask({ text, replace }: Slot, masked: string | undefined): void {
-  if (masked === undefined) throw new AgentError('guardrail_error');
-  if (masked === text) return;
-  if (replace === undefined) throw new AgentError('guardrail_denied');
-  replace(masked);
-}
-
-/** Every text below a member, in the order of the value. */
-function slotsOf(holder: Record<string, JsonValue> | JsonValue[], key: string | number): readonly Slot[] {
-  const members = holder as Record<string | number, JsonValue>;
-  const value = members[key];
-  if (typeof value === 'string') {
-    const replace = (text: string): void => {
-      members[key] = text;
-    };
-    return [{ text: value, replace }];
-  }
-  if (typeof value === 'number') return [{ text: String(value) }];
-  if (typeof value !== 'object' || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap((_, index) => slotsOf(value, index));
-  return Object.keys(value).flatMap((name) => [{ text: name }, ...slotsOf(value, name)]);
 }

@@ -9,7 +9,7 @@ import type { OpenRouteSource } from './ports.ts';
 import type { RouteTable, SeenRoute } from './route-table.ts';
 
 /** Probe failures that do not contradict the route: the runtime was unreachable or could not answer at that moment. */
-const unreachedCodes: ReadonlySet<string> = new Set([
+export const unreachedCodes: ReadonlySet<string> = new Set([
   'network',
   'timeout',
   'aborted',

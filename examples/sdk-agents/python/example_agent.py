@@ -14,7 +14,8 @@ import uvicorn
 from portcullis_agent import GatewayCallVerifier, ExchangeRefused, ProtectAgent
 
 GATEWAY = os.environ["PORTCULLIS_GATEWAY_URL"].rstrip("/")
-AGENT_ID, VERSION_ID, MODEL = (os.environ[name] for name in ("AGENT_ID", "VERSION_ID", "MODEL"))
+AGENT_ID, VERSION_ID = os.environ["AGENT_ID"], os.environ["VERSION_ID"]
+MODEL = os.environ.get("MODEL") or os.environ["MODELS"].split(",")[0]
 # The card names the address at the gateway; the address of this process is known to the gateway only.
 CARD = {
     "name": "Example",

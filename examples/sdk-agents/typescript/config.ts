@@ -15,7 +15,7 @@ export function readConfig(): ExampleConfig {
     issuer: setting('PORTCULLIS_GATEWAY_ISSUER'),
     agentId: setting('AGENT_ID'),
     versionId: setting('VERSION_ID'),
-    model: setting('MODEL'),
+    model: process.env['MODEL'] ?? setting('MODELS').split(',')[0] ?? '',
     host: process.env['HOST'] ?? '0.0.0.0',
     port: Number(process.env['PORT'] ?? 8_080),
   };

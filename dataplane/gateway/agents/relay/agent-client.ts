@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { canonicalBytes, digestOf } from '#contracts/canonical';
+import { publishedSdkCard, readSdkCard } from '#contracts/sdk-card';
 import { readBounded } from '#kit/http/read-bounded';
 import { type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import type { RoutedVersion } from '#resources/agent-route';
@@ -92,7 +93,7 @@ export function createAgentClient(): AgentClient {
     const bytes = await get(address, '/.well-known/agent-card.json', signal);
     if (bytes === undefined) return { ok: false, code: 'network', reached: false };
     if (typeof bytes === 'number') return { ok: false, code: 'card_missing', reached: bytes < 500 };
-    const card = objectOf(bytes);
+    const card = publishedCard(version, objectOf(bytes));
     if (card === undefined || digestOf(card) !== cardDigest) return { ok: false, code: 'card_differs', reached: true };
     if (held !== undefined) return held;
     const [oldest] = cards.keys();
@@ -124,6 +125,16 @@ export function createAgentClient(): AgentClient {
       await agent.destroy();
     },
   };
+}
+
+/** The card of an image is published as the route says; other processes publish their card themselves. */
+function publishedCard(
+  { sdk }: RoutedVersion,
+  card: Readonly<Record<string, JsonValue>> | undefined,
+): Readonly<Record<string, JsonValue>> | undefined {
+  if (sdk === undefined || card === undefined) return card;
+  const read = readSdkCard(card);
+  return read.ok ? (publishedSdkCard(read.card, sdk.publicUrl) as Readonly<Record<string, JsonValue>>) : undefined;
 }
 
 function objectOf(bytes: Buffer): Readonly<Record<string, JsonValue>> | undefined {

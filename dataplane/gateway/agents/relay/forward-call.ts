@@ -1,6 +1,7 @@
 import { runUsageHeader } from '#contracts/run-usage';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { Logger } from '#kit/log/logger';
+import type { RoutedVersion } from '#resources/agent-route';
 import type { RequestLife } from '../../relay/interruption.ts';
 import { countUse } from '../budgets/count-use.ts';
 import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../budgets/ports.ts';
@@ -8,8 +9,11 @@ import type { AdmittedCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentCaller } from '../calls/identify-caller.ts';
 import type { AdmittedRun, RunLimiter } from '../calls/limit-runs.ts';
-import { forwardedQuery, type RoutedCall } from '../calls/parse-call.ts';
+import { type AgentOperation, forwardedQuery, type RoutedCall } from '../calls/parse-call.ts';
 import { type AgentExchange, refusalBody } from '../calls/refuse-call.ts';
+import { type JudgedCall, judgeCall } from '../guard/judge-call.ts';
+import { sendJudgedAnswer } from '../guard/send-judged.ts';
+import { type GuardParts, stageGuard } from '../guard/version-guard.ts';
 import type { AgentClient, ProcessAnswer } from './agent-client.ts';
 import { headersForAgent, headersForClient } from './forward-headers.ts';
 import { type IdentityParts, issueIdentity } from './issue-identity.ts';
@@ -24,6 +28,7 @@ const shortMs = 30_000;
 const unwatchedMs = 30_000;
 
 export type ForwardParts = IdentityParts &
+  GuardParts &
   BodyParts & {
     readonly runs: RunLimiter;
     readonly budgets: RunBudgets;
@@ -108,7 +113,10 @@ async function exchangeWithProcess(
   if (token !== undefined && Object.values(headers).some((value) => value.includes(token))) {
     throw new AgentRefusal('token_exposed');
   }
-  const body = await receiveCallBody(plane, exchange, { operation, version, token }, { held, signal: life.signal });
+  const received = await receiveCallBody(plane, exchange, { operation, version, token }, { held, signal: life.signal });
+  const judged =
+    version.sdk === undefined ? undefined : await judgeImageCall(plane, version, operation, received, life);
+  const body = judged === undefined ? received : judged.body;
   const identity = await issueIdentity(plane, {
     ...{ caller, version, operation },
     agentId: spec.agentId,
@@ -128,6 +136,16 @@ async function exchangeWithProcess(
     throw reason;
   });
   if (answer.kind === 'unreachable') throw new AgentRefusal('agent_unavailable');
+  const guard = stageGuard(plane, version, 'response', time.signal);
+  if (guard !== undefined) {
+    const facts = { operation, version, asked: judged?.asked, guard };
+    const sending = { exchange, signal: time.signal, idleMs: plane.clientIdleMs };
+    const bytes = await sendJudgedAnswer(answer, facts, sending).catch((reason: unknown): never => {
+      if (time.timedOut() && !(reason instanceof AgentRefusal)) throw new AgentRefusal('deadline_exceeded');
+      throw reason;
+    });
+    return { status: answer.status, sent: body?.length ?? 0, received: bytes };
+  }
   const end = await sendAnswer(plane, exchange, answer, {
     isForAgent: caller.parent !== undefined,
     signal: time.signal,
@@ -140,6 +158,17 @@ async function exchangeWithProcess(
     endBroken(exchange, end, { isStream, code: codeOf(end, time.timedOut(), plane.shutdown.aborted) });
   }
   return { status: answer.status, sent: body?.length ?? 0, received: end.bytes };
+}
+
+/** The texts of a call of an image, which does not judge them itself. @throws AgentRefusal */
+function judgeImageCall(
+  plane: GuardParts,
+  version: RoutedVersion,
+  operation: AgentOperation,
+  body: Buffer | undefined,
+  { signal }: RequestLife,
+): Promise<JudgedCall> {
+  return judgeCall(version, operation, body, stageGuard(plane, version, 'request', signal));
 }
 
 function sendAnswer(

@@ -27,11 +27,22 @@ const routeOf = (versions: readonly object[]) => ({
   exposure: 'R1',
 });
 
-test('a route with guardrails that the gateway does not apply is refused, and without them it is read', () => {
+test('a route of an image is read with guardrails and the form of its publication, and refused with one of both', () => {
   expect(readAgentRoute(routeOf([version]), 'team')).toMatchObject({ ok: true });
-  const unguarded = { input: { mode: 'None' }, output: { mode: 'None' } };
-  expect(readAgentRoute(routeOf([{ ...version, guardrails: unguarded }]), 'team')).toEqual({
-    ok: false,
-    reason: 'unsupported_guardrails: versions.0.guardrails',
-  });
+  const guardrails = { input: { mode: 'None' }, output: { mode: 'None' } };
+  const sdk = { publicUrl: 'https://agents.example/agents/1' };
+  const read = (change: object) => readAgentRoute(routeOf([{ ...version, ...change }]), 'team');
+  expect(read({ guardrails, sdk })).toMatchObject({ ok: true });
+  for (const half of [{ guardrails }, { sdk }]) {
+    expect(read(half)).toEqual({ ok: false, reason: 'invalid_route: versions.0.guardrails' });
+  }
+});
+
+test('a route of an image for MCP names its tool, and one for A2A names none', () => {
+  const guardrails = { input: { mode: 'None' }, output: { mode: 'None' } };
+  const publicUrl = 'https://agents.example/agents/1';
+  const read = (modes: readonly string[], sdk: object) =>
+    readAgentRoute(routeOf([{ ...version, modes, guardrails, sdk }]), 'team').ok;
+  expect(read(['MCP'], { publicUrl, tool: 'search' })).toBe(true);
+  expect([read(['MCP'], { publicUrl }), read(['A2A'], { publicUrl, tool: 'search' })]).toEqual([false, false]);
 });

@@ -27,9 +27,13 @@ export function readAgentRoute(spec: unknown, namespace: string): ReadAgentRoute
   if (canary !== undefined && (!ids.includes(canary.versionId) || canary.versionId === served)) {
     return refuse('invalid_route: canary');
   }
-  // Texts of such a version would reach its process unchecked: this gateway does not judge them.
-  const judged = versions.findIndex(({ guardrails }) => guardrails !== undefined);
-  if (judged >= 0) return refuse(`unsupported_guardrails: versions.${judged}.guardrails`);
+  // An image without guardrails would get texts that nobody has judged or declared unguarded.
+  const isHalf = versions.findIndex(({ guardrails, sdk }) => (guardrails === undefined) !== (sdk === undefined));
+  if (isHalf >= 0) return refuse(`invalid_route: versions.${isHalf}.guardrails`);
+  const isWithoutTool = versions.findIndex(
+    ({ sdk, modes }) => sdk !== undefined && modes.includes('MCP') !== (sdk.tool !== undefined),
+  );
+  if (isWithoutTool >= 0) return refuse(`invalid_route: versions.${isWithoutTool}.sdk`);
   const at = versions.findIndex(({ address }) => !isOfNamespace(address, namespace));
   if (at >= 0) return refuse(`invalid_route: versions.${at}.address`);
   const isWithoutCard = versions.findIndex(

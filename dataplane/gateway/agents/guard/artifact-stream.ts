@@ -1,0 +1,100 @@
+import { JudgedStream } from '#checks/guard/judged-stream';
+import type { JsonValue } from '#kit/json/json-value';
+import { AgentRefusal } from '../calls/agent-refusal.ts';
+import { isWireObject } from './judge-call.ts';
+import type { StageGuard } from './version-guard.ts';
+
+type Members = Record<string, JsonValue>;
+type Part = Members;
+
+/** An update of an artifact, as the process sent it. */
+export type ArtifactUpdate = Members & { readonly artifact: Members };
+
+/** Bytes of one artifact that are held until it is complete. */
+const mostBytes = 4_194_304;
+
+/**
+ * One artifact that arrives in parts. No part of it leaves before its check: a text is judged in windows where the policy
+ * allows it, and everything else when the artifact is complete.
+ */
+export class ArtifactStream {
+  readonly #guard: StageGuard;
+  readonly #emit: (event: Members) => void;
+  readonly #text: JudgedStream | undefined;
+  /** The first update without its parts, with which every event of the artifact is written. */
+  readonly #head: Members;
+  readonly #artifact: Members;
+  #parts: Part[] = [];
+  #bytes = 0;
+  #hasSent = false;
+
+  /**
+   * @param first the update with which the artifact begins; its other members were judged
+   * @param emit takes an event that may be sent
+   */
+  constructor(guard: StageGuard, first: ArtifactUpdate, signal: AbortSignal, emit: (event: Members) => void) {
+    const { artifact, append: _append, lastChunk: _last, ...head } = first;
+    const { parts: _parts, ...rest } = artifact;
+    this.#guard = guard;
+    this.#emit = emit;
+    this.#head = head;
+    this.#artifact = rest;
+    this.#text = guard.judgesWindows
+      ? new JudgedStream({
+          judge: (text) => guard.judgeWindow(text),
+          refuse: (code) => new AgentRefusal(code === 'output_invalid' ? 'answer_refused' : code),
+          signal,
+          onReleased: (text) => this.#send([{ ...this.#formOfText(), text }], false),
+        })
+      : undefined;
+  }
+
+  /** Takes the next parts. @throws AgentRefusal */
+  async add(parts: readonly JsonValue[]): Promise<void> {
+    for (const part of parts) {
+      if (!isWireObject(part)) throw new AgentRefusal('answer_refused');
+      this.#bytes += Buffer.byteLength(JSON.stringify(part));
+      if (this.#bytes > mostBytes) throw new AgentRefusal('answer_refused');
+      this.#parts.push(part);
+      const isText = this.#parts.every(isPlainText);
+      if (!isText && this.#text?.hasBegun === true) throw new AgentRefusal('answer_refused');
+      if (isText) await this.#text?.add(String(part['text']));
+    }
+  }
+
+  /** Judges what is held and sends it as the last part. @throws AgentRefusal */
+  async finish(): Promise<void> {
+    if (this.#text?.hasBegun === true) {
+      const text = this.#parts.map((part) => part['text']).join('');
+      this.#send([{ ...this.#formOfText(), text: await this.#text.finish(text) }], true);
+      return;
+    }
+    const parts = this.#parts.every(isPlainText) ? this.#joined() : this.#parts;
+    const artifact = { parts };
+    await this.#guard.judge({ artifact }, 'artifact');
+    this.#send(artifact.parts, true);
+  }
+
+  /** A phrase may lie in two parts of a text: they are one text. */
+  #joined(): Part[] {
+    if (this.#parts.length === 0) return [];
+    return [{ ...this.#formOfText(), text: this.#parts.map((part) => part['text']).join('') }];
+  }
+
+  #formOfText(): Members {
+    const mediaType = this.#parts[0]?.['mediaType'];
+    return mediaType === undefined ? {} : { mediaType };
+  }
+
+  #send(parts: readonly Part[], lastChunk: boolean): void {
+    const artifact = { ...this.#artifact, parts: [...parts] };
+    this.#emit({ ...this.#head, artifact, append: this.#hasSent, lastChunk });
+    this.#hasSent = true;
+  }
+}
+
+/** A part that is a text and nothing else. */
+function isPlainText(part: Part): boolean {
+  const { text, mediaType = 'text/plain', ...more } = part;
+  return typeof text === 'string' && mediaType === 'text/plain' && Object.keys(more).length === 0;
+}

@@ -1,0 +1,101 @@
+import type { JsonValue } from '#kit/json/json-value';
+import { parseStrict } from '#kit/json/parse-strict';
+import type { RoutedVersion } from '#resources/agent-route';
+import { AgentRefusal } from '../calls/agent-refusal.ts';
+import type { AgentOperation } from '../calls/parse-call.ts';
+import type { StageGuard } from './version-guard.ts';
+
+/** Operations of an image that the gateway can judge. Push notifications and further cards would pass it. */
+const offered: ReadonlySet<string> = new Set([
+  'mcp',
+  'message:send',
+  'message:stream',
+  'tasks:list',
+  'tasks:get',
+  'tasks:cancel',
+  'tasks:subscribe',
+]);
+/** Messages of MCP that a client may send to an image. */
+const methods: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'notifications/initialized',
+  'notifications/cancelled',
+]);
+
+type Members = Record<string, JsonValue>;
+
+/** A call of an image whose texts have passed the input policy. */
+export type JudgedCall = {
+  readonly body: Buffer | undefined;
+  /** The message of MCP that the answer must belong to. */
+  readonly asked: { readonly id: JsonValue | undefined; readonly method: string } | undefined;
+};
+
+/**
+ * Admits the body of a call of an image: only messages that the gateway knows reach its process, with every text as the
+ * input policy leaves it.
+ * @param guard undefined if the input is declared unguarded
+ * @throws AgentRefusal operation_not_supported, invalid_request, content_type_not_supported, guardrail_denied, guardrail_error
+ */
+export async function judgeCall(
+  { sdk }: Pick<RoutedVersion, 'sdk'>,
+  { name, mode }: Pick<AgentOperation, 'name' | 'mode'>,
+  body: Buffer | undefined,
+  guard: StageGuard | undefined,
+): Promise<JudgedCall> {
+  if (!offered.has(name)) throw new AgentRefusal('operation_not_supported');
+  if (body === undefined || body.length === 0) return { body, asked: undefined };
+  const message = objectOf(body);
+  if (message === undefined) throw new AgentRefusal('invalid_request');
+  const asked = mode === 'MCP' ? askedOf(message, sdk?.tool) : undefined;
+  if (isWireObject(message['configuration']) && 'taskPushNotificationConfig' in message['configuration']) {
+    throw new AgentRefusal('operation_not_supported');
+  }
+  if (guard === undefined) return { body, asked };
+  if (mode === 'MCP') {
+    const { jsonrpc, id, method, params } = message;
+    const judged = isWireObject(params) ? await judgeParams(guard, params) : undefined;
+    return { body: wireBytes({ jsonrpc, id, method, params: judged }), asked };
+  }
+  await guard.judge({ message }, 'message');
+  return { body: wireBytes(message), asked };
+}
+
+/** The parameters as the policy leaves them. The name of the tool is the one of the route. */
+async function judgeParams(guard: StageGuard, { name, ...rest }: Members): Promise<Members> {
+  await guard.judge({ message: rest }, 'message');
+  return name === undefined ? rest : { name, ...rest };
+}
+
+/** @throws AgentRefusal for a message that is no request or notification of a client, or that calls another tool */
+function askedOf({ jsonrpc, id, method, params }: Members, tool: string | undefined): JudgedCall['asked'] {
+  const isId = id === undefined || typeof id === 'number' || (typeof id === 'string' && id.length <= 256);
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || !isId) throw new AgentRefusal('invalid_request');
+  if (!methods.has(method)) throw new AgentRefusal('operation_not_supported');
+  if (method === 'tools/call' && (!isWireObject(params) || params['name'] !== tool)) {
+    throw new AgentRefusal('operation_not_supported');
+  }
+  return { id, method };
+}
+
+/** The object that bytes hold, read strictly; undefined for anything else. */
+export function objectOf(bytes: Uint8Array): Members | undefined {
+  try {
+    const value = parseStrict(bytes);
+    return isWireObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isWireObject(value: JsonValue | undefined): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Members that are undefined are left out. */
+export function wireBytes(value: Readonly<Record<string, JsonValue | undefined>>): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

@@ -1,0 +1,82 @@
+import type { JsonValue } from '#kit/json/json-value';
+import { AgentRefusal } from '../calls/agent-refusal.ts';
+import { ArtifactStream, type ArtifactUpdate } from './artifact-stream.ts';
+import { type AnswerFacts, judgeMessage } from './judge-answer.ts';
+import { isWireObject, objectOf, wireBytes } from './judge-call.ts';
+
+type Members = Record<string, JsonValue>;
+
+/** Judges the events of a stream of an image in their order. */
+type EventJudge = {
+  /** Takes one event; what may be sent goes to `emit`. @throws AgentRefusal */
+  take(data: Uint8Array): Promise<void>;
+  /** The stream has ended: sends what is still held. @throws AgentRefusal */
+  end(): Promise<void>;
+};
+
+/** Artifacts that one stream may have open at a time. */
+const mostArtifacts = 64;
+
+/**
+ * Judges a stream of A2A or MCP. An artifact of A2A may arrive in parts; every other event is judged as a whole. Held
+ * artifacts are completed before an event that ends or shows the task.
+ * @param emit takes the data of an event that may be sent, in order
+ */
+export function createEventJudge(facts: AnswerFacts, signal: AbortSignal, emit: (data: Buffer) => void): EventJudge {
+  const { guard, operation } = facts;
+  const open = new Map<string, ArtifactStream>();
+
+  async function finishAll(): Promise<void> {
+    for (const [id, artifact] of open) {
+      open.delete(id);
+      await artifact.finish();
+    }
+  }
+
+  async function takeUpdate(update: ArtifactUpdate): Promise<void> {
+    const { artifact, lastChunk } = update;
+    const { parts, ...rest } = artifact;
+    const id = rest['artifactId'];
+    if (typeof id !== 'string' || !Array.isArray(parts)) throw new AgentRefusal('answer_refused');
+    const head = { ...update, artifact: rest } as ArtifactUpdate;
+    await guard.judge({ artifactUpdate: head }, 'artifactUpdate');
+    let stream = open.get(id);
+    // What an update continues was not judged with it: a phrase could lie in both.
+    if (stream === undefined && update['append'] === true) throw new AgentRefusal('answer_refused');
+    // Without `append` the update replaces the artifact, so that the one before it is complete.
+    if (stream !== undefined && update['append'] !== true) {
+      await stream.finish();
+      stream = undefined;
+    }
+    if (stream === undefined && open.size >= mostArtifacts) throw new AgentRefusal('answer_refused');
+    stream ??= new ArtifactStream(guard, head, signal, (event) => emit(wireBytes({ artifactUpdate: event })));
+    open.set(id, stream);
+    await stream.add(parts);
+    if (lastChunk !== true) return;
+    open.delete(id);
+    await stream.finish();
+  }
+
+  return {
+    async take(data) {
+      const event = operation.mode === 'A2A' ? objectOf(data) : undefined;
+      const update = event?.['artifactUpdate'];
+      if (isUpdate(update) && Object.keys(event ?? {}).length === 1) return await takeUpdate(update);
+      if (update !== undefined) throw new AgentRefusal('answer_refused');
+      if (!isProgress(event?.['statusUpdate'])) await finishAll();
+      emit(await judgeMessage(data, facts));
+    },
+    end: finishAll,
+  };
+}
+
+/** A status of a task that has not ended: its artifacts may still grow. */
+function isProgress(update: JsonValue | undefined): boolean {
+  const status = isWireObject(update) ? update['status'] : undefined;
+  const state = isWireObject(status) ? status['state'] : undefined;
+  return state === 'TASK_STATE_WORKING' || state === 'TASK_STATE_SUBMITTED';
+}
+
+function isUpdate(value: JsonValue | undefined): value is ArtifactUpdate {
+  return isWireObject(value) && isWireObject((value as Members)['artifact']);
+}

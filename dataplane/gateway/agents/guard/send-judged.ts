@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { readBounded } from '#kit/http/read-bounded';
+import { SseReader } from '#kit/http/sse-reader';
+import { wait } from '#kit/time/wait';
+import { AgentRefusal } from '../calls/agent-refusal.ts';
+import { type AgentExchange, refusalBody } from '../calls/refuse-call.ts';
+import { type AnswerFacts, judgeMessage } from './judge-answer.ts';
+import { createEventJudge } from './judge-events.ts';
+
+/** Largest answer, and largest event of a stream, bytes. */
+const mostBytes = 4_194_304;
+
+type Sending = {
+  readonly exchange: AgentExchange;
+  readonly signal: AbortSignal;
+  /** How long a client may read nothing, milliseconds. */
+  readonly idleMs: number;
+};
+
+/** The answer of a process, of which nothing has been read. */
+type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable;
+};
+
+/**
+ * Sends the answer of an image after its check; nothing of it leaves before. Headers are the gateway's own.
+ * @returns the bytes that were sent
+ * @throws AgentRefusal; a stream that has begun ends with an event that has the same code
+ */
+export async function sendJudgedAnswer(answer: Answer, facts: AnswerFacts, sending: Sending): Promise<number> {
+  const type = String(answer.headers['content-type']).split(';')[0]?.trim().toLowerCase();
+  // A redirect would lead the client past the gateway.
+  if (answer.status < 200 || (answer.status >= 300 && answer.status < 400)) throw refuse(answer);
+  if (type === 'text/event-stream' && answer.status === 200) return await sendStream(answer, facts, sending);
+  const bytes = await readBounded(answer.body, mostBytes).catch(() => {
+    throw sending.signal.aborted ? sending.signal.reason : new AgentRefusal('agent_unavailable');
+  });
+  if (bytes === undefined) throw refuse(answer);
+  const judged = bytes.length === 0 ? bytes : await judgeMessage(bytes, facts);
+  const { exchange } = sending;
+  const content = judged.length === 0 ? {} : { 'content-type': 'application/json' };
+  exchange.outgoing.writeHead(answer.status, { ...headersOf(answer, exchange), ...content }).end(judged);
+  return judged.length;
+}
+
+async function sendStream(answer: Answer, facts: AnswerFacts, { exchange, signal, idleMs }: Sending): Promise<number> {
+  const { outgoing, trace } = exchange;
+  let sent = 0;
+  const write = (text: string): void => {
+    if (!outgoing.headersSent) {
+      const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
+      outgoing.writeHead(200, { ...headersOf(answer, exchange), ...headers });
+    }
+    sent += Buffer.byteLength(text);
+    outgoing.write(text);
+  };
+  const judge = createEventJudge(facts, signal, (data) => write(`data: ${data.toString('utf8')}\n\n`));
+  try {
+    const reader = new SseReader(mostBytes);
+    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+      reader.push(chunk);
+      for (let event = reader.next(); event !== undefined; event = reader.next()) {
+        if (event.kind === 'too_large') throw refuse(answer);
+        if (event.kind === 'data') await judge.take(event.data);
+        else if (outgoing.headersSent) write(':\n\n');
+        if (outgoing.destroyed) throw new AgentRefusal('cancelled');
+      }
+      await drained(outgoing, idleMs, signal);
+    }
+    await judge.end();
+    outgoing.end();
+    return sent;
+  } catch (thrown) {
+    answer.body.destroy();
+    const error = thrown instanceof AgentRefusal ? thrown : new AgentRefusal('agent_unavailable');
+    if (signal.aborted && !(thrown instanceof AgentRefusal)) throw signal.reason;
+    if (outgoing.headersSent && !outgoing.destroyed && error.code !== 'cancelled') {
+      const event = `event: error\ndata: ${refusalBody(error, trace.traceId).toString()}\n\n`;
+      await new Promise<void>((resolve) => outgoing.end(event, () => resolve()));
+    }
+    throw error;
+  }
+}
+
+function refuse({ body }: Answer): AgentRefusal {
+  body.on('error', () => undefined).destroy();
+  return new AgentRefusal('answer_refused');
+}
+
+/** A client that does not read stops the process from being read. @throws AgentRefusal cancelled */
+async function drained(outgoing: ServerResponse, idleMs: number, signal: AbortSignal): Promise<void> {
+  if (!outgoing.writableNeedDrain) return;
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const closed = once(outgoing, 'close', { signal: either }).then(() => 'gone');
+  const free = once(outgoing, 'drain', { signal: either }).then(() => 'free');
+  const late = wait(idleMs, either).then(() => 'gone');
+  try {
+    if ((await Promise.race([closed, free, late])) === 'gone') throw new AgentRefusal('cancelled');
+  } finally {
+    stop.abort();
+    await Promise.allSettled([closed, free, late]);
+  }
+}
+
+/** An id of a session reaches the client only in the form of an id. */
+function headersOf({ headers }: Answer, { trace }: AgentExchange): Record<string, string> {
+  const session = headers['mcp-session-id'];
+  const isId = typeof session === 'string' && /^[0-9A-Za-z-]{1,64}$/.test(session);
+  return {
+    traceparent: trace.traceparent,
+    'cache-control': 'no-store',
+    ...(isId ? { 'mcp-session-id': session } : {}),
+  };
+}

@@ -1,0 +1,104 @@
+import { TextChannel } from '../text-channel.ts';
+import { characterStart } from '../token-boundary.ts';
+
+type StreamRefusal = 'guardrail_denied' | 'output_invalid' | 'cancelled';
+
+type JudgedStreamOptions = {
+  /** Judges one window, and throws if there is no pass and no mask; undefined without a policy. */
+  readonly judge: ((text: string) => Promise<'pass' | 'mask'>) | undefined;
+  /** The error that ends the stream. */
+  readonly refuse: (code: StreamRefusal) => Error;
+  readonly signal: AbortSignal;
+  /** Receives text that may leave the process, in order. It is never empty. */
+  readonly onReleased: (text: string) => void;
+};
+
+/**
+ * The text of a result while it is still written, judged by a policy in the windows of streamed answers
+ * (docs/design/streaming.md). Only text in front of which every window has passed is released. Without a
+ * policy each piece is released when the next one has come.
+ */
+export class JudgedStream {
+  readonly #options: JudgedStreamOptions;
+  readonly #channel = new TextChannel();
+  #text = '';
+  /** The last part of the text, which waits for the check of its window. */
+  #held = '';
+  /** Position of the beginning of the held text, in bytes of UTF-8. */
+  #releasedEnd = 0;
+  /** The policy masks a text of which nothing was released: the whole result is judged at its end. */
+  #isWhole = false;
+
+  constructor(options: JudgedStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a part of the text was released, so that the rest must follow in the same way. */
+  get hasBegun(): boolean {
+    return this.#releasedEnd > 0;
+  }
+
+  /**
+   * Takes the next piece of the text, judges the windows that it completes and releases what passed.
+   * @throws the error of a refusal: guardrail_denied, output_invalid, cancelled; what `judge` throws
+   */
+  async add(piece: string): Promise<void> {
+    if (this.#isWhole || piece === '') return;
+    const { judge, refuse } = this.#options;
+    // The last piece is held, because the last part of a text must not be empty.
+    if (judge === undefined && this.#held.isWellFormed()) this.#release(Buffer.byteLength(this.#held));
+    this.#text += piece;
+    this.#held += piece;
+    if (judge === undefined) return;
+    if (!this.#channel.append(piece)) throw refuse('output_invalid');
+    for (let next = this.#channel.nextWindow(); next !== undefined; next = this.#channel.nextWindow()) {
+      if (!(await this.#passes(next.text))) return;
+      this.#channel.pass(next);
+      this.#release(this.#channel.releasedEnd - this.#releasedEnd);
+    }
+  }
+
+  /**
+   * Judges the rest of a text that has begun.
+   * @param text the result of the run
+   * @returns the last part of the text, never empty; the caller sends it
+   * @throws the error of a refusal: guardrail_denied; output_invalid if the result is not the text that was streamed;
+   *   what `judge` throws
+   */
+  async finish(text: string | undefined): Promise<string> {
+    const { judge, refuse } = this.#options;
+    if (text !== this.#text || !text.isWellFormed()) throw refuse('output_invalid');
+    if (judge === undefined) return this.#held;
+    this.#channel.end();
+    for (let next = this.#channel.nextWindow(); next !== undefined; next = this.#channel.nextWindow()) {
+      if (!(await this.#passes(next.text))) throw refuse('guardrail_denied');
+      this.#channel.pass(next);
+    }
+    return this.#held;
+  }
+
+  /** @returns false if the text is judged as a whole from now on */
+  async #passes(text: string): Promise<boolean> {
+    const { judge, refuse } = this.#options;
+    if (judge === undefined || (await judge(text)) === 'pass') return true;
+    // A part that has left cannot be masked any more.
+    if (this.hasBegun) throw refuse('guardrail_denied');
+    this.#isWhole = true;
+    return false;
+  }
+
+  /**
+   * Releases the first `bytes` of the held text, or less so that no character is cut.
+   * @throws the error of the refusal cancelled: the call may end while a window is judged
+   */
+  #release(bytes: number): void {
+    if (this.#options.signal.aborted) throw this.#options.refuse('cancelled');
+    const held = Buffer.from(this.#held, 'utf8');
+    const end = characterStart(held, bytes);
+    if (end <= 0) return;
+    const text = held.toString('utf8', 0, end);
+    this.#held = this.#held.slice(text.length);
+    this.#releasedEnd += end;
+    this.#options.onReleased(text);
+  }
+}
