@@ -14,6 +14,7 @@ import type { GatewayReportSpec } from '#resources/gateway-report';
 import { awaitBudgets } from './agents/budgets/await-budgets.ts';
 import { noBudgets, type RunBudgets } from './agents/budgets/ports.ts';
 import { type IdentifyCaller, identifyByHeaders, identifyByToken } from './agents/calls/identify-caller.ts';
+import { createImageSlots } from './agents/calls/image-slots.ts';
 import { createRunLimiter } from './agents/calls/limit-runs.ts';
 import { type FlowConnections, noConnections, openConnections } from './agents/connections/open-connections.ts';
 import { proveGuardrails } from './agents/guard/prove-guardrails.ts';
@@ -93,6 +94,7 @@ export async function composeAgents(
     issuer,
     grants: createRunGrantVerifier(own),
     budgets,
+    slots: createImageSlots(),
     runs: createRunLimiter(config.runs, () => performance.now()),
     confirmers: new Set(config.confirmers),
     metrics: createAgentCallMetrics(tools.registry),

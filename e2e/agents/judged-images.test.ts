@@ -215,6 +215,17 @@ describe('the texts of an image over A2A', () => {
     ]);
   });
 
+  test('it has at most as many runs at a time as its version allows, also while it streams', async () => {
+    const limits = { ...routedVersion(image).limits, concurrency: 1 };
+    await serve(none, policy('Windows'), { limits });
+    const slow = stream(long.slice(0, 20), 50, async () => {
+      const refused = await say({ text: 'hello' });
+      expect([refused.status, refused.code, refused.headers.get('retry-after')]).toEqual([429, 'too_many_runs', '1']);
+    });
+    expect((await slow).code).toBeUndefined();
+    expect((await say({ text: 'hello' })).status).toBe(200);
+  });
+
   test('after the runtime was killed in the middle of a stream, nothing more leaves and the error is typed', async () => {
     const own = await startRuntime();
     onTestFinished(() => own[Symbol.asyncDispose]());

@@ -8,6 +8,7 @@ import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../bu
 import type { AdmittedCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentCaller } from '../calls/identify-caller.ts';
+import type { ImageSlots } from '../calls/image-slots.ts';
 import type { AdmittedRun, RunLimiter } from '../calls/limit-runs.ts';
 import { type AgentOperation, forwardedQuery, type RoutedCall } from '../calls/parse-call.ts';
 import { type AgentExchange, refusalBody } from '../calls/refuse-call.ts';
@@ -31,6 +32,7 @@ export type ForwardParts = IdentityParts &
   GuardParts &
   BodyParts & {
     readonly runs: RunLimiter;
+    readonly slots: ImageSlots;
     readonly budgets: RunBudgets;
     readonly client: AgentClient;
     readonly metrics: {
@@ -53,10 +55,16 @@ type Forward = {
   readonly life: RequestLife;
 };
 
+/** Processes of flows count their runs themselves. */
+const freeSlot: Disposable = { [Symbol.dispose]: () => undefined };
+
 /** Sends an admitted call to the process of its version, and the answer to the client. @throws AgentRefusal */
 export async function forwardCall(plane: ForwardParts, forward: Forward): Promise<ForwardedCall> {
   const { call, admitted } = forward;
   if (!call.operation.isRun) return await exchangeWithProcess(plane, forward, undefined);
+  const { version } = admitted;
+  using slot = version.sdk === undefined ? freeSlot : plane.slots.take(version.versionId, version.limits.concurrency);
+  if (slot === undefined) throw new AgentRefusal('too_many_runs', { 'retry-after': '1' });
   const { issuer, subject } = admitted.caller.subject;
   const admission = plane.runs.admit(JSON.stringify([admitted.spec.agentId, issuer, subject]));
   if (admission.kind === 'refused') {
