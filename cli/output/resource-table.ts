@@ -127,6 +127,7 @@ const agentVersionColumns: readonly Column<AgentVersion>[] = [
   },
   { header: 'VERSION', wide: true, cell: ({ status }) => status?.versionId },
   { header: 'WORKLOAD', wide: true, cell: ({ status }) => status?.workload },
+  { header: 'IMAGE', wide: true, cell: ({ spec }) => spec.sdk?.image },
   {
     header: 'REASON',
     wide: true,

@@ -3,6 +3,7 @@ import {
   makeAgentDeployment,
   makeAgentNetworkPolicy,
 } from '../../operator/agents/adapters/deployments/resources/agent-objects.ts';
+import { sampleImageBundle } from '../../operator/agents/testing/sample-image.ts';
 import { sampleVersion } from '../../operator/agents/testing/sample-version.ts';
 import { agentTemplateOf } from './environment-of.ts';
 import { missingHelm, skipWithout } from './helm.ts';
@@ -252,6 +253,26 @@ describe('networks', () => {
         const { labels } = makeAgentDeployment(request, template).spec.template.metadata;
         expect(matches(spec.podSelector.matchLabels, { labels }), metadata.name).toBe(false);
       }
+    }
+  });
+
+  test('an image of an agent reaches gateways only, and only gateways and the operator reach it', async () => {
+    const request = { name: 'a-0123456789abcdef0123', resource: 'helper', bundle: sampleImageBundle() };
+    for (const file of ['production-values.yaml', 'retrieval-values.yaml']) {
+      const chart = await renderFile(file);
+      const template = await agentTemplateOf(chart);
+      const policy = makeAgentNetworkPolicy(request, template);
+      const own = [makeAgentDeployment(request, template), policy];
+      const objects = [...chart, ...(own as unknown as readonly Rendered[])];
+      const open = (from: string, to: string, port = 'http') => mayCall(objects, from, to, port);
+      expect([open('gateway', 'agent'), open('operator', 'agent'), open('agent', 'gateway')], file).toEqual([
+        ...[true, true, true],
+      ]);
+      for (const service of ['retrieval', 'memory']) {
+        expect(open('agent', service), `${file} ${service}`).toBe(false);
+      }
+      expect([open('agent', 'operator', 'admin'), open('retrieval', 'agent')], file).toEqual([false, false]);
+      expect(portsOf(policy.spec.egress), file).toEqual([53, 'http']);
     }
   });
 

@@ -73,6 +73,28 @@ test.each<[string, readonly Said[], string, RegExp]>([
     /PORTCULLIS_AGENTS_URL/,
   ],
   [
+    'an image where only flows run',
+    [
+      ['Ready', 'False', 'ImagesNotSupported'],
+      ['Accepted', 'False', 'ImagesNotSupported'],
+      ['Tested', 'False', 'NotAccepted'],
+      ['CardVerified', 'False', 'NotRunning'],
+    ],
+    'Accepted',
+    /Apply the version to a cluster/,
+  ],
+  [
+    'an invalid card of an image',
+    [
+      ['Ready', 'False', 'NotAccepted'],
+      ['Accepted', 'False', 'CardInvalid'],
+      ['Tested', 'False', 'NotAccepted'],
+      ['CardVerified', 'False', 'NotRunning'],
+    ],
+    'Accepted',
+    /under another name/,
+  ],
+  [
     'a capability that the process did not prove',
     [
       ['Ready', 'False', 'CapabilityUnavailable'],

@@ -220,8 +220,8 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
   },
   agentVersion: {
     description:
-      'AgentVersion is one immutable version of an agent. The operator checks its flow and manifest, runs its tests, ' +
-      'and runs the version only if all of them pass.',
+      'AgentVersion is one immutable version of an agent. It is a flow, whose tests the operator ' +
+      'runs first, or an image.',
     spec: 'spec is the version; it never changes.',
     status: 'status is the state that the operator observed.',
     columns: [
@@ -236,6 +236,7 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
       wide('Version id', '.status.versionId', 'Id of the version.'),
       wide('Agent id', '.status.agentId', 'Id of the agent.'),
       wide('Workload', '.status.workload', 'Processes of the version.'),
+      wide('Image', '.spec.sdk.image', 'Image of a version that is not a flow.'),
       wide('Digest', '.status.digest', 'SHA-256 of the bundle.'),
       message,
     ],
