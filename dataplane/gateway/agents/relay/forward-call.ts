@@ -155,7 +155,8 @@ async function exchangeWithProcess(
     return { status: answer.status, sent: body?.length ?? 0, received: bytes };
   }
   const end = await sendAnswer(plane, exchange, answer, {
-    isForAgent: caller.parent !== undefined,
+    // An image counts nothing, so its own statement of what it used is not trusted.
+    countsUse: caller.parent !== undefined && version.sdk === undefined,
     signal: time.signal,
   });
   // The process continues the run of a stream for a while, in case its client comes back.
@@ -183,9 +184,9 @@ function sendAnswer(
   plane: ForwardParts,
   { outgoing, trace }: AgentExchange,
   answer: Extract<ProcessAnswer, { readonly kind: 'answer' }>,
-  { isForAgent, signal }: { readonly isForAgent: boolean; readonly signal: AbortSignal },
+  { countsUse, signal }: { readonly countsUse: boolean; readonly signal: AbortSignal },
 ): Promise<PipeEnd> {
-  const usage = isForAgent ? answer.headers[runUsageHeader] : undefined;
+  const usage = countsUse ? answer.headers[runUsageHeader] : undefined;
   outgoing.writeHead(answer.status, {
     ...headersForClient(answer.headers, trace.traceparent),
     ...(typeof usage === 'string' ? { [runUsageHeader]: usage } : {}),
