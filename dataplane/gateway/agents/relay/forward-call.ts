@@ -159,8 +159,11 @@ async function exchangeWithProcess(
     countsUse: caller.parent !== undefined && version.sdk === undefined,
     signal: time.signal,
   });
-  // The process continues the run of a stream for a while, in case its client comes back.
-  if (operation.name === 'message:stream' && end.kind !== 'whole') run?.endAfter(unwatchedMs);
+  // The process continues the run of a stream for a while, in case its client comes back. A stream that broke off at
+  // the process mostly has no run any more, because the process was killed. Where only the connection was lost, the run
+  // continues without being counted: no client can cause that.
+  const isContinued = end.kind !== 'whole' && end.kind !== 'broken';
+  if (operation.name === 'message:stream' && isContinued) run?.endAfter(unwatchedMs);
   if (end.kind === 'client_gone' || end.kind === 'client_stuck') outgoing.destroy();
   else if (end.kind !== 'whole') {
     const isStream = String(answer.headers['content-type']).startsWith('text/event-stream');
