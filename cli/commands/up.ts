@@ -39,6 +39,7 @@ type UpOptions = {
   readonly memory?: boolean;
   readonly guardMemories?: string;
   readonly catalogue?: boolean;
+  readonly guardCards?: string;
   readonly agents?: boolean;
   readonly console?: boolean;
 };
@@ -68,6 +69,11 @@ export function addPlatformUp(program: Command): void {
       '--catalogue',
       'start the agent catalogue, where people find the agents that they may use; agents are served, too',
     )
+    .option(
+      '--guard-cards <name>',
+      'with --catalogue: judge names, descriptions and skills of agents by this policy of served-policies.yaml before they are shown',
+      servedPolicyName,
+    )
     .option('--memory', 'start the memory service, which keeps what users say about themselves')
     .option(
       '--guard-memories <name>',
@@ -92,6 +98,9 @@ async function up(options: UpOptions): Promise<void> {
   }
   if (options.guardMemories !== undefined && options.memory !== true) {
     throw new CliError('usage', '--guard-memories judges what the memory service stores: add --memory.');
+  }
+  if (options.guardCards !== undefined && options.catalogue !== true) {
+    throw new CliError('usage', '--guard-cards judges what the catalogue shows of agents: add --catalogue.');
   }
   const data = chosenDataDirectory(options.data);
   const hungAfterMs = hungAfterFromEnvironment();
@@ -135,6 +144,7 @@ async function runPlatform(
       guardMemories: options.guardMemories,
       console: options.console === true,
       catalogue: options.catalogue === true,
+      guardCards: options.guardCards,
       agents: options.agents === true || options.catalogue === true,
       data,
       say,

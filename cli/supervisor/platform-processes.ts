@@ -337,12 +337,16 @@ function guardSettings(data: DataDirectory, policy: string | undefined): Readonl
   };
 }
 
-export function catalogueProcess(data: DataDirectory, at: ModelServiceAt & { readonly api: string }): ChildSpec {
+export function catalogueProcess(
+  data: DataDirectory,
+  at: ModelServiceAt & { readonly api: string; readonly guard: string | undefined },
+): ChildSpec {
   return modelServiceProcess('catalogue', data, at, {
     PORTCULLIS_API_URL: at.api,
     PORTCULLIS_API_TOKEN_FILE: data.apiToken,
     PORTCULLIS_CURSOR_KEY_FILE: data.cursorKey,
     PORTCULLIS_EMBEDDING_PROFILE: offlineProfile,
+    ...guardSettings(data, at.guard),
   });
 }
 

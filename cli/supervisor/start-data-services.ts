@@ -38,6 +38,8 @@ type DataServices = {
   /** The served policy that judges what users say; undefined if it is not judged. */
   readonly guardMemories: string | undefined;
   readonly catalogue: boolean;
+  /** The served policy that judges the texts of cards; undefined if they are not judged. */
+  readonly guardCards: string | undefined;
   readonly agents: boolean;
 };
 
@@ -68,11 +70,11 @@ export async function startDataServices(
 ): Promise<DataServicesStart> {
   if (!wanted.retrieval && !wanted.memory && !wanted.catalogue) return {};
   if (!existsSync(data.models)) await writeAtomic(data.models, Buffer.from(models), { mode: 0o600 });
-  const { agents, guardDocuments, guardMemories } = wanted;
-  const guards = { retrieval: guardDocuments, memory: guardMemories, catalogue: undefined } as const;
+  const { agents, guardDocuments, guardMemories, guardCards } = wanted;
+  const guards = { retrieval: guardDocuments, memory: guardMemories, catalogue: guardCards } as const;
   const begin = async (
     name: 'retrieval' | 'memory' | 'catalogue',
-    specOf: typeof catalogueProcess,
+    specOf: (folder: DataDirectory, at: Omit<Parameters<typeof catalogueProcess>[1], 'guard'>) => ChildSpec,
   ): Promise<Started> => {
     if (!wanted[name]) return {};
     try {
@@ -88,7 +90,7 @@ export async function startDataServices(
   const [retrieval, memory, catalogue] = await Promise.all([
     begin('retrieval', (folder, at) => retrievalProcess(folder, { ...at, guard: guardDocuments })),
     begin('memory', (folder, at) => memoryProcess(folder, { ...at, guard: guardMemories })),
-    begin('catalogue', catalogueProcess),
+    begin('catalogue', (folder, at) => catalogueProcess(folder, { ...at, guard: guardCards })),
   ]);
   return {
     ...(retrieval.line === undefined ? {} : { retrieval: retrieval.line }),

@@ -47,6 +47,8 @@ type PlatformOptions = {
   readonly guardMemories: string | undefined;
   /** Whether the agent catalogue is started, which needs agents. */
   readonly catalogue: boolean;
+  /** The served policy that judges what the catalogue shows of agents; undefined if it is not judged. */
+  readonly guardCards: string | undefined;
   /** Whether the console is started, which requires policy management. */
   readonly console: boolean;
   /** Whether the gateways serve agents, which requires a database. */

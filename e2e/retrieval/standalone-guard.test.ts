@@ -1,21 +1,11 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { currentProfile } from '#contracts/profiles';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
+import { servingDirectory } from '../support/serving-directory.ts';
 import { startCommand, startPlatform } from '../support/start-platform.ts';
-
-/** A data directory whose operator serves the example policy as `documents`. */
-function servingDirectory(folder: string): string {
-  const data = join(folder, 'data');
-  mkdirSync(data, { mode: 0o700 });
-  writeFileSync(join(data, 'lock'), '');
-  const policy = `{ name: documents, policyRef: { name: guarded-chat, revision: 1 }, contentProfile: ${currentProfile} }`;
-  writeFileSync(join(data, 'served-policies.yaml'), `policies: [${policy}]\n`);
-  return data;
-}
 
 test.skipIf(missingPostgres !== undefined)(
   onPostgres(
@@ -89,6 +79,7 @@ test('a guard without its service, or with a name that is not one of a served po
   for (const [words, sentence] of [
     [['--guard-documents', 'documents'], 'add --retrieval'],
     [['--guard-memories', 'documents'], 'add --memory'],
+    [['--guard-cards', 'documents'], 'add --catalogue'],
     [['--retrieval', '--guard-documents', '../documents'], 'served-policies.yaml'],
   ] as const) {
     const command = startCommand(['up', '--data', join(folder.path, 'data'), '--port', '0', ...words]);

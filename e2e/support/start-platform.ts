@@ -66,6 +66,8 @@ type PlatformOptions = {
   readonly guardMemories?: string;
   /** Whether the agent catalogue is started. */
   readonly catalogue?: boolean;
+  /** The served policy that judges the texts of cards. */
+  readonly guardCards?: string;
   /** Whether the console is started; it requires management. */
   readonly console?: boolean;
   /** Whether the example of an agent is loaded. */
@@ -149,6 +151,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   if (options.memory === true) words.push('--memory');
   if (options.guardMemories !== undefined) words.push('--guard-memories', options.guardMemories);
   if (options.catalogue === true) words.push('--catalogue');
+  if (options.guardCards !== undefined) words.push('--guard-cards', options.guardCards);
   if (options.agents === true) words.push('--agents');
   if (options.console === true) words.push('--console');
   const child = startCommand(words, options.environment);
