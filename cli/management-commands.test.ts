@@ -184,7 +184,8 @@ test('apply-revision, rollback and unbind mean the same over resources and over 
   expect((await run(['apply', '-f', '-', ...overApi], manifestOfWord(name, 'second'))).code).toBe(0);
   const binding = async () => (await json('get', 'mb', 'guarded-echo', ...overApi)).spec.guardrail;
   const before = await binding();
-  const applied = await run(['apply-revision', 'guarded-echo', '--policy', name, '--wait', ...overApi]);
+  const reason = ['--message', 'for the word second'];
+  const applied = await run(['apply-revision', 'guarded-echo', '--policy', name, '--wait', ...reason, ...overApi]);
   expect(applied).toMatchObject({
     code: 0,
     stdout: `ModelBinding guarded-echo set to revision 2 of ${name}\nModelBinding guarded-echo is applied\n`,
@@ -192,6 +193,12 @@ test('apply-revision, rollback and unbind mean the same over resources and over 
   const { apply } = (await json('get', 'mb', 'guarded-echo')).spec;
   expect(await run(['operation', 'wait', apply])).toMatchObject({ code: 0 });
   expect(await json('operation', 'get', apply)).toMatchObject({ kind: 'binding.apply', state: 'succeeded' });
+  const { items } = await json('operation', 'list', '--kind', 'binding.apply', '--limit', '1');
+  expect(items).toMatchObject([{ operationId: apply, targetName: 'guarded-echo', message: 'for the word second' }]);
+  expect((await run(['operation', 'list'])).stdout).toMatch(
+    new RegExp(`\n${apply} .* binding\\.apply +model guarded-echo +succeeded +for the word second\n`),
+  );
+  expect((await run(['operation', 'list', '--subject', 'nobody-else'])).stdout).toBe('There is no such operation.\n');
   const described = (await run(['describe', 'mb', 'guarded-echo', ...overApi])).stdout;
   expect(described).toMatch(/State:\n {2}Gateway: +default\n {2}Binding: +applied\n {2}Desired: +revision 2\n/);
   expect((await run(['chat', 'guarded-echo', '--message', 'second'])).code).toBe(6);

@@ -17,7 +17,8 @@ export function auditTable(entries: readonly AuditEntry[], isWide: boolean): str
   return tableOf([isWide ? [...head, 'OPERATION', 'TRACE', 'CLIENT'] : head, ...rows]);
 }
 
-function authorText(author: AuditAuthor): string {
+/** The name of an author in one cell. */
+export function authorText(author: AuditAuthor): string {
   switch (author.kind) {
     case 'token':
       return [author, ...author.actors].map(({ subject }) => subject).join(' via ');

@@ -95,6 +95,7 @@ export const examples: Readonly<Record<string, string>> = {
   'admin list': '... admin list',
   'admin grant': '... admin grant alice --role viewer',
   'admin revoke': '... admin revoke alice --role viewer',
+  'operation list': '... operation list --state failed',
   'operation get': '... operation get 01890a5d-ac96-774b-bcce-b302099a8057',
   'operation wait': '... operation wait 01890a5d-ac96-774b-bcce-b302099a8057 --timeout 60',
   'provider list': '... provider list',

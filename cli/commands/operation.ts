@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
-import type { OperationResource } from '#contracts/management';
+import { type Command, Option } from 'commander';
+import { type OperationResource, operationKinds, operationStates } from '#contracts/management';
+import type { ListedOperation } from '#contracts/operations';
 import { CliError } from '../errors/cli-error.ts';
 import type { ManagementClient } from '../management/client.ts';
 import { ManagementApiError } from '../management/management-error.ts';
@@ -9,6 +10,8 @@ import {
   withManagementOptions,
 } from '../management/management-options.ts';
 import { awaitFinalOperation, isFinalOperation, refuseFailed } from '../management/operation-end.ts';
+import { operationTable } from '../management/operation-table.ts';
+import { readOperations } from '../management/read-operations.ts';
 import { operationText } from '../management/texts.ts';
 import type { WaitOption } from '../options/wait-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
@@ -24,6 +27,13 @@ import {
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 type GetOptions = ManagementCommandOptions & OutputOptions;
+type ListOptions = GetOptions & {
+  readonly kind?: string;
+  readonly state?: string;
+  readonly subject?: string;
+  readonly target?: string;
+  readonly limit: number;
+};
 type WaitOptions = GetOptions & { readonly timeout: number };
 
 const defaultSeconds = 60;
@@ -32,7 +42,15 @@ const which = 'the id that a command has printed';
 export function addOperation(program: Command): void {
   const operation = program
     .command('operation')
-    .description('show the state of commands that the management API has accepted');
+    .description('list the commands that the management API has accepted, and show their states');
+  withOutput(withManagementOptions(operation.command('list')))
+    .description('show the newest commands: who sent which one, and how it ended')
+    .addOption(new Option('--kind <kind>', 'only commands of this kind').choices([...operationKinds]))
+    .addOption(new Option('--state <state>', 'only operations in this state').choices([...operationStates]))
+    .option('--subject <subject>', 'only commands whose author has this subject')
+    .option('--target <id>', 'only commands on the policy or model with this id')
+    .option('--limit <number>', 'how many operations at most', wholeNumber(1, 10_000), 20)
+    .action(list);
   withOutput(withManagementOptions(operation.command('get')))
     .description('show the state of an operation')
     .argument('<operation-id>', which)
@@ -42,6 +60,16 @@ export function addOperation(program: Command): void {
     .argument('<operation-id>', which)
     .option('--timeout <seconds>', 'how long to wait', wholeNumber(1, 99_999, 'seconds'), defaultSeconds)
     .action(wait);
+}
+
+async function list(options: ListOptions): Promise<void> {
+  const { kind, state, subject, target: targetId, limit } = options;
+  const { connection } = openManagement(options);
+  const items: ListedOperation[] = [];
+  for await (const one of readOperations(connection, { kind, state, subject, targetId }, limit)) items.push(one);
+  writeResult(formatOf(options), { items }, (isWide) =>
+    items.length === 0 ? 'There is no such operation.' : operationTable(items, isWide),
+  );
 }
 
 async function get(operationId: string, options: GetOptions): Promise<void> {

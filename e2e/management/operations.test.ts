@@ -45,7 +45,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the list of operation
     const { items } = (await list({ targetId: modelId })).json;
     const author = { kind: 'token', issuer, subject: 'root-admin', actors: [] };
     const wanted = { policyId, policyName: 'listed', revision: 1 };
-    const common = { author, targetName: 'listed-model', wanted, overridesFreeze: false };
+    const common = { author, message: null, targetName: 'listed-model', wanted, overridesFreeze: false };
     expect(items).toEqual([
       { ...failed, ...common },
       { ...applied, ...common },
@@ -102,6 +102,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the list of operation
     // An agent that acts for the author is another author.
     const acted = await world.api.mint({ subject: 'author', actors: [{ issuer, subject: 'agent' }] });
     expect(await idsOf({}, acted)).toEqual([]);
+  });
+
+  test('an operation has the message of its command', async () => {
+    const { policy, etag } = await world.readPolicy(policyId);
+    const { name, status } = policy;
+    const body = { name, status, description: 'noted', definition: definitionOf('noted') };
+    const message = 'для отдела <b>"продаж"</b>, \\';
+    const headers = { 'x-portcullis-change-message': encodeURIComponent(message) };
+    const sent = await world.api.command('PUT', `/api/v1/guardrail-policies/${policyId}`, body, { etag, headers });
+    const { operationId } = await world.api.ended(sent);
+    expect((await list({ operationId })).json.items[0].message).toBe(message);
   });
 
   test('a name with quotes and backslashes is found as it is, and finds nothing else', async () => {

@@ -10,6 +10,12 @@ const listedOperationSchema = z
   .strictObject({
     ...operationSchema.shape,
     author: auditAuthorSchema.describe('Who sent the command; unknown for a command of an earlier version.'),
+    message: z
+      .string()
+      .nullable()
+      .describe(
+        'The reason that the author gave; null without one, for a command of an earlier version, and after the text of the version that the command saved was removed.',
+      ),
     targetName: z
       .string()
       .nullable()

@@ -15,6 +15,7 @@ const operation = {
   },
   ...{ result: null, error: null, createdAt: '2026-01-31T09:00:00Z', updatedAt: '2026-01-31T09:00:00Z' },
   author: { kind: 'token', issuer: 'http://issuer.test', subject: 'ann', actors: [] },
+  message: 'for <b>sales</b>',
   ...{ wanted: { policyId, policyName: 'Chat', revision: 3 }, overridesFreeze: false },
 } as unknown as ListedOperation;
 const contextOf = (rights: { readonly view: boolean; readonly administer: boolean }) =>
@@ -51,6 +52,8 @@ test('the page of an operation leads where the person may go, and not to an obje
   const whole = await pageOf(administrator);
   for (const href of ['/overview', `/policies/${policyId}`, `/audit?operationId=${operationId}`])
     expect(whole).toContain(`href="${href}"`);
+  expect(whole).toContain('<th scope="row">Message</th><td>for &lt;b&gt;sales&lt;/b&gt;</td>');
+  expect(await pageOf(administrator, { message: null })).not.toContain('Message');
   const own = await pageOf(contextOf({ view: false, administer: false }));
   expect(own).not.toMatch(/href="\/(overview|audit)/);
   const gone = { targetName: null, wanted: { policyId: policyId ?? '', policyName: null, revision: 3 } };
@@ -67,6 +70,7 @@ test('the list keeps its filters in the links to other pages, and an empty one s
   expect(list).toContain('href="/operations?state=running&amp;cursor=b%26c"');
   expect(list).toContain('href="/operations?state=running"');
   expect(list).toContain('<option value="running" selected>');
+  expect(list).toContain('<td>for &lt;b&gt;sales&lt;/b&gt;</td>');
   const none = { items: [], nextCursor: null };
   const empty = async (given: typeof filters) =>
     String(await operationListPage(administrator, { filters: given, found: none, isLater: false }).main);

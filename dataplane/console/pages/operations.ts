@@ -67,8 +67,8 @@ function table(
     return notice({ kind: 'empty', title: own.none, text: isFiltered ? own.noneFound : own.noneText, ...link });
   }
   const row = (one: ListedOperation) =>
-    html`<tr><td>${timeOf(language, one.createdAt)}</td><td>${authorText(words, one)}</td><td><a href="/operations/${one.operationId}">${own.kinds[one.kind]}<span class="hidden"> ${one.operationId}</span></a></td><td>${objectOf(page, one)}</td><td>${wantedOf(words, one)}</td><td aria-live="polite">${operationState(words, one)}</td></tr>`;
-  return html`<table><thead><tr><th scope="col">${own.sent}</th><th scope="col">${own.author}</th><th scope="col">${own.command}</th><th scope="col">${own.object}</th><th scope="col">${own.wanted}</th><th scope="col">${own.state}</th></tr></thead><tbody>${items.map(row)}</tbody></table>
+    html`<tr><td>${timeOf(language, one.createdAt)}</td><td>${authorText(words, one)}</td><td><a href="/operations/${one.operationId}">${own.kinds[one.kind]}<span class="hidden"> ${one.operationId}</span></a></td><td>${objectOf(page, one)}</td><td>${wantedOf(words, one)}</td><td>${one.message ?? ''}</td><td aria-live="polite">${operationState(words, one)}</td></tr>`;
+  return html`<table><thead><tr><th scope="col">${own.sent}</th><th scope="col">${own.author}</th><th scope="col">${own.command}</th><th scope="col">${own.object}</th><th scope="col">${own.wanted}</th><th scope="col">${own.message}</th><th scope="col">${own.state}</th></tr></thead><tbody>${items.map(row)}</tbody></table>
 ${nextCursor === null ? '' : html`<p><a href="/operations${queryOf(filters, nextCursor)}">${own.older}</a></p>`}`;
 }
 
@@ -82,7 +82,7 @@ export function operationPage(page: PageContext, one: ListedOperation): ConsoleP
     title: own.kinds[one.kind],
     main: html`<p><a href="/operations">${own.every}</a></p>
 <div aria-live="polite">${operationState(words, one)}</div>
-<table><tbody>${row(own.one, html`<code>${one.operationId}</code>`)}${row(own.author, authorText(words, one))}${row(own.object, objectOf(page, one))}${row(own.wanted, wantedOf(words, one))}${row(own.sent, timeOf(language, one.createdAt))}${row(own.changed, timeOf(language, one.updatedAt))}${one.error === null ? '' : row(own.trace, html`<code>${one.error.traceId}</code>`)}</tbody></table>
+<table><tbody>${row(own.one, html`<code>${one.operationId}</code>`)}${row(own.author, authorText(words, one))}${row(own.object, objectOf(page, one))}${row(own.wanted, wantedOf(words, one))}${one.message === null ? '' : row(own.message, one.message)}${row(own.sent, timeOf(language, one.createdAt))}${row(own.changed, timeOf(language, one.updatedAt))}${one.error === null ? '' : row(own.trace, html`<code>${one.error.traceId}</code>`)}</tbody></table>
 ${session?.rights.administer === true ? html`<p><a href="/audit?operationId=${one.operationId}">${own.auditEntries}</a></p>` : ''}`,
   };
 }

@@ -16,6 +16,7 @@ export const operationsEn = {
   objects: { policy: 'Policy', model: 'Model' },
   objectId: 'Id of the policy or model',
   wanted: 'Asks for',
+  message: 'Message',
   sent: 'Sent',
   changed: 'Last change',
   state: 'State',

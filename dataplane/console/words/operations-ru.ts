@@ -18,6 +18,7 @@ export const operationsRu: OperationWords = {
   objects: { policy: 'Политика', model: 'Модель' },
   objectId: 'Идентификатор политики или модели',
   wanted: 'Запрошено',
+  message: 'Сообщение',
   sent: 'Отправлена',
   changed: 'Последнее изменение',
   state: 'Состояние',

@@ -108,6 +108,7 @@ function listedOperation(record: CommandRecord, caches: Pick<ManagementCaches, '
   return {
     ...operationResource(record),
     author: origin.author,
+    message: origin.message ?? null,
     targetName: target.type === 'policy' ? policyName(target.id) : alias(target.id),
     wanted: policyId === null ? null : { policyId, policyName: policyName(policyId), revision },
     overridesFreeze,

@@ -57,7 +57,7 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
     const write = { ...planned.command.write, note: read.note };
     const { before, after, ...rest } = planned.command;
     const client = clientClassOf(request.incoming.socket.remoteAddress);
-    const origin = { author, groups, client, before, after };
+    const origin = { author, groups, client, before, after, message: read.note.message };
     const command = { ...rest, overridesFreeze, write, origin, subject, key, fingerprint, operationId, traceId };
     const executed = await executeCommand(commands, command);
     switch (executed.kind) {

@@ -2,7 +2,7 @@ import type { AuditAction, AuditAuthor, AuditContent, AuditState, ClientClass } 
 import { readUserSubject } from '#relations/subject';
 import type { CommandRecord, OperationEnd } from './command-record.ts';
 
-/** The sender of a command, the state before it and the state that it requests. */
+/** The sender of a command with the reason that it gave, the state before it and the state that it requests. */
 export type CommandOrigin = {
   readonly author: AuditAuthor;
   /** Groups of the verified token, as objects of relations; recovery asks for the right with them. */
@@ -10,6 +10,8 @@ export type CommandOrigin = {
   readonly client: ClientClass;
   readonly before: AuditState | null;
   readonly after: AuditState | null;
+  /** Absent without a reason, in rows of earlier versions, and after a purge of the revision that the command saved. */
+  readonly message?: string | undefined;
 };
 
 /** The origin of a row of an earlier version: only the owner of its key is known. */

@@ -82,7 +82,7 @@ export function createRevisionPurges(options: {
     const entry = entryOf(marked, by, now);
     await audit.write([entry]);
     try {
-      await texts.forget(policyId, definitionDigest);
+      await texts.forget(policyId, { number, definitionDigest });
       await forgetNotes(marked);
       const spec = purgedSpec(marked.spec, now.toISOString());
       await applyDesired(client, kinds.policyRevision, marked, { spec });

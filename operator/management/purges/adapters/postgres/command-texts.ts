@@ -18,12 +18,15 @@ export function createCommandTexts({ sql }: Pick<Database, 'sql'>): CommandTexts
   return {
     isWriting: (policyId, digest) =>
       translated(async () => (await writesOf(policyId, digest)).some(({ isOpen }) => isOpen)),
-    forget: (policyId, digest) =>
+    forget: (policyId, { number, definitionDigest }) =>
       translated(async () => {
-        const ids = (await writesOf(policyId, digest)).map((row) => row.operation_id);
-        if (ids.length === 0) return;
-        await sql`update management.operations set write = null
-          where operation_id in ${sql(ids)} and state in ('succeeded', 'failed')`;
+        const ids = (await writesOf(policyId, definitionDigest)).map((row) => row.operation_id);
+        await sql`
+          update management.operations
+          set write = case when operation_id = any(${sql.array(ids)}::uuid[]) then null else write end,
+            origin = (origin::jsonb - 'message')::text
+          where target_type = 'policy' and target_id = ${policyId} and state in ('succeeded', 'failed')
+            and (operation_id = any(${sql.array(ids)}::uuid[]) or (result::jsonb ->> 'revision')::bigint = ${number})`;
       }),
   };
 }
