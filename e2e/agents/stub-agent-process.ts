@@ -1,5 +1,5 @@
-// Usage: stub-agent-process.ts VERSION RUNS_FILE: answers runs as a version of an agent does, without a flow. A line of
-// RUNS_FILE names each run before it begins, also after the process was killed.
+// Usage: stub-agent-process.ts VERSION RUNS_FILE [EVENTS EVERY_MS]: answers runs as a version of an agent does, without a
+// flow. A line of RUNS_FILE names each run before it begins, also after the process was killed; an empty name writes none.
 import { appendFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -7,17 +7,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { writeReadyLine } from '#kit/process/ready';
 import { stubCard } from './stub-card.ts';
 
-const [version = '', runsFile = ''] = process.argv.slice(2);
-const events = 10;
-const everyMs = 20;
+const [version = '', runsFile = '', eventCount = '10', interval = '20'] = process.argv.slice(2);
+const events = Number(eventCount);
+const everyMs = Number(interval);
 
 const server = createServer(async (incoming, outgoing) => {
   try {
     if (incoming.method === 'GET') return void outgoing.end(JSON.stringify(stubCard));
     const { id } = (await json(incoming)) as { readonly id: string };
-    appendFileSync(runsFile, `${id} ${version}\n`);
+    if (runsFile !== '') appendFileSync(runsFile, `${id} ${version}\n`);
     if (incoming.url === '/message:stream') return await stream(id, outgoing);
-    await pause(everyMs);
+    if (everyMs > 0) await pause(everyMs);
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, version }));
   } catch {
     outgoing.destroy();
@@ -28,9 +28,16 @@ async function stream(id: string, outgoing: ServerResponse): Promise<void> {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
   for (let at = 0; at < events && !outgoing.destroyed; at += 1) {
     outgoing.write(`data: ${JSON.stringify({ id, version, at, isLast: at === events - 1 })}\n\n`);
-    await pause(everyMs);
+    await (everyMs > 0 ? pause(everyMs) : afterWrites(outgoing));
   }
   outgoing.end();
+}
+
+/** Each event is a write of its own to the socket. */
+function afterWrites(outgoing: ServerResponse): Promise<void> {
+  if (outgoing.writableNeedDrain)
+    return new Promise((resolve) => outgoing.once('drain', resolve).once('close', resolve));
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 server.keepAliveTimeout = 65_000;

@@ -74,11 +74,12 @@ export function routedVersion(process: Pick<ScriptedHttp, 'url'>, more: Partial<
   };
 }
 
-/** An agent plane with OIDC, in the process of the test; rights are a set. */
+/** An agent plane with OIDC, in the process of the test; rights are a set unless a store of them is given. */
 export async function startAgentPlane(
   runs: { readonly atOnce: number; readonly perMinute: number } = { atOnce: 16, perMinute: 10_000 },
   connections: readonly object[] = [],
   budgets?: RunBudgets,
+  stored?: Pick<Relations, 'check'>,
 ): Promise<AgentPlaneWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
@@ -108,7 +109,7 @@ export async function startAgentPlane(
   const gateway = parts.use(
     await startGateway(folder, 'token', {
       agentRoutes: agentRoutes.open,
-      rights: { check },
+      rights: stored ?? { check },
       agents: { issuer: gatewayIssuer, keysFile },
       ...(budgets === undefined ? {} : { budgets }),
       served: {
