@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import type { Manifest } from '#kube/apply/read-manifests';
 import type { KubeClient } from '#kube/client/client';
 import type { Kind } from '#resources/kinds';
 import type { OpenedResources } from '../resources/resource-source.ts';
@@ -8,7 +9,11 @@ const checked = { mode: 'Policy', policyRef: { name: 'chat', revision: 1 } };
 const unguarded = { mode: 'None' };
 const versionWith = (guardrail: object) => ({ spec: { guardrails: { input: guardrail, output: guardrail } } });
 const objects: Readonly<Record<string, object>> = {
-  'Agent/desk': { kind: 'Agent', metadata: { name: 'desk' }, spec: { version: 'desk-1' } },
+  'Agent/desk': {
+    kind: 'Agent',
+    metadata: { name: 'desk', uid: 'u', generation: 4, labels: { team: 'blue' }, annotations: { note: 'kept' } },
+    spec: { version: 'desk-1' },
+  },
   'AgentVersion/desk-1': { metadata: { name: 'desk-1' }, ...versionWith(checked) },
   'AgentVersion/desk-2': { metadata: { name: 'desk-2' }, ...versionWith(unguarded) },
   'AgentVersion/desk-3': { metadata: { name: 'desk-3' }, ...versionWith(checked) },
@@ -18,7 +23,7 @@ const client = {
   get: async ({ kind }: Kind, name: string) => objects[`${kind}/${name}`],
 } as unknown as KubeClient;
 
-/** The error of a change of the agent, if there is one, and whether it was written. */
+/** The error of a change of the agent, if there is one, and the metadata that were written. */
 async function change(spec: Parameters<typeof changeAgent>[2], options: Parameters<typeof changeAgent>[3] = {}) {
   const applyManifest = vi.fn(async () => ({ object: objects['Agent/desk'] }));
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
@@ -28,7 +33,8 @@ async function change(spec: Parameters<typeof changeAgent>[2], options: Paramete
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    return { error, isWritten: applyManifest.mock.calls.length > 0 };
+    const [written] = applyManifest.mock.calls as unknown as readonly [(readonly [Pick<Manifest, 'resource'>])?];
+    return { error, metadata: written?.[0].resource.metadata };
   } finally {
     write.mockRestore();
   }
@@ -38,19 +44,26 @@ test.each([
   ['served', { version: 'desk-2' }],
   ['on trial', { version: 'desk-1', canary: { version: 'desk-2', percent: 1 } }],
 ])('a version without the checks of the present one is %s only after a confirmation', async (_place, spec) => {
-  const { error, isWritten } = await change(() => spec);
+  const { error, metadata } = await change(() => spec);
   expect(error).toMatchObject({ exit: 'not_confirmed', message: expect.stringContaining('desk-2, which leaves') });
-  expect(isWritten).toBe(false);
-  expect(await change(() => spec, { yes: true })).toEqual({ error: undefined, isWritten: true });
+  expect(metadata).toBeUndefined();
+  const confirmed = { note: 'kept', 'portcullis.dev/confirm-unguarded': 'u.4' };
+  expect(await change(() => spec, { yes: true })).toEqual({
+    error: undefined,
+    metadata: { name: 'desk', labels: { team: 'blue' }, annotations: confirmed },
+  });
 });
 
-test('a version with the checks of the present one is served without a confirmation', async () => {
-  expect(await change(() => ({ version: 'desk-3' }))).toEqual({ error: undefined, isWritten: true });
+test('a version with the checks of the present one is served without a confirmation, and the agent keeps its labels', async () => {
+  expect(await change(() => ({ version: 'desk-3' }))).toEqual({
+    error: undefined,
+    metadata: { name: 'desk', labels: { team: 'blue' }, annotations: { note: 'kept' } },
+  });
 });
 
 test('a client dry run names no confirmation and writes nothing', async () => {
   expect(await change(() => ({ version: 'desk-2' }), { dryRun: 'client' })).toEqual({
     error: undefined,
-    isWritten: false,
+    metadata: undefined,
   });
 });

@@ -1,9 +1,8 @@
 import { agentRow } from '#diagnosis/agent-row';
-import type { KubeClient } from '#kube/client/client';
 import type { Agent } from '#resources/agent';
-import type { AgentVersion } from '#resources/agent-version';
-import { kinds } from '#resources/kinds';
+import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
+import { confirmationOf } from '#resources/protection';
 import { CliError } from '../errors/cli-error.ts';
 import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
 import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
@@ -33,13 +32,17 @@ export async function changeAgent(
   const { version, canary } = changeOf(agent);
   const { canary: _before, ...kept } = agent.spec;
   const spec: Agent['spec'] = { ...kept, version, ...(canary === undefined ? {} : { canary }) };
-  if (options.dryRun === undefined) await confirm(await effectsOf(client, agent, spec), options);
+  const effects = await lostGuardrails(client, agent, spec);
+  if (options.dryRun === undefined) await confirm(effects, options);
   const format = formatOf(options);
   const say = (text: string): void => {
     if (isForPeople(format)) writeText(text);
   };
   const { apiVersion, kind } = agent;
-  const manifest = { kind: kinds.agent, resource: { apiVersion, kind, metadata: { name }, spec } };
+  const { labels = {}, annotations = {} } = agent.metadata;
+  const confirmed = effects.length === 0 ? {} : { [confirmUnguardedAnnotation]: confirmationOf(agent.metadata) };
+  const metadata = { name, labels, annotations: { ...annotations, ...confirmed } };
+  const manifest = { kind: kinds.agent, resource: { apiVersion, kind, metadata, spec } };
   const object =
     options.dryRun === 'client' ? { ...agent, spec } : (await writer.applyManifest(manifest, agent)).object;
   const trial = canary === undefined ? '' : `, with ${canary.version} for ${canary.percent} % of the callers`;
@@ -50,23 +53,6 @@ export async function changeAgent(
   const settled = wait === undefined ? written : await waitAgentServed(client, written, wait, onState);
   if (wait !== undefined) say(`Agent ${name} serves ${agentRow(settled).version ?? ''}`);
   if (!isForPeople(format)) writeValue(format, settled);
-}
-
-/** One sentence for each version that would serve callers with fewer checks than the present one. */
-async function effectsOf(
-  client: Pick<KubeClient, 'get'>,
-  { metadata, spec: { version } }: Stored<Agent>,
-  wanted: VersionChange,
-): Promise<readonly string[]> {
-  const present = await client.get<AgentVersion>(kinds.agentVersion, version);
-  if (present === undefined) return [];
-  const effects: string[] = [];
-  for (const name of new Set([wanted.version, wanted.canary?.version])) {
-    const next = name === undefined ? undefined : await client.get<AgentVersion>(kinds.agentVersion, name);
-    const effect = next === undefined ? undefined : lostGuardrails(metadata.name, present, next);
-    if (effect !== undefined) effects.push(effect);
-  }
-  return effects;
 }
 
 /** The version on trial becomes the served one. @throws CliError usage without a trial */

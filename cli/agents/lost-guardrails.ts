@@ -1,20 +1,37 @@
+import type { KubeClient } from '#kube/client/client';
+import type { Agent } from '#resources/agent';
+import { type AgentText, begunVersions, checkedTexts, lostTexts } from '#resources/agent-protection';
 import type { AgentVersion } from '#resources/agent-version';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
 
-type Version = Pick<AgentVersion, 'metadata' | 'spec'>;
-
-/** Texts that the guardrail of a stage checks. */
-const texts = { input: 'what callers send', output: 'what the agent answers' } as const;
+type Wanted = Pick<Agent['spec'], 'version' | 'canary'>;
+type Version = Pick<AgentVersion, 'spec'>;
 
 /**
- * The effect of serving another version, as a sentence for the confirmation prompt: the texts that a policy checks now, and
- * that nothing would check then. Undefined where no check is lost.
+ * The effects of a change of an Agent, as sentences for the confirmation prompt: for each version that begins to serve
+ * callers, the texts that a policy checks now and that nothing would check then.
+ * @param made versions that the same command creates, by name
  */
-export function lostGuardrails(agent: string, present: Version, next: Version): string | undefined {
-  const stages = (['input', 'output'] as const).filter(
-    (stage) => present.spec.guardrails[stage].mode === 'Policy' && next.spec.guardrails[stage].mode === 'None',
-  );
-  if (stages.length === 0) return undefined;
-  const lost = stages.map((stage) => texts[stage]).join(' and ');
-  const { name } = next.metadata;
-  return `Agent ${agent} would serve the version ${name}, which leaves ${lost} UNGUARDED. The version ${present.metadata.name} has it checked.`;
+export async function lostGuardrails(
+  client: Pick<KubeClient, 'get'>,
+  { metadata, spec, status }: Stored<Agent>,
+  wanted: Wanted,
+  made: ReadonlyMap<string, Version> = new Map(),
+): Promise<readonly string[]> {
+  const present = await client.get<AgentVersion>(kinds.agentVersion, spec.version);
+  const isChecked = (text: AgentText): boolean =>
+    (status?.checked ?? []).includes(text) || (present !== undefined && checkedTexts(present).includes(text));
+  const checked = (['Input', 'Output'] as const).filter(isChecked);
+  const effects: string[] = [];
+  for (const name of begunVersions(spec, wanted)) {
+    const next = made.get(name) ?? (await client.get<AgentVersion>(kinds.agentVersion, name));
+    const lost = next === undefined ? undefined : lostTexts(checked, next);
+    if (lost === undefined) continue;
+    effects.push(
+      `Agent ${metadata.name} would serve the version ${name}, which leaves ${lost} UNGUARDED. The version ` +
+        `${status?.served?.version ?? spec.version} has it checked.`,
+    );
+  }
+  return effects;
 }

@@ -8,6 +8,7 @@ import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { confirmationOf } from '#resources/protection';
+import { lostGuardrails as lostGuardrailsOfAgent } from '../agents/lost-guardrails.ts';
 import { waitAgentReady } from '../agents/wait-agent-ready.ts';
 import { waitAgentServed } from '../agents/wait-agent-served.ts';
 import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
@@ -52,16 +53,21 @@ export async function applyManifests(
   };
   if (shows !== undefined) refuseUnwritable(shows, manifests);
   const unguarded = await lostGuardrails(client, manifests);
-  if (dryRun === undefined) await confirm(unguarded.map(unguardedEffect), options);
-  const confirmed = new Map(unguarded.map(({ metadata }) => [metadata.name, confirmationOf(metadata)]));
+  const agents = await agentsLosingChecks(client, manifests);
+  if (dryRun === undefined) {
+    await confirm([...unguarded.map(unguardedEffect), ...agents.flatMap(({ effects }) => effects)], options);
+  }
+  const confirmed = new Map(
+    [...unguarded, ...agents.map(({ agent }) => agent)].map((one) => [keyOf(one), confirmationOf(one.metadata)]),
+  );
   const warnings = await warningsOf(manifests, resources);
   warnings?.forEach(writeWarning);
   const results: ApplyResult[] = [];
-  for (const { kind, resource } of policiesFirst(manifests)) {
+  for (const { kind, resource } of inOrder(manifests)) {
     // A dry run records no revision of a policy, so there is nothing to wait for.
     const fill = dryRun === undefined ? filler?.fill : filler?.fillKnown;
     const filled = fill === undefined ? resource : await fill(resource, client);
-    const confirmation = isBinding(filled) ? confirmed.get(filled.metadata.name) : undefined;
+    const confirmation = confirmed.get(keyOf(filled));
     const wanted = { kind, resource: confirmation === undefined ? filled : confirming(filled, confirmation) };
     const result =
       dryRun === 'client'
@@ -73,7 +79,7 @@ export async function applyManifests(
   const onState = waitProgressOn(process.stderr, format);
   for (const { object } of dryRun === undefined ? results : []) {
     if (options.wait === undefined) continue;
-    if (isAgentVersion(object)) {
+    if (isVersion(object)) {
       await waitAgentReady(client, object, options.wait, onState);
       say(`${object.kind} ${object.metadata.name} is ready`);
     }
@@ -108,7 +114,7 @@ async function compare(client: KubeClient, manifest: AppliedManifest): Promise<A
   return { action: isSame ? 'unchanged' : 'configured', object: object as Stored<Resource> };
 }
 
-function isAgentVersion(object: Stored<Resource>): object is Stored<AgentVersion> {
+function isVersion<R extends Resource>(object: R): object is R & AgentVersion {
   return object.kind === kinds.agentVersion.kind;
 }
 
@@ -116,9 +122,15 @@ function isAgent(object: Stored<Resource>): object is Stored<Agent> {
   return object.kind === kinds.agent.kind;
 }
 
-function policiesFirst(manifests: readonly AppliedManifest[]): readonly AppliedManifest[] {
-  const isPolicy = ({ kind }: AppliedManifest): boolean => kind.kind === kinds.guardrailPolicy.kind;
-  return [...manifests.filter(isPolicy), ...manifests.filter((manifest) => !isPolicy(manifest))];
+/** What others refer to comes first: policies, then versions of agents. */
+function inOrder(manifests: readonly AppliedManifest[]): readonly AppliedManifest[] {
+  const first: readonly string[] = [kinds.guardrailPolicy.kind, kinds.agentVersion.kind];
+  const others = manifests.filter(({ kind }) => !first.includes(kind.kind));
+  return [...first.flatMap((one) => manifests.filter(({ kind }) => kind.kind === one)), ...others];
+}
+
+function keyOf({ kind, metadata }: Resource): string {
+  return `${kind}/${metadata.name}`;
 }
 
 function refuseUnwritable(shows: NonNullable<OpenedResources['shows']>, manifests: readonly AppliedManifest[]): void {
@@ -143,6 +155,25 @@ async function lostGuardrails(
     if (current !== undefined && hasGuardrail(current)) lost.push(current);
   }
   return lost;
+}
+
+/** The agents that the manifests would have serve a version with fewer checks, with the effects. */
+async function agentsLosingChecks(
+  client: KubeClient,
+  manifests: readonly AppliedManifest[],
+): Promise<readonly { readonly agent: Stored<Agent>; readonly effects: readonly string[] }[]> {
+  const made = new Map(
+    manifests.flatMap(({ resource }) => (isVersion(resource) ? [[resource.metadata.name, resource] as const] : [])),
+  );
+  const found: { agent: Stored<Agent>; effects: readonly string[] }[] = [];
+  for (const { resource } of manifests) {
+    if (resource.kind !== kinds.agent.kind) continue;
+    const agent = await client.get<Agent>(kinds.agent, resource.metadata.name);
+    if (agent === undefined) continue;
+    const effects = await lostGuardrailsOfAgent(client, agent, (resource as Agent).spec, made);
+    if (effects.length > 0) found.push({ agent, effects });
+  }
+  return found;
 }
 
 /** The object with the confirmation that the server requires. */

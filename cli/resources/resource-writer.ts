@@ -47,7 +47,8 @@ export function createResourceWriter(client: KubeClient, note: ChangeNote): Reso
       const confirmation = { [confirmUnguardedAnnotation]: confirmed };
       const desired = { spec, annotations: { ...noted(apply), ...confirmation } };
       return unlessChanged(binding, async () => {
-        const current = guardrail.mode === 'None' ? await withoutConfirmation(client, binding) : binding;
+        const current =
+          guardrail.mode === 'None' ? await withoutConfirmation(client, kinds.modelBinding, binding) : binding;
         return applyDesired(client, kinds.modelBinding, current, desired, 'generation');
       });
     },
@@ -58,26 +59,22 @@ export function createResourceWriter(client: KubeClient, note: ChangeNote): Reso
       await unlessChanged(policy, () => applyDesired(client, kinds.guardrailPolicy, policy, desired, 'generation'));
     },
     async applyManifest(manifest, base) {
-      const current = losesGuardrail(manifest.resource) ? await unconfirmed(client, manifest, base) : base;
+      const current = await unconfirmed(client, manifest, base);
       const written = { token: 'when_changed', note } as const;
       return applyManifest(client, manifest, base === undefined ? written : { ...written, base: current ?? base });
     },
   };
 }
 
-function losesGuardrail(resource: Resource): resource is ModelBinding {
-  return resource.kind === kinds.modelBinding.kind && (resource as ModelBinding).spec.guardrail.mode === 'None';
-}
-
-/** The binding that a manifest leaves unguarded, without the confirmation that the manifest sets again. */
+/** The object that a manifest leaves with fewer checks, without the confirmation that the manifest sets again. */
 async function unconfirmed(
   client: KubeClient,
-  { resource }: Pick<Manifest, 'resource'>,
+  { kind, resource }: Pick<Manifest, 'kind' | 'resource'>,
   base: Stored<Resource> | undefined,
 ): Promise<Stored<Resource> | undefined> {
-  const read = base ?? (await client.get<ModelBinding>(kinds.modelBinding, resource.metadata.name));
-  const isSet = resource.metadata.annotations?.[confirmUnguardedAnnotation] !== undefined;
-  return read === undefined || !isSet ? base : withoutConfirmation(client, read as Stored<ModelBinding>);
+  if (resource.metadata.annotations?.[confirmUnguardedAnnotation] === undefined) return base;
+  const read = base ?? (await client.get<Resource>(kind, resource.metadata.name));
+  return read === undefined ? base : withoutConfirmation(client, kind, read);
 }
 
 /** @throws CliError conflict */

@@ -323,6 +323,7 @@ const agent: Agent = {
     agentId: uuid,
     url: `https://agents.example/agents/${uuid}`,
     served: { version: 'sample-1', versionId: uuid },
+    checked: ['Input', 'Output'],
     canary: { version: 'sample-2', versionId: uuid, percent: 10 },
     previous: [{ version: 'sample-0', versionId: uuid }],
   },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
+import { sampleAgent, sampleAgentVersion } from '#kube/testing/sample-agents';
 import { fullObjects } from './full-objects.ts';
 import { type ApiServerResponse, collection, item, testNamespace, useTestApi } from './test-api.ts';
 
@@ -155,6 +156,40 @@ describe('the admission policies that protect guardrails', () => {
     // The confirmation of the first change, as an exported object has it, confirms no second one.
     expect((await patch('modelbindings', 'open', [confirm(confirmationOf(1)), setUnguarded])).status).toBe(422);
     expect((await patch('modelbindings', 'open', [confirm(confirmationOf(3)), setUnguarded])).status).toBe(200);
+  });
+
+  test('an agent serves a version with fewer checks only with a confirmation of its generation in the same change', async () => {
+    for (const [name, checks] of [['desk-guarded-1', 'p'], ['desk-guarded-2', 'p'], ['open-1'], ['open-2']] as const) {
+      await created('agentversions', sampleAgentVersion(name, checks));
+    }
+    const { metadata } = (await created('agents', sampleAgent('desk', 'desk-guarded-1'))).body;
+    const status = [{ op: 'add', path: '/status', value: { checked: ['Input'] } }];
+    expect(
+      (await api.send('PATCH', item('agents', 'desk/status'), { body: status, contentType: jsonPatch })).status,
+    ).toBe(200);
+    const confirmationOf = (generation: number) => `${String(metadata?.['uid'])}.${generation}`;
+    const serve = (version: string, confirmation = 'none') =>
+      patch('agents', 'desk', [
+        { op: 'add', path: '/metadata/annotations', value: { [confirmUnguarded]: confirmation } },
+        { op: 'replace', path: '/spec/version', value: version },
+      ]);
+    const refused = await until('the admission policy sees the version', async () => {
+      const answer = await api.send('PATCH', item('agents', 'desk', 'dryRun=All'), {
+        body: [{ op: 'replace', path: '/spec/version', value: 'open-1' }],
+        contentType: jsonPatch,
+      });
+      return answer.status === 422 && answer;
+    });
+    expect(refused.body.message).toContain('the version open-1 would leave texts UNGUARDED');
+    expect(refused.body.message).toContain(`${confirmUnguarded} to ${confirmationOf(1)} in the same change`);
+    const trial = { op: 'add', path: '/spec/canary', value: { version: 'open-1', percent: 1 } };
+    expect((await patch('agents', 'desk', [trial])).status).toBe(422);
+    expect((await serve('open-1', confirmationOf(2))).status).toBe(422);
+    expect((await serve('desk-guarded-2')).status).toBe(200);
+    expect((await serve('open-1', confirmationOf(1))).status).toBe(422);
+    expect((await serve('open-1', confirmationOf(2))).status).toBe(200);
+    expect((await serve('open-2', confirmationOf(2))).status).toBe(422);
+    expect((await serve('open-2', confirmationOf(3))).status).toBe(200);
   });
 
   test('a binding that guards a model is deleted only with a confirmation, and a binding that never served is deleted at once', async () => {

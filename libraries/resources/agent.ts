@@ -87,6 +87,13 @@ const agentStatusSchema = z.strictObject({
   agentId: z.string().max(64).optional().describe('agentId is the id of the agent.'),
   url: z.string().max(2_048).optional().describe('url is the address of the agent for clients.'),
   served: servedVersion('the version that is served').optional().describe('served is the version that is served.'),
+  checked: z
+    .array(
+      z.enum(['Input', 'Output']).describe('checked are Input, what callers send, and Output, what the agent answers.'),
+    )
+    .max(2)
+    .optional()
+    .describe('checked are the texts that a policy checks in the served version.'),
   canary: servedVersion('the version on trial')
     .extend({ percent: percent().describe('percent is its share of the callers.') })
     .optional()

@@ -76,6 +76,48 @@ export const protectionRules: readonly AdmissionRule[] = [
     ],
   },
   {
+    name: `unguarding-agents.${group}`,
+    description: 'An Agent serves a version with fewer checks only with a confirmation in the same change.',
+    kinds: [kinds.agent],
+    operations: ['UPDATE'],
+    params: kinds.agentVersion,
+    variables: [
+      { name: 'before', expression: annotation('oldObject', confirmUnguardedAnnotation) },
+      { name: 'after', expression: annotation('object', confirmUnguardedAnnotation) },
+      { name: 'wanted', expression: "oldObject.metadata.uid + '.' + string(oldObject.metadata.generation)" },
+      {
+        name: 'checked',
+        expression: 'has(oldObject.status) && has(oldObject.status.checked) ? oldObject.status.checked : []',
+      },
+      {
+        name: 'isBegun',
+        expression:
+          'params.metadata.name != oldObject.spec.version && (params.metadata.name == object.spec.version || ' +
+          'has(object.spec.canary) && params.metadata.name == object.spec.canary.version && ' +
+          '!(has(oldObject.spec.canary) && params.metadata.name == oldObject.spec.canary.version))',
+      },
+      {
+        name: 'isLost',
+        expression:
+          "'Input' in variables.checked && params.spec.guardrails.input.mode == 'None' || " +
+          "'Output' in variables.checked && params.spec.guardrails.output.mode == 'None'",
+      },
+    ],
+    validations: [
+      {
+        expression:
+          '!variables.isBegun || !variables.isLost || ' +
+          'variables.after == variables.wanted && variables.after != variables.before',
+        message: 'the version would leave texts UNGUARDED that the served version has checked',
+        messageExpression:
+          "'the version ' + params.metadata.name + ' would leave texts UNGUARDED that the served version has checked. To " +
+          `confirm it, set the annotation ${confirmUnguardedAnnotation} to ' + variables.wanted + ' in the same change, or ` +
+          "run: kubectl portcullis agent switch ' + object.metadata.name + ' ' + params.metadata.name",
+        reason: 'Invalid',
+      },
+    ],
+  },
+  {
     name: `guards.${group}`,
     description: 'A ModelBinding that guards a model is deleted only with a confirmation.',
     kinds: [kinds.modelBinding],

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
-import { sampleAgentVersion } from '#kube/testing/sample-agents';
+import { sampleAgent, sampleAgentVersion } from '#kube/testing/sample-agents';
 import { sampleBinding, samplePolicy } from '#kube/testing/sample-resources';
-import { kinds } from '#resources/kinds';
+import type { Agent } from '#resources/agent';
+import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import { makeDataDirectory, openFolder } from './testing/open-folder.ts';
 
 test('a policy is deleted only with a confirmation while bindings refer to it, and the refusal names them', async () => {
@@ -46,4 +47,35 @@ test('a policy that versions of agents refer to, or that is served to services, 
     await deleteConfirmed(client, kinds.guardrailPolicy, policy);
     expect(await client.get(kinds.guardrailPolicy, name)).toBeUndefined();
   }
+});
+
+test('an agent serves a version with fewer checks only with a confirmation of its generation in the same change', async () => {
+  await using data = await makeDataDirectory();
+  await using folder = await openFolder(data);
+  const { client } = folder;
+  for (const [name, policy] of [['guarded-1', 'p'], ['guarded-2', 'p'], ['open-1'], ['open-2']] as const) {
+    await client.create(kinds.agentVersion, sampleAgentVersion(name, policy));
+  }
+  const agent = await client.create(kinds.agent, sampleAgent('desk', 'guarded-1'));
+  const status = { conditions: [], observedGeneration: 1, checked: ['Input'] };
+  await client.patchStatus(kinds.agent, 'desk', [{ op: 'add', path: '/status', value: status }]);
+  const serve = (version: string, annotations = {}) =>
+    client.patch<Agent>(kinds.agent, 'desk', [
+      { op: 'add', path: '/metadata/annotations', value: annotations },
+      { op: 'replace', path: '/spec/version', value: version },
+    ]);
+  const trial = { version: 'open-1', percent: 1 };
+  const refusal = {
+    code: 'invalid',
+    message: expect.stringContaining('the version open-1 would leave what callers send UNGUARDED'),
+  };
+  await expect(serve('open-1')).rejects.toMatchObject(refusal);
+  await expect(serve('open-1', { [confirmUnguardedAnnotation]: 'yes' })).rejects.toMatchObject(refusal);
+  await expect(
+    client.patch(kinds.agent, 'desk', [{ op: 'add', path: '/spec/canary', value: trial }]),
+  ).rejects.toMatchObject(refusal);
+  const { metadata } = await serve('guarded-2');
+  const confirmation = { [confirmUnguardedAnnotation]: `${agent.metadata.uid}.${metadata.generation}` };
+  expect((await serve('open-1', confirmation)).spec.version).toBe('open-1');
+  await expect(serve('open-2', confirmation)).rejects.toMatchObject({ code: 'invalid' });
 });

@@ -1,3 +1,5 @@
+import type { Agent } from '#resources/agent';
+import { agentUnguardingProblem } from '#resources/agent-protection';
 import type { AgentVersion } from '#resources/agent-version';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { type Kind, kinds } from '#resources/kinds';
@@ -15,18 +17,34 @@ import type { ResourceStore } from './resource-store.ts';
 import { decodeStoredObject, type StoredObject } from './stored-object.ts';
 
 /**
- * Refuses a patch that removes the guardrail of a binding without a confirmation, as the admission policies of a
- * cluster do. The store decides first, so that an invalid patch is refused for its own reason.
+ * Refuses a patch that removes the guardrail of a binding, or serves a version of an agent with fewer checks, without a
+ * confirmation, as the admission policies of a cluster do. The store decides first, so that an invalid patch is refused for
+ * its own reason.
  */
 export function refuseUnguarding(
+  store: Pick<ResourceStore, 'get'>,
   kind: Kind,
   current: StoredObject | undefined,
   decision: WriteDecision,
 ): WriteDecision {
-  if (kind.kind !== kinds.modelBinding.kind || current === undefined || decision.act !== 'put') return decision;
-  const problem = unguardingProblem(bindingOf(decodeStoredObject(current)), bindingOf(decision.object));
-  if (problem !== undefined) throw invalid(kind, current.name, [{ field: 'spec.guardrail.mode', message: problem }]);
+  if (current === undefined || decision.act !== 'put') return decision;
+  const before = (): Stored<Resource> => decodeStoredObject(current);
+  const after = decision.object;
+  if (kind.kind === kinds.modelBinding.kind) {
+    refuseField(current, 'spec.guardrail.mode', unguardingProblem(bindingOf(before()), bindingOf(after)));
+  }
+  if (kind.kind === kinds.agent.kind) {
+    const problem = agentUnguardingProblem(before() as Stored<Agent>, after as Stored<Agent>, (name) => {
+      const version = store.get(kinds.agentVersion, name);
+      return version === undefined ? undefined : (decodeStoredObject(version) as Stored<AgentVersion>);
+    });
+    refuseField(current, 'spec.version', problem);
+  }
   return decision;
+}
+
+function refuseField({ kind, name }: StoredObject, field: string, message: string | undefined): void {
+  if (message !== undefined) throw invalid(kind, name, [{ field, message }]);
 }
 
 /** Refuses a deletion that removes protection and is not confirmed. Garbage collection of dependents is exempt. */

@@ -170,6 +170,36 @@ describe('a change of the served version', () => {
     expect(statusOf(await world.settled('Ready'))).toMatchObject({ served: 'one', previous: ['two'] });
   });
 
+  test('the status of an agent names the texts that a policy checks in the served version', async () => {
+    await using world = await startAgentPlatform();
+    const { spec } = await world.publish('open');
+    const output = { mode: 'Policy', policyRef: { name: 'texts', revision: 3 } } as const;
+    const manifest = spec.lowCode.manifest.replace('output: None', 'output: { policy: texts, revision: 3 }');
+    await world.publish('checked', {
+      guardrails: { ...spec.guardrails, output },
+      lowCode: { ...spec.lowCode, manifest },
+    });
+    const checkedBy = async (version: string) => {
+      await world.route(`${version} is routed`, ({ versions }) => versions[0]?.version === version);
+      const agent = await until(`${version} is served`, async () => {
+        await world.report();
+        const found = await world.platform.client.get<Agent>(kinds.agent, agentName);
+        return found?.status?.served?.version === version && found;
+      });
+      return agent.status?.checked;
+    };
+    await world.report();
+    await world.agent({ version: 'checked' });
+    expect(await checkedBy('checked')).toEqual(['Output']);
+    const { uid, generation } = (await world.platform.client.get<Agent>(kinds.agent, agentName))?.metadata ?? {};
+    const confirmed = { 'portcullis.dev/confirm-unguarded': `${uid}.${generation}` };
+    await world.platform.client.patch(kinds.agent, agentName, [
+      { op: 'add', path: '/metadata/annotations', value: confirmed },
+      { op: 'replace', path: '/spec/version', value: 'open' },
+    ]);
+    expect(await checkedBy('open')).toBeUndefined();
+  });
+
   test.each([
     [0, ['three'], undefined],
     [1, ['three', 'two'], ['two']],

@@ -103,6 +103,7 @@ const describeForeign = (): void => {
         'ValidatingAdmissionPolicy /restored-uids.portcullis.dev',
         'ValidatingAdmissionPolicy /runtimeworkloads.portcullis.dev',
         'ValidatingAdmissionPolicy /served-policies.portcullis.dev',
+        'ValidatingAdmissionPolicy /unguarding-agents.portcullis.dev',
         'ValidatingAdmissionPolicy /unguarding.portcullis.dev',
         'ValidatingAdmissionPolicy /used-policies.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /agentroutes.portcullis.dev',
@@ -115,6 +116,7 @@ const describeForeign = (): void => {
         'ValidatingAdmissionPolicyBinding /restored-uids.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /runtimeworkloads.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /served-policies.portcullis.dev',
+        'ValidatingAdmissionPolicyBinding /unguarding-agents.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /unguarding.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /used-policies.portcullis.dev',
       ]);

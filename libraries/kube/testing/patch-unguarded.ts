@@ -27,7 +27,7 @@ export async function patchUnguarded(
     const confirmation = { [confirmUnguardedAnnotation]: confirmationOf(live.metadata) };
     const isRead = { op: 'test', path: '/metadata/generation', value: generation } as const;
     try {
-      await withoutConfirmation(client, live);
+      await withoutConfirmation(client, kind, live);
       return await patchAnnotated<ModelBinding>(client, kind, name, confirmation, [isRead, ...change]);
     } catch (error) {
       if (!isKubeError(error, 'precondition_failed') || attempt === maxAttempts) throw error;

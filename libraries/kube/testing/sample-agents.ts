@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 
 const samples = join(import.meta.dirname, '../../../crds/samples/valid');
@@ -13,4 +14,10 @@ export function sampleAgentVersion(name: string, checks?: string): AgentVersion 
   const input =
     checks === undefined ? guardrails.input : { mode: 'Policy' as const, policyRef: { name: checks, revision: 1 } };
   return { ...version, metadata: { name }, spec: { ...version.spec, guardrails: { ...guardrails, input } } };
+}
+
+/** An Agent of the samples that serves this version. */
+export function sampleAgent(name: string, version: string): Agent {
+  const agent = read('agent-small.yaml') as Agent;
+  return { ...agent, metadata: { name }, spec: { ...agent.spec, version } };
 }

@@ -163,7 +163,11 @@ export function createAgentController(options: AgentControllerOptions) {
   async function settle(agent: Stored<Agent>, s: AgentSnapshot, result: AgentResult): Promise<PassOutcome> {
     const url =
       host === undefined ? undefined : `${host.publicUrl.href.replace(/\/$/, '')}/agents/${s.identity.agentId}`;
-    const status = makeAgentStatus(agent, s, result, { url, now: clock.date() });
+    const status = makeAgentStatus(agent, s, result, {
+      url,
+      now: clock.date(),
+      versionOf: (version) => world.stores.agentVersions.get(version),
+    });
     await applyStatus(client, kinds.agent, agent, status);
     for (const note of transitionEvents(agent.status?.conditions, status.conditions, watched)) {
       events.record({ regarding: agent, ...note });

@@ -1,6 +1,8 @@
 import { setCondition } from '#kube/apply/conditions';
 import { type Agent, type AgentStatus, agentLimits } from '#resources/agent';
+import { checkedTexts } from '#resources/agent-protection';
 import type { AgentRouteSpec } from '#resources/agent-route';
+import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
 import { agentConditions } from './conditions.ts';
 import type { AgentResult } from './decide.ts';
@@ -12,18 +14,30 @@ export function makeAgentStatus(
   { status }: Stored<Agent>,
   s: AgentSnapshot,
   result: AgentResult,
-  { url, now }: { readonly url: string | undefined; readonly now: Date },
+  {
+    url,
+    now,
+    versionOf,
+  }: {
+    readonly url: string | undefined;
+    readonly now: Date;
+    readonly versionOf: (name: string) => AgentVersion | undefined;
+  },
 ): AgentStatus {
   const conditions = agentConditions(result, s).reduce(
     (list, change) => setCondition(list, change, now),
     status?.conditions ?? ([] as ReturnType<typeof setCondition>),
   );
+  const confirmed = confirmedOf(s, result);
+  const served = confirmed.served === undefined ? undefined : versionOf(confirmed.served.version);
+  const checked = served === undefined ? [] : checkedTexts(served);
   return {
     conditions: [...conditions],
     observedGeneration: s.generation,
     agentId: s.identity.agentId,
     ...(url === undefined ? {} : { url }),
-    ...confirmedOf(s, result),
+    ...confirmed,
+    ...(checked.length === 0 ? {} : { checked: [...checked] }),
   };
 }
 

@@ -130,7 +130,7 @@ async function answerObject(
     case 'PATCH': {
       const patch = await readJson(incoming, patchType);
       const decide = (current: StoredObject | undefined) =>
-        refuseUnguarding(kind, current, decidePatch({ kind, name, part, patch }, current));
+        refuseUnguarding(store, kind, current, decidePatch({ kind, name, part, patch }, current));
       const { object } = await store.change(kind, name, decide, mode);
       return sendBytes(outgoing, 200, 'application/json', object.bytes);
     }

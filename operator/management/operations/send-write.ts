@@ -82,7 +82,7 @@ async function writeBinding(
   const annotations = { ...annotationsOf(wanted, operationId), ...confirmation };
   const live = guardrail.mode === 'None' ? await client.get<ModelBinding>(kinds.modelBinding, objectName) : undefined;
   const isRead = live?.metadata.uid === wanted.uid && live.metadata.generation === wanted.generation;
-  if (isRead) await withoutConfirmation(client, live);
+  if (isRead) await withoutConfirmation(client, kinds.modelBinding, live);
   return patchAnnotated(client, kinds.modelBinding, objectName, annotations, [
     ...testsOf(wanted),
     { op: 'replace', path: '/spec/guardrail', value: guardrail },

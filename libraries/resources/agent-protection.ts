@@ -1,0 +1,65 @@
+import type { Agent } from './agent.ts';
+import type { AgentVersion } from './agent-version.ts';
+import { confirmUnguardedAnnotation } from './kinds.ts';
+import type { Stored } from './metadata.ts';
+import { confirmationOf } from './protection.ts';
+
+/** `Input` is what callers send, `Output` what the agent answers. */
+export type AgentText = 'Input' | 'Output';
+type Guarded = { readonly spec: Pick<AgentVersion['spec'], 'guardrails'> };
+type Versions = Pick<Agent['spec'], 'version' | 'canary'>;
+
+/** The texts that a policy checks in a version. */
+export function checkedTexts({ spec: { guardrails } }: Guarded): readonly AgentText[] {
+  return [
+    ...(guardrails.input.mode === 'Policy' ? (['Input'] as const) : []),
+    ...(guardrails.output.mode === 'Policy' ? (['Output'] as const) : []),
+  ];
+}
+
+/** The names of the versions that begin to serve callers with a change: all of them, or a share. */
+export function begunVersions(before: Versions, after: Versions): readonly string[] {
+  const { canary } = after;
+  const isNewTrial = canary !== undefined && canary.version !== before.canary?.version;
+  return [
+    ...(after.version === before.version ? [] : [after.version]),
+    ...(isNewTrial && canary.version !== before.version ? [canary.version] : []),
+  ];
+}
+
+/** What a version leaves unchecked of the texts that are checked now, in words; undefined where it checks all of them. */
+export function lostTexts(checked: readonly AgentText[], next: Guarded): string | undefined {
+  const kept = checkedTexts(next);
+  const lost = checked.filter((text) => !kept.includes(text)).map((text) => words[text]);
+  return lost.length === 0 ? undefined : lost.join(' and ');
+}
+
+const words = { Input: 'what callers send', Output: 'what the agent answers' } as const;
+
+/**
+ * Why a change of an Agent is refused: a version begins to serve callers that does not check what the served one checks,
+ * without a confirmation in the same change.
+ * @param versionOf the version of a name; a version that does not exist yet is not served, so that it loses nothing
+ */
+export function agentUnguardingProblem(
+  before: Stored<Agent>,
+  after: Pick<Agent, 'metadata' | 'spec'>,
+  versionOf: (name: string) => AgentVersion | undefined,
+): string | undefined {
+  const checked = before.status?.checked ?? [];
+  const wanted = confirmationOf(before.metadata);
+  const confirmation = after.metadata.annotations?.[confirmUnguardedAnnotation];
+  const isNew = confirmation !== before.metadata.annotations?.[confirmUnguardedAnnotation];
+  if (confirmation === wanted && isNew) return undefined;
+  for (const name of begunVersions(before.spec, after.spec)) {
+    const version = versionOf(name);
+    const lost = version === undefined ? undefined : lostTexts(checked, version);
+    if (lost === undefined) continue;
+    return (
+      `the version ${name} would leave ${lost} UNGUARDED, which the served version has checked. To confirm it, set the ` +
+      `annotation ${confirmUnguardedAnnotation} to ${wanted} in the same change, or run: portcullis agent switch ` +
+      `${after.metadata.name} ${name}`
+    );
+  }
+  return undefined;
+}
