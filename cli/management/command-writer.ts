@@ -94,13 +94,15 @@ export function createCommandWriter(options: CommandWriterOptions): ResourceWrit
       return { action: 'created', object: await policyOfId(accepted.target.id) };
     }
     refuseStale(metadata, current);
-    refuseDeleting(current);
+    const isDeleting = current.metadata.deletionTimestamp !== undefined;
     const status = statusOf(spec.lifecycle);
     const { value: latest, etag } = await api.getPolicy(idOf(current));
-    if (isSame(latest, { name, description, definition, status }) && idempotencyKey === undefined) {
+    if (!isDeleting && isSame(latest, { name, description, definition, status }) && idempotencyKey === undefined) {
       return { action: 'unchanged', object: current };
     }
     await recorded(await api.replacePolicy(latest.id, { name, description, definition, status }, { etag, ...key }));
+    // The operator deletes the old object before it creates the policy again.
+    if (isDeleting) return { action: 'restored', object: current };
     return { action: 'configured', object: await readPolicy(current.metadata.name) };
   }
 

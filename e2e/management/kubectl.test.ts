@@ -99,10 +99,39 @@ describe.skipIf(missingApiServer !== undefined)(
       expect(after.headers['etag']).not.toBe(before.headers['etag']);
       await kubectl(['annotate', 'guardrailpolicy', 'by-kubectl', 'portcullis.dev/confirm-deletion=true']);
       await kubectl(['delete', 'guardrailpolicy', 'by-kubectl', '--wait=false']);
-      const refused = await world.api.command('PUT', `${list}/${id}`, body, {
-        etag: (await world.readPolicy(id)).etag,
+      await until('every replica knows of the deletion', async () => {
+        const { metadata } = await object('guardrailpolicy', 'by-kubectl');
+        return metadata.deletionTimestamp !== undefined;
+      });
+      const other = { policyId: id, policyRevision: 1, contentProfile: currentProfile };
+      const refused = await world.api.command('PUT', `/api/v1/models/${modelId}/guardrail-binding`, other, {
+        etag: String((await world.readBinding(modelId)).headers['etag']),
       });
       expect([refused.status, refused.json.error.code]).toEqual([409, 'policy_deleting']);
+    });
+
+    test('a PUT of a policy that is being deleted takes the deletion back and saves a revision', async () => {
+      const { metadata } = await object('guardrailpolicy', 'by-kubectl');
+      const id = String(metadata.labels?.['portcullis.dev/id']);
+      const { etag, policy } = await world.readPolicy(id);
+      const body = { name: 'kept', status: 'draft', definition: policy.definition };
+      const saved = await world.api.command('PUT', `${list}/${id}`, body, { etag });
+      const { result } = await world.api.ended(saved);
+      expect(result).toMatchObject({ policyId: id, revision: policy.revision + 1 });
+      const kept = await until('the policy exists again', async () => {
+        const now = await object('guardrailpolicy', 'by-kubectl').catch(() => undefined);
+        return now !== undefined && now.metadata.uid !== metadata.uid && now;
+      });
+      expect(kept.metadata.deletionTimestamp).toBeUndefined();
+      expect(kept.metadata.labels?.['portcullis.dev/id']).toBe(id);
+      const read = await until('the API reads it', () => world.readPolicy(id));
+      expect(read.policy).toMatchObject({ name: 'kept', revision: policy.revision + 1 });
+      const again = await until('it can be changed again', async () => {
+        const { etag: newest } = await world.readPolicy(id);
+        const answer = await world.api.command('PUT', `${list}/${id}`, { ...body, name: 'changed' }, { etag: newest });
+        return answer.status === 202 && answer;
+      });
+      expect((await world.api.ended(again)).result).toMatchObject({ revision: policy.revision + 2 });
     });
 
     test('the API reads and writes again after a restart of the API server', async () => {

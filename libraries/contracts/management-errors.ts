@@ -40,7 +40,7 @@ export const managementErrors = {
   ),
   policy_deleting: failure(
     409,
-    'The policy is being deleted: it cannot be changed or applied. "portcullis apply" of its manifest takes the deletion back.',
+    'The policy is being deleted: it cannot be applied. Saving it again with PUT takes the deletion back.',
   ),
   policy_revision_unknown: failure(409, 'There is no such policy, or it has no such revision.'),
   policy_revision_purged: failure(

@@ -64,14 +64,7 @@ export const dryRunOperations: readonly Row[] = [
     description: saved,
     parameters: [policyIdParameter],
     body: 'PolicyReplace',
-    errors: [
-      ...bodyErrors,
-      'invalid_path_id',
-      'policy_not_found',
-      'policy_deleting',
-      'definition_too_large',
-      ...savingQuotas,
-    ],
+    errors: [...bodyErrors, 'invalid_path_id', 'policy_not_found', 'definition_too_large', ...savingQuotas],
     run: dryRunReplacePolicy,
   },
   {
@@ -136,7 +129,6 @@ async function dryRunReplacePolicy(request: ManagementRequest): Promise<Manageme
   if (body.json === undefined) return failure('invalid_json');
   const read = readShape(policyReplaceSchema, body.json);
   if (!read.ok) return failure('invalid_body', detailsOf(read.problems));
-  if (policy.metadata.deletionTimestamp !== undefined) return failure('policy_deleting');
   const tests = await liveTestsOf(service, id, policy);
   if (!fitsIntoRevision(read.value.definition, tests)) return failure('definition_too_large');
   const exceeded = isOnlyArchiving(policy.spec, read.value)

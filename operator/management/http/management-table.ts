@@ -169,7 +169,6 @@ const operations: readonly Row[] = [
       ...conditional,
       'invalid_path_id',
       'policy_not_found',
-      'policy_deleting',
       'approval_required',
       'change_frozen',
       'definition_too_large',

@@ -17,7 +17,7 @@ import { requireIfMatch } from './etag.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { type PlannedCommand, runCommand } from './run-command.ts';
 
-/** Saves a new complete version of a policy. */
+/** Saves a new complete version of a policy. A deletion that is not complete is taken back. */
 export function replacePolicy(request: ManagementRequest): Promise<ManagementResponse> {
   const policyId = request.path('policyId');
   return runCommand(request, {
@@ -45,7 +45,6 @@ async function plan(
   const body = readShape(policyReplaceSchema, json);
   if (!body.ok) return failure('invalid_body', detailsOf(body.problems));
   if (!fitsIntoRevision(body.value.definition)) return failure('definition_too_large');
-  if (deletionTimestamp !== undefined) return failure('policy_deleting');
   // The live generation becomes a revision before it is replaced, so that no version is lost.
   const record = await service.recorder.record(policyId, policy);
   if (record.kind === 'pending') return failure('revision_pending');
@@ -67,7 +66,10 @@ async function plan(
       kind: 'policy.update',
       approval: isArchiving ? archiveDemand(policyId, { uid, generation, spec }) : undefined,
       target: { type: 'policy', id: policyId },
-      write: { type: 'replace_policy', objectName: name, uid, generation, spec },
+      write: {
+        ...{ type: 'replace_policy', objectName: name, uid, generation, spec },
+        ...(deletionTimestamp === undefined ? {} : { keep: deletionTimestamp }),
+      },
       saving: { bytes, needsRoom },
       before: {
         policyId,

@@ -20,6 +20,8 @@ export type CommandWrite = NotedWrite &
         /** The generation that the object must have when the write arrives. */
         readonly generation: number;
         readonly spec: GuardrailPolicySpec;
+        /** The deletionTimestamp of the deletion that the write takes back; absent without one. */
+        readonly keep?: string;
       }
     | {
         readonly type: 'write_binding';

@@ -19,7 +19,12 @@ export function findWritten(
     case 'create_policy':
       return findPolicyWrite(client, target.id, write.objectName, { operationId, generation: 1 });
     case 'replace_policy':
-      return findPolicyWrite(client, target.id, write.objectName, { operationId, generation: write.generation + 1 });
+      return findPolicyWrite(client, target.id, write.objectName, {
+        operationId,
+        generation: write.generation + 1,
+        // The operator creates a kept policy again with this token: the write has changed the object before it.
+        ...(write.keep === undefined ? {} : { uid: write.uid }),
+      });
     case 'write_binding':
       return findBindingWrite(client, write, operationId);
   }
@@ -29,11 +34,16 @@ async function findPolicyWrite(
   client: Pick<KubeClient, 'get' | 'list'>,
   policyId: string,
   objectName: string,
-  { operationId, generation }: { readonly operationId: string; readonly generation: number },
+  {
+    operationId,
+    generation,
+    uid,
+  }: { readonly operationId: string; readonly generation: number; readonly uid?: string },
 ): Promise<WrittenGeneration | undefined> {
   const token = changeToken(operationId, generation);
   const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, objectName);
-  if (live?.metadata.labels?.[idLabel] === policyId && live.spec.change === token) {
+  const isOther = uid !== undefined && live?.metadata.uid !== uid;
+  if (!isOther && live?.metadata.labels?.[idLabel] === policyId && live.spec.change === token) {
     return { uid: live.metadata.uid, generation };
   }
   const heads = await listRevisionHeads(client, policyId);

@@ -4,7 +4,7 @@ import type { JsonPatchOperation, KubeClient } from '#kube/client/client';
 import { isKubeError, type KubeErrorCode } from '#kube/client/kube-error';
 import { changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
+import { confirmUnguardedAnnotation, keepAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { confirmationOf } from '#resources/protection';
@@ -63,7 +63,10 @@ function write(
         client,
         kinds.guardrailPolicy,
         wanted.objectName,
-        annotationsOf(wanted, wanted.spec.change ?? ''),
+        {
+          ...annotationsOf(wanted, wanted.spec.change ?? ''),
+          ...(wanted.keep === undefined ? {} : { [keepAnnotation]: wanted.keep }),
+        },
         [...testsOf(wanted), { op: 'replace', path: '/spec', value: wanted.spec }],
       );
     case 'write_binding':
