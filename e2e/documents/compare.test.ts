@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { root } from '../../hack/check/run-tool.ts';
+
+const page = readFileSync(join(root, 'docs/compare.md'), 'utf8');
+const own = 'Portcullis';
+
+/** The rows of the table of a section, below its heading and its rule, by cell. */
+function rowsOf(heading: string): readonly (readonly string[])[] {
+  const section = page.split(/^##? /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
+  const lines = section.split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(1).map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+/** A source that somebody else can open: a page or file of the other product. */
+const isRead = (cell: string): boolean => /\]\(https:\/\/[^)]+\)[^)]*\*read\*\)/.test(cell);
+const testsOf = (cell: string): readonly string[] =>
+  [...cell.matchAll(/\[test\]\((\.\.\/[^)]+\.test\.ts)\)/g)].map(([, path = '']) => path);
+
+/** Whether the tests of a cell exist and have a test. */
+function isProved(cell: string): boolean {
+  const found = testsOf(cell);
+  const hasTest = (path: string): boolean =>
+    /\b(test|verifies)(\.\w+)?\(/.test(readFileSync(resolve(root, 'docs', path), 'utf8'));
+  return found.length > 0 && found.every(hasTest);
+}
+
+describe('the comparison with other guardrails', () => {
+  const rows = rowsOf('Compare with other guardrails');
+  const names = rows.map(([name = '']) => /^\[?([^\]]+)/.exec(name)?.[1]);
+
+  test('the comparison has the products of the field, and Portcullis', () => {
+    expect(names).toEqual([own, 'LLM Guard', 'NeMo Guardrails', 'agentgateway', 'Bedrock Guardrails']);
+  });
+
+  test('each statement about another product names a source, and each one about Portcullis a test', () => {
+    for (const [name = '', ...statements] of rows) {
+      expect(statements, name).toHaveLength(4);
+      const isChecked = name === own ? isProved : isRead;
+      expect(
+        statements.filter((cell) => !isChecked(cell)),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  test('each rule that is moved names the source of the other product and a test of ours', () => {
+    const moves = rowsOf('Move your rules');
+    expect(moves.length).toBeGreaterThanOrEqual(10);
+    expect(moves.filter(([from = '']) => !isRead(from))).toEqual([]);
+    expect(moves.filter(([, to = '']) => !isProved(to))).toEqual([]);
+  });
+
+  test('no statement of the comparison is unverified or left to the reader', () => {
+    expect(page).not.toMatch(/not verified|see its documentation/i);
+  });
+});
