@@ -50,7 +50,7 @@ describe('the comparison with other guardrails', () => {
     }
   });
 
-  test('each rule that is moved names the source of the other product and a test of ours', () => {
+  test('each rule that is moved names the source of the other product and a test of this repository', () => {
     const moves = rowsOf('Move your rules');
     expect(moves.length).toBeGreaterThanOrEqual(10);
     expect(moves.filter(([from = '']) => !isRead(from))).toEqual([]);
