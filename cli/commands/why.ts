@@ -85,7 +85,9 @@ async function explainOne(
   }
   if (kind === 'Agent') {
     const found = await readResource<Agent>(client, kinds.agent, name);
-    return explainAgent(found, await surroundings(), program);
+    const { version } = found.status?.served ?? {};
+    const served = version === undefined ? undefined : await client.get<AgentVersion>(kinds.agentVersion, version);
+    return explainAgent(found, await surroundings(), program, served);
   }
   if (kind === 'AgentVersion') {
     const found = await readResource<AgentVersion>(client, kinds.agentVersion, name);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { createCheckClient } from '#checks/client';
+import { type CheckClient, createCheckClient } from '#checks/client';
+import { type FailingProvider, noteFailingProviders } from '#checks/failing-providers';
 import type { AgentProblem } from '#contracts/agent-state';
 import { ConfigError } from '#kit/env/config-error';
 import { openTokenFile } from '#kit/http/token-file';
@@ -35,6 +36,8 @@ export type PreparedAgent = AsyncDisposable & {
   readonly capabilities: Readonly<Record<string, boolean>>;
   /** Problems of a served version that can pass. */
   passingProblems(): readonly AgentProblem[];
+  /** The detectors and classifiers of its policies that do not judge. */
+  failingProviders(): readonly FailingProvider[];
 };
 
 type PrepareOptions = {
@@ -86,9 +89,10 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   const opening = await openFiles(agent, options);
   if (opening !== undefined) parts.use(opening);
   const files = opening?.files ?? refuseFiles;
-  const checks = parts.use(
-    createCheckClient({ tokenFile: runtimeTokenFile === undefined ? noToken : openTokenFile(runtimeTokenFile) }),
-  );
+  const tokenFile = runtimeTokenFile === undefined ? noToken : openTokenFile(runtimeTokenFile);
+  const client = parts.use(createCheckClient({ tokenFile, explain: true }));
+  const noted = noteFailingProviders(client, systemClock);
+  const checks: CheckClient = { ...client, check: noted.check };
   const grants = new RunGrants();
   const unmetered = createFlowPorts({
     services: servicesOf(config),
@@ -110,6 +114,7 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
     agent,
     capabilities,
     passingProblems: () => (opening?.watch.isAway === true ? [filesAway] : []),
+    failingProviders: noted.failing,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -174,7 +179,14 @@ function unserved(
   capabilities: Readonly<Record<string, boolean>> = {},
 ): PreparedAgent {
   const served = { kind: 'not_ready', problems } as const;
-  return { served, agent, capabilities, passingProblems: () => [], [Symbol.asyncDispose]: async () => undefined };
+  return {
+    served,
+    agent,
+    capabilities,
+    passingProblems: () => [],
+    failingProviders: () => [],
+    [Symbol.asyncDispose]: async () => undefined,
+  };
 }
 
 const filesAway: AgentProblem = {

@@ -1,4 +1,4 @@
-import type { AgentProblem, AgentState } from '#contracts/agent-state';
+import { type AgentProblem, type AgentState, agentStateLimits } from '#contracts/agent-state';
 import { listen } from '#kit/http/listen';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
@@ -120,6 +120,7 @@ function stateOf(version: PreparedAgent | undefined, isEnding: boolean): AgentSt
   const card = isServed ? served.server.profiles.card : undefined;
   const own = isServed ? (version?.passingProblems() ?? []) : served.problems;
   const problems = [...(isEnding ? [ending] : []), ...own];
+  const failing = version?.failingProviders() ?? [];
   return {
     ...(agentId === undefined ? {} : { agentId, versionId, digest }),
     build: agentRelease,
@@ -127,6 +128,7 @@ function stateOf(version: PreparedAgent | undefined, isEnding: boolean): AgentSt
     problems,
     capabilities: { ...version?.capabilities },
     ...(card === undefined ? {} : { cardDigest: card.digest }),
+    ...(failing.length === 0 ? {} : { failingProviders: failing.slice(0, agentStateLimits.failingProviders) }),
     runs: isServed ? served.server.slots.inUse : 0,
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { providerCauses } from './provider-causes.ts';
 
 /**
  * Why an agent process is not ready (`agents:health:ready`): the thing that is missing or invalid, and
@@ -25,6 +26,8 @@ const problem = z.strictObject({
 });
 export type AgentProblem = z.infer<typeof problem>;
 
+export const agentStateLimits = { failingProviders: 64 } as const;
+
 /** The answer of `GET /state` on the admin address of an agent process. */
 export const agentStateSchema = z.strictObject({
   agentId: z.string().optional(),
@@ -37,6 +40,11 @@ export const agentStateSchema = z.strictObject({
   capabilities: z.record(z.string(), z.boolean()),
   /** SHA-256 of the canonical JSON of the card; absent for a version without the mode a2a_agent. */
   cardDigest: z.string().optional(),
+  /** The rules of its policies whose detector or classifier does not judge; absent without one. */
+  failingProviders: z
+    .array(z.strictObject({ rule: z.string().max(128), provider: z.string().max(128), cause: z.enum(providerCauses) }))
+    .max(agentStateLimits.failingProviders)
+    .optional(),
   /** Number of runs in progress. */
   runs: z.int().min(0),
 });

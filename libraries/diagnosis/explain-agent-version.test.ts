@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
 import { agentVersionRow } from './agent-version-row.ts';
+import { explainAgent } from './explain-agent.ts';
 import { explainAgentVersion } from './explain-agent-version.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -17,9 +19,10 @@ const well: readonly Said[] = [
 ];
 
 function version(changed: readonly Said[] = [], { generation = 1, deleting = false } = {}): Stored<AgentVersion> {
-  const conditions = well
-    .map((one) => changed.find(([type]) => type === one[0]) ?? one)
-    .map(([type, status, reason]) => ({ type, status, reason, message: `It said ${reason}.`, observedGeneration: 1 }));
+  const added = changed.filter(([type]) => well.every((one) => one[0] !== type));
+  const conditions = [...well.map((one) => changed.find(([type]) => type === one[0]) ?? one), ...added].map(
+    ([type, status, reason]) => ({ type, status, reason, message: `It said ${reason}.`, observedGeneration: 1 }),
+  );
   const guardrails = { input: { mode: 'None' }, output: { mode: 'Policy' } };
   const metadata = { name: 'handbook-1', generation, ...(deleting ? { deletionTimestamp: 'now' } : {}) };
   return {
@@ -39,6 +42,26 @@ test('a ready version has no cause, and a version without a policy for one direc
   expect(agentVersionRow(version())).toEqual({
     ...{ name: 'handbook-1', agent: 'handbook', state: 'ready', unguarded: true },
   });
+});
+
+test('a detector that does not judge is the cause of a version and of the agent that it serves, and no process is no fault', () => {
+  const failing = version([['ProviderReachable', 'False', 'NameNotFound']]);
+  const cause = { part: 'Checks', state: 'fault', reason: 'NameNotFound' };
+  expect(explain(failing)).toMatchObject({ state: 'ready', cause });
+  const ready = ['Ready', 'AccessConsistent', 'RouteAccepted'].map((type) => ({
+    ...{ type, status: 'True', reason: type, message: 'It is.', observedGeneration: 1 },
+  }));
+  const agent = { metadata: { name: 'handbook', generation: 1 }, spec: {}, status: { conditions: ready } };
+  const ofAgent = explainAgent(
+    agent as unknown as Stored<Agent>,
+    leading as unknown as Surroundings,
+    'portcullis',
+    failing,
+  );
+  expect(ofAgent).toMatchObject({ state: 'ready', cause });
+  expect(explain(version([['ProviderReachable', 'Unknown', 'NotServed']])).cause).toBeUndefined();
+  const well = explain(version([['ProviderReachable', 'True', 'Reachable']]));
+  expect([well.cause, well.chain.at(-1)?.part]).toEqual([undefined, 'Checks']);
 });
 
 test.each<[string, readonly Said[], string, RegExp]>([

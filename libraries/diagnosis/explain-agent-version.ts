@@ -20,6 +20,7 @@ export function explainAgentVersion(
     declaredLink(resource, 'Tests', 'Tested'),
     cardLink(resource),
     processLink(resource),
+    ...checksLink(resource),
   ];
   const state = agentVersionState(resource);
   const title = `AgentVersion ${name}`;
@@ -38,6 +39,12 @@ const stateWords: Readonly<Record<AgentVersionState, string>> = {
 function processLink(resource: Stored<AgentVersion>): Link {
   const link = declaredLink(resource, 'Process', 'Ready');
   return link.state === 'fault' && waiting.has(link.reason ?? '') ? { ...link, state: 'open' } : link;
+}
+
+/** Absent where an earlier operator wrote the status, and while no process runs. */
+export function checksLink(resource: Stored<AgentVersion>): readonly Link[] {
+  const link = declaredLink(resource, 'Checks', 'ProviderReachable');
+  return link.state === 'open' ? [] : [link];
 }
 
 const waiting: ReadonlySet<string> = new Set(['Starting', 'Draining', 'CardNotVerified']);

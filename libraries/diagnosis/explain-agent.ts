@@ -1,14 +1,24 @@
 import type { Agent } from '#resources/agent';
+import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
 import { passingReasons, type ServedState, servedState } from './agent-row.ts';
+import { checksLink } from './explain-agent-version.ts';
 import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
 import { type Link, operatorLink } from './links.ts';
 import type { Surroundings } from './surroundings.ts';
 
 type AgentExplanation = DeclaredExplanation<ServedState> & { readonly agent: string };
 
-/** Explains whether gateways serve an agent as its resource declares and, if not, why. Pure. */
-export function explainAgent(resource: Stored<Agent>, surroundings: Surroundings, program: string): AgentExplanation {
+/**
+ * Explains whether gateways serve an agent as its resource declares and, if not, why. Pure.
+ * @param version the served one, whose failing detectors are shown; absent where it is explained by itself
+ */
+export function explainAgent(
+  resource: Stored<Agent>,
+  surroundings: Surroundings,
+  program: string,
+  version?: Stored<AgentVersion>,
+): AgentExplanation {
   const { name } = resource.metadata;
   const served = waitingLink(declaredLink(resource, 'Serving', 'Ready'));
   const chain = [
@@ -16,6 +26,7 @@ export function explainAgent(resource: Stored<Agent>, surroundings: Surroundings
     accessLink(declaredLink(resource, 'Access', 'AccessConsistent')),
     routeLink(declaredLink(resource, 'Route', 'RouteAccepted')),
     served,
+    ...(version === undefined ? [] : checksLink(version)),
   ];
   const state = servedState(resource);
   const { whatToDo, ...explanation } = explainDeclared({ title: `Agent ${name}`, state, stateWords, chain, program });

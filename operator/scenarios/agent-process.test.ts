@@ -41,6 +41,7 @@ test('a version runs in a process, is ready with a verified card, survives a res
     ['Accepted', 'True'],
     ['Tested', 'True'],
     ['CardVerified', 'True'],
+    ['ProviderReachable', 'True'],
   ]);
   await platform.restart();
   const second = await ready(first.status?.cardDigest);

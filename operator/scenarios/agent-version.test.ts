@@ -50,6 +50,7 @@ describe('a version of an agent', () => {
       ['Accepted', 'True'],
       ['Tested', 'True'],
       ['CardVerified', 'True'],
+      ['ProviderReachable', 'True'],
     ]);
     const request = agents.running.get(status?.workload ?? '');
     const bundle = agentBundleSchema.parse(request?.bundle);

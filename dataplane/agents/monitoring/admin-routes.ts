@@ -19,8 +19,8 @@ export function createAgentAdmin({ state, metrics, ring }: AdminParts): Hono {
     return ready ? context.text('ok\n') : context.text(lines.join(''), 503);
   });
   app.get('/metrics', async (context) => {
-    const { ready: isReady, runs } = state();
-    metrics.observe({ isReady, runs });
+    const { ready: isReady, runs, failingProviders = [] } = state();
+    metrics.observe({ isReady, runs, failingProviders: failingProviders.length });
     return context.body(await metrics.registry.exposition(), 200, { 'content-type': metrics.registry.contentType });
   });
   app.get('/state', (context) => context.json(state()));

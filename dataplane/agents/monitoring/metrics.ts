@@ -10,7 +10,7 @@ export type AgentMetrics = {
   runEnded(code: string, seconds: number): void;
   tokensUsed(usage: ModelUsage): void;
   /** Sets the gauges before a scrape. */
-  observe(state: { readonly isReady: boolean; readonly runs: number }): void;
+  observe(state: { readonly isReady: boolean; readonly runs: number; readonly failingProviders: number }): void;
 };
 
 const seconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
@@ -57,6 +57,11 @@ export function createAgentMetrics(): AgentMetrics {
     help: '1 if the version is served, else 0.',
     labels: {},
   });
+  const failing = registry.gauge({
+    name: 'portcullis_agent_failing_check_providers',
+    help: 'Rules of policies of the version whose detector or classifier does not judge.',
+    labels: {},
+  });
   return {
     registry,
     requestEnded(operation, code, took) {
@@ -71,7 +76,8 @@ export function createAgentMetrics(): AgentMetrics {
       tokens.add({ direction: 'input' }, promptTokens);
       tokens.add({ direction: 'output' }, completionTokens);
     },
-    observe({ isReady, runs: count }) {
+    observe({ isReady, runs: count, failingProviders }) {
+      failing.set({}, failingProviders);
       ready.set({}, isReady ? 1 : 0);
       underWay.set({}, count);
     },

@@ -54,3 +54,18 @@ test('an AgentVersion that requires a connection which the environment does not 
       'connections.yaml has no connection crm of the kind mcp; connections.yaml has no connection absent of the kind http.',
   });
 });
+
+test('an AgentVersion whose detector does not judge stays Ready, and a condition names rule, provider and cause', () => {
+  const failingProviders = [{ rule: 'names', provider: 'presidio', cause: 'name_not_found' as const }];
+  const conditionsOf = (change: object) => {
+    const state = { ...bare, ready: true, problems: [], ...change };
+    const observed = { state, card: 'verified', problem: undefined } as const;
+    const all = agentVersionConditions({ kind: 'running', tests: 1, hasCard: true, observed, missing: [] }, 1);
+    return [all[0], all.find(({ type }) => type === 'ProviderReachable')];
+  };
+  expect(conditionsOf({})).toMatchObject([{ status: 'True' }, { status: 'True', reason: 'Reachable' }]);
+  expect(conditionsOf({ failingProviders })).toMatchObject([
+    { type: 'Ready', status: 'True' },
+    { status: 'False', message: expect.stringContaining('The provider presidio of the rule names cannot be used') },
+  ]);
+});

@@ -1,4 +1,5 @@
 import type { AgentProblem } from '#contracts/agent-state';
+import { describeProviderProblem, providerProblems } from '#contracts/provider-causes';
 import type { ConditionChange } from '#kube/apply/conditions';
 import type { AgentHostProblem } from '../../agents/ports.ts';
 import type { AgentVersionResult } from './decide.ts';
@@ -17,7 +18,7 @@ export function agentVersionConditions(
 ): readonly ConditionChange[] {
   const aspects = isLeaving(result)
     ? [leavingOf(result)]
-    : [readyOf(result), acceptedOf(result), testedOf(result), cardOf(result)];
+    : [readyOf(result), acceptedOf(result), testedOf(result), cardOf(result), providersOf(result)];
   return aspects.map((aspect) => ({ ...aspect, observedGeneration }));
 }
 
@@ -129,6 +130,22 @@ function cardOf(result: AgentVersionResult): Aspect {
     );
   }
   return no('CardVerified', 'CardNotRead', 'The process has not served its card yet.');
+}
+
+/** The version is served while a provider fails: only texts that its rule judges are refused. */
+function providersOf(result: AgentVersionResult): Aspect {
+  const type = 'ProviderReachable';
+  const state = result.kind === 'running' ? result.observed.state : undefined;
+  if (state === undefined) {
+    return { type, status: 'Unknown', reason: 'NotServed', message: 'No process of the version runs.' };
+  }
+  const [first, ...others] = state.failingProviders ?? [];
+  if (first === undefined) {
+    return yes(type, 'Reachable', 'No check has shown a detector or classifier that does not judge.');
+  }
+  const more = others.length === 0 ? '' : ` ${others.length} more rules are not judged.`;
+  const message = describeProviderProblem(first.provider, first.cause, first.rule);
+  return no(type, providerProblems[first.cause].reason, `Texts that this rule judges are refused. ${message}${more}`);
 }
 
 function readyOf(result: AgentVersionResult): Aspect {
