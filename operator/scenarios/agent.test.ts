@@ -5,6 +5,7 @@ import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
+import { lowCodeOf } from '../agents/testing/low-code-of.ts';
 import { type AgentPlatform, agentName, reasonOf, startAgentPlatform } from '../testing/agent-platform.ts';
 import { waitFor } from '../testing/start-test-operator.ts';
 
@@ -174,10 +175,11 @@ describe('a change of the served version', () => {
     await using world = await startAgentPlatform();
     const { spec } = await world.publish('open');
     const output = { mode: 'Policy', policyRef: { name: 'texts', revision: 3 } } as const;
-    const manifest = spec.lowCode.manifest.replace('output: None', 'output: { policy: texts, revision: 3 }');
+    const lowCode = lowCodeOf(spec);
+    const manifest = lowCode.manifest.replace('output: None', 'output: { policy: texts, revision: 3 }');
     await world.publish('checked', {
       guardrails: { ...spec.guardrails, output },
-      lowCode: { ...spec.lowCode, manifest },
+      lowCode: { ...lowCode, manifest },
     });
     const checkedBy = async (version: string) => {
       await world.route(`${version} is routed`, ({ versions }) => versions[0]?.version === version);
