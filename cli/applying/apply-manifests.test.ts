@@ -1,0 +1,51 @@
+import { expect, test, vi } from 'vitest';
+import type { Manifest } from '#kube/apply/read-manifests';
+import { sampleAgent, sampleAgentVersion } from '#kube/testing/sample-agents';
+import { type Kind, kinds } from '#resources/kinds';
+import type { ReadManifest } from '../manifests/read-resources.ts';
+import type { ConfirmOption } from '../options/confirm-option.ts';
+import type { OpenedResources } from '../resources/resource-source.ts';
+import { applyManifests } from './apply-manifests.ts';
+
+const served = sampleAgent('desk', 'guarded-1');
+const live: Readonly<Record<string, object>> = {
+  'Agent/desk': { ...served, metadata: { name: 'desk', uid: 'u', generation: 4 } },
+  'AgentVersion/guarded-1': sampleAgentVersion('guarded-1', 'policy'),
+};
+const manifests = [
+  { kind: kinds.agent, resource: sampleAgent('desk', 'open-1') },
+  { kind: kinds.agentVersion, resource: sampleAgentVersion('open-1') },
+] as unknown as readonly ReadManifest[];
+
+async function apply(options: ConfirmOption) {
+  const written: Pick<Manifest, 'resource'>['resource'][] = [];
+  const client = { namespace: 'default', get: async ({ kind }: Kind, name: string) => live[`${kind}/${name}`] };
+  const applyManifest = async ({ resource }: Pick<Manifest, 'resource'>) => {
+    written.push(resource);
+    return { action: 'configured', object: resource };
+  };
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    const resources = { client, writer: { applyManifest } } as unknown as OpenedResources;
+    const error = await applyManifests(resources, { manifests }, options).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    return { error, written };
+  } finally {
+    write.mockRestore();
+  }
+}
+
+test('an applied agent that would serve a version of the same files with fewer checks is written after a confirmation only', async () => {
+  const { error, written } = await apply({});
+  expect(error).toMatchObject({ exit: 'not_confirmed', message: expect.stringContaining('open-1, which leaves') });
+  expect(written).toEqual([]);
+});
+
+test('a confirmed agent is written after its version, with the confirmation that the server requires', async () => {
+  const { error, written } = await apply({ yes: true });
+  expect(error).toBeUndefined();
+  expect(written.map(({ kind }) => kind)).toEqual(['AgentVersion', 'Agent']);
+  expect(written[1]?.metadata.annotations).toEqual({ 'portcullis.dev/confirm-unguarded': 'u.4' });
+});
