@@ -1,4 +1,5 @@
-import type { AuditAuthor, AuditEntry, AuditState } from '#contracts/audit';
+import type { AuditEntry, AuditState } from '#contracts/audit';
+import { authorText } from '../output/author-text.ts';
 import { tableOf } from '../output/write.ts';
 
 /** Entries as a table; a wide one adds operation and trace. */
@@ -15,20 +16,6 @@ export function auditTable(entries: readonly AuditEntry[], isWide: boolean): str
     ...(isWide ? [content.operationId ?? '-', content.traceId ?? '-', content.client] : []),
   ]);
   return tableOf([isWide ? [...head, 'OPERATION', 'TRACE', 'CLIENT'] : head, ...rows]);
-}
-
-/** The name of an author in one cell. */
-export function authorText(author: AuditAuthor): string {
-  switch (author.kind) {
-    case 'token':
-      return [author, ...author.actors].map(({ subject }) => subject).join(' via ');
-    case 'claimed':
-      return `${author.name} (not verified)`;
-    case 'service':
-      return author.name;
-    case 'unknown':
-      return 'unknown';
-  }
 }
 
 function outcomeOf({ outcome, code, count }: AuditEntry['content']): string {

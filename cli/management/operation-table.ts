@@ -1,5 +1,5 @@
 import type { ListedOperation } from '#contracts/operations';
-import { authorText } from '../audit/audit-text.ts';
+import { authorText } from '../output/author-text.ts';
 import { escapeLine, tableOf } from '../output/write.ts';
 
 /** Operations as a table; a wide one adds the ids of the object and of the trace. */
