@@ -27,7 +27,7 @@ const paths = [
 ];
 
 /** SHA-256 of the served document. Consumers pin the digest: a change of the digest is a change of the contract. */
-const pinned = 'dd6075258ab817d062e298bee4fcd631aaedf55fdd07f8349fc91157d913bdb7';
+const pinned = '469424250dedd9db4e44fda088b17a8195fc7e660336a5ee3b14938d25ce4367';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the management API'), () => {
   let world: ManagementWorld;

@@ -146,6 +146,8 @@ async function settingsOf(
     PORTCULLIS_DATABASE_URL: database.url,
     PORTCULLIS_DATABASE_PASSWORD_FILE: database.passwordFile,
     PORTCULLIS_ISSUERS_FILE: issuersFile,
+    // One subject sends what a test sends.
+    PORTCULLIS_REQUESTS_PER_MINUTE: '1000000',
     PORTCULLIS_ADMINISTRATORS: `${issuer}|${administrator}`,
     PORTCULLIS_ENVIRONMENT_DIR: options.environmentDirectory,
     ...(options.runDirectory === undefined ? {} : { PORTCULLIS_RUN_DIR: options.runDirectory }),

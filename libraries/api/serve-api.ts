@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { listen } from '#kit/http/listen';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { createApi } from './create-api.ts';
 import type { ApiTable, Authorizer, RefusedRequest } from './operation.ts';
+import { createRequestLines } from './request-lines.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 type ServedApi<Service, Caller, Code extends string, Name extends string> = {
@@ -16,6 +18,11 @@ type ServedApi<Service, Caller, Code extends string, Name extends string> = {
   readonly onError?: (error: unknown) => void;
   /** Called before an operation answers with an error. It never rejects. */
   readonly onRefused?: (refused: RefusedRequest<Caller, Code, Name>) => Promise<void>;
+  /**
+   * How much later refusals for identity or rate are answered while there are so many of them that they are not logged one by
+   * one, milliseconds; absent for none. A client that repeats them at full speed leaves time for others.
+   */
+  readonly slowRefusalMs?: number;
   readonly logger: Logger;
   readonly metrics?: Pick<RequestMetrics<Name, Code>, 'ended'>;
   /** JSON documents by path, served without authentication. */
@@ -27,6 +34,9 @@ const drainMs = 15_000;
 /** How long clients may still send requests on open connections during a shutdown, milliseconds. */
 const idleMs = 2_000;
 
+/** Refusals that a client without an identity or beyond its limits can cause at any rate. */
+const sampledStatuses: readonly number[] = [401, 429];
+
 /**
  * Serves a table over HTTP and writes the log events and metrics that every service has. Disposing finishes the requests in
  * flight; the caller withdraws readiness before.
@@ -36,6 +46,11 @@ export async function serveApi<Service, Caller, Code extends string, Name extend
   options: ServedApi<Service, Caller, Code, Name>,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const { table, service, authorizer, errorOf, onError, onRefused, logger, metrics, documents = {} } = options;
+  const { slowRefusalMs = 0 } = options;
+  const lines = createRequestLines(
+    logger,
+    (code) => code !== 'none' && sampledStatuses.includes(table.errors[code as Code].status),
+  );
   const api = createApi({
     table,
     service,
@@ -46,11 +61,14 @@ export async function serveApi<Service, Caller, Code extends string, Name extend
       if (code !== undefined) logger.warn('dependency_failed', { code, failure: describeFailure(error) });
       return code;
     },
-    onEnded({ operation, code, seconds, traceId }) {
-      metrics?.ended(operation, code, seconds);
-      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
+    onEnded(ended) {
+      metrics?.ended(ended.operation, ended.code, ended.seconds);
+      lines.ended(ended);
     },
-    onRefused,
+    async onRefused(refused) {
+      await onRefused?.(refused);
+      if (slowRefusalMs > 0 && lines.isFull(refused.code)) await pause(slowRefusalMs);
+    },
     onInternalError: (operation, error) =>
       logger.error('operation_failed', { operation, failure: describeFailure(error) }),
     documents: Object.fromEntries(
@@ -65,5 +83,11 @@ export async function serveApi<Service, Caller, Code extends string, Name extend
     maxHeaderBytes: 32_768,
     onHandlerError: () => logger.error('handler_failed', {}),
   });
-  return { url: server.url, [Symbol.asyncDispose]: () => server.drain({ graceMs: drainMs, idleMs }) };
+  return {
+    url: server.url,
+    async [Symbol.asyncDispose]() {
+      await server.drain({ graceMs: drainMs, idleMs });
+      lines[Symbol.dispose]();
+    },
+  };
 }

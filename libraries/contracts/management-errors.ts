@@ -89,6 +89,7 @@ export const managementErrors = {
     'Both versions together have more than 512 KiB: "portcullis diff" compares them on the machine of the caller.',
   ),
   if_match_missing: failure(428, 'Send a header If-Match with the ETag of the latest read.'),
+  rate_limited: failure(429, 'The subject sent more requests than it may send in a minute: repeat the request later.'),
   headers_too_large: failure(431, 'The headers of the request are too large.'),
   internal: failure(500, 'The request failed for a reason inside of the service.'),
   identity_unavailable: failure(

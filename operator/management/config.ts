@@ -61,6 +61,12 @@ export const settings = {
     max: 1_048_576,
     default: 1_024,
   }),
+  PORTCULLIS_REQUESTS_PER_MINUTE: setting.integer({
+    help: 'requests of one subject that may start in a minute, in this replica; further ones are refused with 429, and a command or a check counts as ten',
+    min: 1,
+    max: 1_000_000,
+    default: 3_000,
+  }),
   PORTCULLIS_SECRETS_DIR: setting.optional(
     setting.path({
       help: 'folder of provider credentials, one file for each credential; without it a dry run asks no provider',
@@ -88,6 +94,8 @@ export type ManagementConfig = {
   readonly auditDays: number;
   readonly auditExport: AuditExport;
   readonly quotas: QuotaLimits;
+  /** Requests of one subject in a minute; a command or a check counts as ten. */
+  readonly requestsPerMinute: number;
   readonly environment: { readonly providers: string; readonly limits: string };
   readonly runDirectory: string | undefined;
   readonly logLevel: LogLevel;
@@ -129,6 +137,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       revisions: read.PORTCULLIS_MAX_REVISIONS,
       bytes: read.PORTCULLIS_MAX_REVISION_MIB * 1_048_576,
     },
+    requestsPerMinute: read.PORTCULLIS_REQUESTS_PER_MINUTE,
     environment: { providers: join(folder, 'providers.yaml'), limits: join(folder, 'limits.yaml') },
     runDirectory: read.PORTCULLIS_RUN_DIR,
     logLevel: read.PORTCULLIS_LOG_LEVEL,

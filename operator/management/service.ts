@@ -26,6 +26,7 @@ import type { GatewayReplicas } from '../gateways/ports.ts';
 import { createRevisionRecorder } from '../revisions/record-revision.ts';
 import { createRightChanges } from './access/change-rights.ts';
 import { type ManagementAccess, openAccess } from './access/open-access.ts';
+import { createSubjectTurns } from './access/subject-turns.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
 import { createProviderTests } from './activity/test-providers.ts';
 import { createRefusalNotes } from './audit/note-refusals.ts';
@@ -86,7 +87,10 @@ const leaseMs = 20_000;
 const recoverEveryMs = 3_000;
 const sweepMs = 15_000;
 const duplicateWaitMs = 10_000;
+/** Commands of one subject that are carried out at a time; further ones wait. */
+const commandsAtOnce = 2;
 const requestTimeoutMs = 5_000;
+const slowRefusalMs = 500;
 /** The command with which remedies begin. */
 const program = 'portcullis';
 const migrations = new URL('./migrations/', import.meta.url);
@@ -174,6 +178,7 @@ export async function createManagementService(
     client,
     caches,
     commands,
+    turns: createSubjectTurns(commandsAtOnce),
     recorder,
     models,
     providers: () => providerList(approved()),
@@ -221,6 +226,7 @@ export async function createManagementService(
       authorizer,
       errorOf: unavailableCode,
       onRefused: createRefusalNotes(refusals),
+      slowRefusalMs,
       logger,
       metrics,
       documents: { [managementDocumentPath]: managementDocument(), [commonDocumentPath]: commonDocument() },

@@ -1,6 +1,6 @@
 type TokenBuckets = {
-  /** Takes a token of this key; false if there is none. */
-  take(key: string): boolean;
+  /** Takes tokens of this key, one by default; takes none and returns false if there are fewer. */
+  take(key: string, cost?: number): boolean;
 };
 
 type BucketOptions = {
@@ -16,15 +16,15 @@ type BucketOptions = {
 export function createTokenBuckets({ burst, refillMs, maxKeys, now }: BucketOptions): TokenBuckets {
   const buckets = new Map<string, { readonly tokens: number; readonly at: number }>();
   return {
-    take(key) {
+    take(key, cost = 1) {
       const at = now();
       const held = buckets.get(key) ?? { tokens: burst, at };
       const tokens = Math.min(burst, held.tokens + (at - held.at) / refillMs);
       buckets.delete(key);
-      buckets.set(key, { tokens: tokens < 1 ? tokens : tokens - 1, at });
+      buckets.set(key, { tokens: tokens < cost ? tokens : tokens - cost, at });
       const [oldest] = buckets.keys();
       if (buckets.size > maxKeys && oldest !== undefined) buckets.delete(oldest);
-      return tokens >= 1;
+      return tokens >= cost;
     },
   };
 }

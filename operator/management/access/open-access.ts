@@ -8,6 +8,7 @@ import type { Database } from '#sql/connect';
 import { type AdministratorAuthorizer, createAdministratorAuthorizer } from './authorize-administrators.ts';
 import { createBreakGlass } from './break-glass.ts';
 import { grantFirstAdministrators } from './grant-first-administrators.ts';
+import { createSubjectLimiter } from './limit-subjects.ts';
 import type { AccessRules } from './required-right.ts';
 import { createRights, type Rights } from './rights.ts';
 
@@ -16,6 +17,8 @@ type AccessSettings = {
   /** The first administrators, each as `issuer|subject`. */
   readonly administrators: readonly string[];
   readonly relations: RelationsChoice;
+  /** Requests of one subject in a minute. */
+  readonly requestsPerMinute: number;
 };
 
 export type ManagementAccess = {
@@ -60,5 +63,7 @@ export async function openAccess(
     onBreakGlass();
   });
   const rights = createRights(relations);
-  return { authorizer: createAdministratorAuthorizer({ verifier, rights, rules, breakGlass }), rights, relations };
+  const limiter = createSubjectLimiter(settings.requestsPerMinute, clock.now);
+  const authorizer = createAdministratorAuthorizer({ verifier, rights, rules, breakGlass, limiter });
+  return { authorizer, rights, relations };
 }

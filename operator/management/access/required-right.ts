@@ -11,6 +11,8 @@ export type RequiredRight = {
 /** What the operations of the API require. */
 export type AccessRules = {
   requiredRight(asked: AskedOperation): RequiredRight;
+  /** As how many requests of its subject the operation counts. */
+  costOf(operation: string): number;
   /** Operations that the emergency credential may ask for. */
   readonly emergencyOperations: readonly string[];
   /** Operations that a caller without the right may ask for about itself and its own commands. */

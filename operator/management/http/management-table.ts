@@ -304,6 +304,7 @@ export const managementTable: ApiTable<Management, ManagementCaller, ManagementE
     'invalid_query',
     'unauthenticated',
     'permission_denied',
+    'rate_limited',
     'expectation_failed',
     'headers_too_large',
     'internal',

@@ -7,6 +7,7 @@ import type { ApprovedProvider } from '#contracts/providers';
 import type { KubeClient } from '#kube/client/client';
 import type { RightChanges } from '../access/change-rights.ts';
 import type { ManagementCaller } from '../access/management-caller.ts';
+import type { SubjectTurns } from '../access/subject-turns.ts';
 import type { ActivityCollector } from '../activity/collect-activity.ts';
 import type { ProviderTests } from '../activity/test-providers.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
@@ -27,6 +28,8 @@ export type Management = {
   readonly client: KubeClient;
   readonly caches: ManagementCaches;
   readonly commands: CommandPorts;
+  /** Commands of one subject at a time. */
+  readonly turns: SubjectTurns;
   readonly recorder: GenerationRecorder;
   readonly models: ModelReader;
   readonly providers: () => ProviderList;

@@ -66,8 +66,22 @@ const emergencyOperations = [
   'listAuditChains',
 ] as const satisfies readonly ServedOperation[];
 
+/** Operations that write, compile or ask a provider: each takes many times as long as a read. */
+const costlyOperations: ReadonlySet<string> = new Set([
+  'createPolicy',
+  'replacePolicy',
+  'replaceBinding',
+  'checkPolicy',
+  'dryRunCreatePolicy',
+  'dryRunReplacePolicy',
+  'dryRunReplaceBinding',
+  'getRevisionDiff',
+  'testProvider',
+] satisfies readonly ServedOperation[]);
+
 export const accessRules: AccessRules = {
   requiredRight,
+  costOf: (operation) => (costlyOperations.has(operation) ? 10 : 1),
   emergencyOperations,
   ownOperations: [
     'getOperation',

@@ -38,7 +38,7 @@ type CommandPlan = {
 export function runCommand(request: ManagementRequest, spec: CommandPlan): Promise<ManagementResponse> {
   const { service, body, caller, idempotencyKey: key, traceId } = request;
   const { subject, author, groups } = caller;
-  const { commands, newId, duplicateWaitMs: waitMs } = service;
+  const { commands, turns, newId, duplicateWaitMs: waitMs } = service;
   const { store, clock } = commands;
   const fingerprint = commandFingerprint(spec.method, spec.path, body.digest);
 
@@ -87,7 +87,10 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
     return { fingerprint: holder.fingerprint, response: record.accepted ? accepted(record) : undefined };
   }
 
-  return runIdempotent({ fingerprint, findHolder, attempt: () => attempt() }, { clock, waitMs, faults });
+  return runIdempotent(
+    { fingerprint, findHolder, attempt: () => turns.run(subject, () => attempt()) },
+    { clock, waitMs, faults },
+  );
 }
 
 const refusals = {
