@@ -21,13 +21,15 @@ export type BusyWorld = AsyncDisposable & {
 
 type BusyOptions = {
   readonly replicas: number;
+  /** Added to the environment of each replica. */
+  readonly environment?: Readonly<Record<string, string>>;
   readonly progressDeadlineMs?: number;
   /** Wraps the client of the operator. */
   readonly wrapClient?: (client: KubeClient) => KubeClient;
 };
 
 /** The world has one simulated gateway replica, and its workloads are ready at once. */
-export async function openBusyWorld({ replicas, wrapClient, ...config }: BusyOptions) {
+export async function openBusyWorld({ replicas, environment = {}, wrapClient, ...config }: BusyOptions) {
   await using parts = new AsyncDisposableStack();
   const wrap = wrapClient === undefined ? {} : { wrapClient };
   const overrides = { workloads: createInstantWorkloads(build), judge: acceptingJudge, ...wrap };
@@ -36,7 +38,11 @@ export async function openBusyWorld({ replicas, wrapClient, ...config }: BusyOpt
   const replica = await startFakeReplica(platform, 'gateway-1');
   parts.use(keepLooking(platform.client, replica, () => gateway.attitude));
   const api = parts.use(
-    await startManagementReplicas({ ...besidePlatform(platform.data, platform.operator.apiUrl), replicas }),
+    await startManagementReplicas({
+      ...besidePlatform(platform.data, platform.operator.apiUrl),
+      replicas,
+      environment,
+    }),
   );
   const owned = parts.move();
   return {
