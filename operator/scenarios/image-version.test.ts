@@ -26,6 +26,7 @@ test('an AgentVersion of an image is served, tried and rolled back like one of a
     ['Accepted', 'True', 'Accepted'],
     ['Tested', 'True', 'NoTests'],
     ['CardVerified', 'True', 'Verified'],
+    ['ProviderReachable', 'True', 'Reachable'],
   ]);
   const publicUrl = `https://agents.example/agents/${one.status?.agentId}/versions/${one.metadata.uid}`;
   await world.agent({ version: 'one' });
@@ -80,6 +81,7 @@ test('an installation without a container engine refuses an AgentVersion of an i
     ['Accepted', 'False'],
     ['Tested', 'False'],
     ['CardVerified', 'False'],
+    ['ProviderReachable', 'Unknown'],
   ]);
   expect(refused.status?.conditions?.[0]?.message).toBe(
     'This installation runs flows only. An agent of an image (spec.sdk) needs a cluster.',
