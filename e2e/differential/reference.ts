@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { openPythonLines } from '../support/python-lines.ts';
 
 /** One pattern and the texts to match it against. */
 export type MatchRequest = {
@@ -22,42 +20,15 @@ const script = fileURLToPath(new URL('./judge-patterns.py', import.meta.url));
 
 /** Starts the reference with a Python that has the packages of requirements.txt. */
 export function openReference(python: string): Reference {
-  const child = spawn(python, [script], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' },
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ended = once(child, 'exit');
-  child.stdin.on('error', () => undefined);
-  let last: Promise<unknown> = Promise.resolve();
-
-  async function readAnswers(count: number): Promise<readonly MatchResult[]> {
-    const verdicts: MatchResult[] = [];
-    while (verdicts.length < count) {
-      const line = await lines.next();
-      if (line.done === true) throw new Error('the Python process ended before it had answered');
-      verdicts.push(JSON.parse(line.value) as MatchResult);
-    }
-    return verdicts;
-  }
-
+  const lines = openPythonLines<object, MatchResult>({ python, script });
   return {
-    ask(questions) {
-      child.stdin.write(questions.map(asLine).join(''));
-      const answers = last.then(() => readAnswers(questions.length));
-      last = answers.catch(() => undefined);
-      return answers;
-    },
-    async [Symbol.asyncDispose]() {
-      child.stdin.end();
-      child.kill();
-      await ended;
-    },
+    ask: (questions) => lines.ask(questions.map(encoded)),
+    [Symbol.asyncDispose]: () => lines[Symbol.asyncDispose](),
   };
 }
 
-function asLine({ pattern, caseSensitive, texts }: MatchRequest): string {
-  return `${JSON.stringify({ pattern: base64(pattern), caseSensitive, texts: texts.map(base64) })}\n`;
+function encoded({ pattern, caseSensitive, texts }: MatchRequest): object {
+  return { pattern: base64(pattern), caseSensitive, texts: texts.map(base64) };
 }
 
 function base64(text: string): string {
