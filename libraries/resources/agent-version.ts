@@ -22,7 +22,7 @@ const guardrail = (what: string) =>
         mode: z.literal('Policy').describe('mode Policy checks every text, mode None declares it unguarded.'),
         policyRef: z
           .strictObject({
-            name: nameSchema.describe('name is the name of the policy.'),
+            name: nameSchema.describe('name is the name of a served policy of the environment.'),
             revision: z.int().min(1).max(2_147_483_647).describe('revision is the number of its revision.'),
           })
           .describe('policyRef names one revision of a policy.'),

@@ -34,6 +34,7 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
   const requests = new Map<string, AgentRequest>();
   const ending = new Set<Promise<void>>();
   const starts = createSemaphore(startsAtOnce);
+  let started = 0;
   let listener: (resource: string) => void = () => undefined;
 
   function end(process: AgentReplica): void {
@@ -49,8 +50,10 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
     ensure(request) {
       const { name, resource } = request;
       if (running.has(name)) return;
-      const bundleFile = join(directory, `${name}.json`);
-      const messageFile = join(directory, `${name}.reason`);
+      // A process that is ending removes its files, after the next one of the same workload may have written its own.
+      started += 1;
+      const bundleFile = join(directory, `${name}-${started}.json`);
+      const messageFile = join(directory, `${name}-${started}.reason`);
       const process = startAgentReplica({
         request,
         file: options.file,
