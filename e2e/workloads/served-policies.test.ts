@@ -92,11 +92,18 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
     expect(last.events).toContain('leading');
   });
 
-  test('a served policy cannot be deleted until it is no longer served', async () => {
+  test('a served policy is deleted with a confirmation only, and not until it is no longer served', async () => {
     await using _operator = await start(1);
     await world.namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
     await leadsTo(1);
-    await world.namespace.kubectl('delete', 'guardrailpolicy', 'guard', '--wait=false');
+    await until('the status names the served policy', async () => {
+      const policy = await world.namespace.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+      return policy?.status?.servedAs?.includes('text');
+    });
+    const remove = () => world.namespace.kubectl('delete', 'guardrailpolicy', 'guard', '--wait=false');
+    await expect(remove()).rejects.toThrow('the served policy text refers to the GuardrailPolicy guard');
+    await world.namespace.kubectl('annotate', 'guardrailpolicy', 'guard', 'portcullis.dev/confirm-deletion=true');
+    await remove();
     await until('the condition names the object that holds the deletion', async () => {
       const policy = await world.namespace.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
       return policy?.status?.conditions?.some(({ message }) => message.includes('served policy text'));
