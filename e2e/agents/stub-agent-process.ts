@@ -1,5 +1,5 @@
-// Usage: stub-agent-process.ts VERSION RUNS_FILE [EVENTS EVERY_MS]: answers runs as a version of an agent does, without a
-// flow. A line of RUNS_FILE names each run before it begins, also after the process was killed; an empty name writes none.
+// Usage: stub-agent-process.ts VERSION RUNS_FILE [EVENTS EVERY_MS KEEP_ALIVE_MS]: answers runs as a version of an agent does,
+// without a flow. A line of RUNS_FILE names each run before it begins, also after the process was killed; an empty name writes none.
 import { appendFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -7,16 +7,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { writeReadyLine } from '#kit/process/ready';
 import { stubCard } from './stub-card.ts';
 
-const [version = '', runsFile = '', eventCount = '10', interval = '20'] = process.argv.slice(2);
+const [version = '', runsFile = '', eventCount = '10', interval = '20', keepAlive = '65000'] = process.argv.slice(2);
 const events = Number(eventCount);
 const everyMs = Number(interval);
 
 const server = createServer(async (incoming, outgoing) => {
   try {
     if (incoming.method === 'GET') return void outgoing.end(JSON.stringify(stubCard));
-    const { id } = (await json(incoming)) as { readonly id: string };
+    const { id, bytes = 0 } = (await json(incoming)) as { readonly id: string; readonly bytes?: number };
     if (runsFile !== '') appendFileSync(runsFile, `${id} ${version}\n`);
-    if (incoming.url === '/message:stream') return await stream(id, outgoing);
+    if (incoming.url === '/message:stream') return await stream(id, bytes, outgoing);
     if (everyMs > 0) await pause(everyMs);
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, version }));
   } catch {
@@ -24,10 +24,12 @@ const server = createServer(async (incoming, outgoing) => {
   }
 });
 
-async function stream(id: string, outgoing: ServerResponse): Promise<void> {
+/** Each event has this many further bytes. */
+async function stream(id: string, bytes: number, outgoing: ServerResponse): Promise<void> {
+  const padding = bytes === 0 ? {} : { padding: 'x'.repeat(bytes) };
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
   for (let at = 0; at < events && !outgoing.destroyed; at += 1) {
-    outgoing.write(`data: ${JSON.stringify({ id, version, at, isLast: at === events - 1 })}\n\n`);
+    outgoing.write(`data: ${JSON.stringify({ id, version, at, isLast: at === events - 1, ...padding })}\n\n`);
     await (everyMs > 0 ? pause(everyMs) : afterWrites(outgoing));
   }
   outgoing.end();
@@ -40,7 +42,7 @@ function afterWrites(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-server.keepAliveTimeout = 65_000;
+server.keepAliveTimeout = Number(keepAlive);
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
   if (typeof address === 'object') writeReadyLine({ listening: `http://127.0.0.1:${address?.port}` });

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { hasProcessTable } from '#kit/testing/process-table';
 import { until } from '#kit/testing/until';
-import { connectionsTo, socketsOf } from './process-sockets.ts';
+import { connectionsTo, socketsOf, tcpConnections } from './process-sockets.ts';
 
 async function listen() {
   const accepted: Socket[] = [];
@@ -22,6 +22,9 @@ test.skipIf(!hasProcessTable)(
     await Promise.all(clients.map((client) => once(client, 'connect')));
     const countOf = ({ port }: typeof one) => connectionsTo(port, socketsOf(process.pid));
     expect([countOf(one), countOf(other)]).toEqual([3, 1]);
+    const accepted = tcpConnections(socketsOf(process.pid)).filter(({ localPort }) => localPort === one.port);
+    // One of them listens.
+    expect(accepted.map(({ isEstablished }) => isEstablished).toSorted()).toEqual([false, true, true, true]);
     expect(connectionsTo(one.port, socketsOf(process.ppid))).toBe(0);
     clients[0]?.destroy();
     await until('it is closed', () => countOf(one) === 2);

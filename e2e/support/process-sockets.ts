@@ -13,16 +13,26 @@ export function socketsOf(pid: number): ReadonlySet<string> {
   return found;
 }
 
-/**
- * Number of these sockets that are established IPv4 connections to a port. @param sockets as `socketsOf` returns them
- */
-export function connectionsTo(port: number, sockets: ReadonlySet<string>): number {
-  const remote = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+type TcpConnection = { readonly localPort: number; readonly remotePort: number; readonly isEstablished: boolean };
+
+/** The IPv4 connections of these sockets, in any state but those without a socket. @param sockets as `socketsOf` returns them */
+export function tcpConnections(sockets: ReadonlySet<string>): readonly TcpConnection[] {
   const [, ...lines] = readFileSync('/proc/net/tcp', 'utf8').trimEnd().split('\n');
-  return lines.filter((line) => {
-    const [, , address = '', state, , , , , , inode = ''] = line.trim().split(/\s+/);
-    return state === established && address.endsWith(remote) && sockets.has(inode);
-  }).length;
+  return lines.flatMap((line) => {
+    const [, local = '', remote = '', state, , , , , , inode = ''] = line.trim().split(/\s+/);
+    if (!sockets.has(inode)) return [];
+    return [{ localPort: portOf(local), remotePort: portOf(remote), isEstablished: state === established }];
+  });
+}
+
+/** Number of these sockets that are established IPv4 connections to a port. */
+export function connectionsTo(port: number, sockets: ReadonlySet<string>): number {
+  return tcpConnections(sockets).filter(({ remotePort, isEstablished }) => isEstablished && remotePort === port).length;
+}
+
+/** @param address as the kernel writes it, `0100007F:1F90` */
+function portOf(address: string): number {
+  return Number.parseInt(address.slice(address.indexOf(':') + 1), 16);
 }
 
 function listed(folder: string): readonly string[] {
