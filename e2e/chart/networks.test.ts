@@ -225,7 +225,7 @@ describe('networks', () => {
     expect(portsOf(policyOf('catalogue-worker')?.spec.egress ?? [])).toEqual([443, 53, 6432, 6443, 8000, 8444, 'http']);
   });
 
-  test('gateways and the operator reach agents, and agents reach gateways, runtimes, retrieval and memory only', async () => {
+  test('gateways and the operator reach agents, and agents reach gateways, runtimes, retrieval, memory and collectors of spans only', async () => {
     const request = { name: 'a-0123456789abcdef0123', resource: 'hello', bundle: await sampleVersion() };
     for (const file of ['production-values.yaml', 'retrieval-values.yaml']) {
       const chart = await renderFile(file);
@@ -246,7 +246,7 @@ describe('networks', () => {
       if (file.startsWith('retrieval')) expect(open('agent', 'postgres', 'postgres'), file).toBe(false);
       expect(open('agent', 'retrieval', 'internal'), file).toBe(false);
       const ports = portsOf(policy.spec.egress);
-      expect(ports, file).toEqual(file.startsWith('production') ? [53, 8_443, 'http'] : [53, 'http']);
+      expect(ports, file).toEqual(file.startsWith('production') ? [4_318, 53, 8_443, 'http'] : [53, 'http']);
       expect(open('agent', 'operator', 'admin'), file).toBe(false);
       expect(open('retrieval', 'agent', 'http'), file).toBe(false);
       for (const { metadata, spec } of policiesOf(chart)) {
