@@ -258,6 +258,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(await row.innerText()).toMatch(/served, declared\s+✓ Ready/);
     await row.getByRole('link', { name: 'Flow assistant-1' }).click();
     expect(new URL(page.url()).pathname).toBe(agent.flowPath);
+    await page.waitForLoadState();
     await page.reload();
     const picture = page.getByRole('img', { name: 'Graph of the flow with 3 nodes' });
     expect(await picture.evaluate(heightOf)).toBeGreaterThan(100);
