@@ -13,7 +13,7 @@ import { type AgentGateway, startAgentGateway } from '../agent-gateway/start-age
 import { socketsOf, tcpConnections } from '../support/process-sockets.ts';
 import { alias } from '../support/start-guarded-gateway.ts';
 import { startProcess } from '../support/start-process.ts';
-import { postOnce, type Reader, readStream, type StreamEnd } from './read-streams.ts';
+import { postOnce, type Reader, readStubStream, type StreamEnd } from './read-streams.ts';
 import { stubCard } from './stub-card.ts';
 
 type Options = {
@@ -27,7 +27,7 @@ type Options = {
   readonly say: (progress: string) => void;
 };
 
-export type StreamsResult = {
+type StreamsResult = {
   readonly streams: number;
   readonly realStreams: number;
   /** Streams that broke off, were mixed or were refused, by what was wrong. */
@@ -99,7 +99,7 @@ export async function measureStreams({
       const url = `${world.url}/agents/${stubId}/message:stream`;
       const token = await world.personToken(person);
       ends.push(
-        await readStream({
+        await readStubStream({
           url,
           token,
           id: `run-${sent}`,

@@ -28,7 +28,7 @@ type Answer = {
   readonly microseconds?: number;
 };
 
-export type FrameworkFigure = {
+type FrameworkFigure = {
   readonly framework: string;
   readonly version: string;
   readonly text: string;
@@ -38,7 +38,7 @@ export type FrameworkFigure = {
   readonly timesRuntime: number;
 };
 
-export type FrameworkReport = {
+type FrameworkReport = {
   readonly figures: readonly FrameworkFigure[];
   /** Decisions that differ from what the rules say, each as framework and text. */
   readonly wrong: readonly string[];

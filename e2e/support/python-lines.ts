@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 /** A Python script that answers each line of JSON with one line of JSON, in order. */
-export type PythonLines<Question, Answer> = AsyncDisposable & {
+type PythonLines<Question, Answer> = AsyncDisposable & {
   /** Requests may overlap. Rejects when the script ends before it has answered. */
   ask(questions: readonly Question[]): Promise<readonly Answer[]>;
 };
