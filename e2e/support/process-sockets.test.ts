@@ -22,9 +22,14 @@ test.skipIf(!hasProcessTable)(
     await Promise.all(clients.map((client) => once(client, 'connect')));
     const countOf = ({ port }: typeof one) => connectionsTo(port, socketsOf(process.pid));
     expect([countOf(one), countOf(other)]).toEqual([3, 1]);
-    const accepted = tcpConnections(socketsOf(process.pid)).filter(({ localPort }) => localPort === one.port);
+    const at = () => tcpConnections(socketsOf(process.pid)).filter(({ localPort }) => localPort === one.port);
+    await until('the server has accepted them', () => at().length === 4);
     // One of them listens.
-    expect(accepted.map(({ isEstablished }) => isEstablished).toSorted()).toEqual([false, true, true, true]);
+    expect(
+      at()
+        .map(({ isEstablished }) => isEstablished)
+        .toSorted(),
+    ).toEqual([false, true, true, true]);
     expect(connectionsTo(one.port, socketsOf(process.ppid))).toBe(0);
     clients[0]?.destroy();
     await until('it is closed', () => countOf(one) === 2);
