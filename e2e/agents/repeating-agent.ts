@@ -1,4 +1,4 @@
-// An agent of an SDK for tests: repeats what it is told, whole or as a stream, over A2A and MCP.
+// An agent of an SDK for tests: answers with the text of the message, whole or as a stream, over A2A and MCP.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -336,8 +336,7 @@ const runtime = z.strictObject({
 });
 
 /**
- * The values of the chart after merging the user's values with the defaults: every key exists. Values that the operator
- * reads have the operator's own schemas.
+ * The user's values merged with the defaults: every key exists. Values that the operator reads have its own schemas.
  */
 export const valuesSchema = z.strictObject({
   nameOverride: namePart,

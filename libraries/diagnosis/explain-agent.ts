@@ -11,7 +11,7 @@ type AgentExplanation = DeclaredExplanation<ServedState> & { readonly agent: str
 
 /**
  * Explains whether gateways serve an agent as its resource declares and, if not, why. Pure.
- * @param version the served one, whose failing detectors are shown; absent where it is explained by itself
+ * @param version the served version, whose failing detectors are shown; absent when only the agent is explained
  */
 export function explainAgent(
   resource: Stored<Agent>,

@@ -16,7 +16,7 @@ const believed =
 const unsure =
   '(?:not sure|not certain|unsure|uncertain)(?: (?:if|that))?|whether|it (?:seems|appears|looks like)(?: that)?|neither|nor' +
   '|(?:не уверен[аы]?|не помню|не знаю),? (?:что|ли)|(?:кажется|вроде(?: бы)?|возможно|наверное|наверно|может быть|похоже)(?:,? что)?';
-/** What the writer wants nobody to remember: "Don't store that I live in Rome". */
+/** What the writer asks not to store: "Don't store that I live in Rome". */
 const withheld =
   "(?:do not|don['’]?t|never|no need to) (?:remember|store|save|keep|memori[sz]e|record|note|write down)(?: the fact| it)?(?: that)?" +
   '|не (?:запоминай|сохраняй|записывай|храни|помни|учитывай|надо запоминать|нужно запоминать)(?:те)?(?:,? (?:о том,? )?что)?';
@@ -31,7 +31,7 @@ const mostWords = 120;
 
 /**
  * Whether words take back the statement behind them in the same sentence: an assumption, a denial, a doubt, a dream, a joke,
- * what others believe, or what nobody shall remember.
+ * what others believe, or what must not be stored.
  */
 export function disownsNext(wordsBefore: string): boolean {
   return atEnd.test(wordsBefore.slice(-mostWords));

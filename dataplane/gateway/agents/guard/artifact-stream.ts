@@ -62,7 +62,7 @@ export class ArtifactStream {
     }
   }
 
-  /** Judges what is held and sends it as the last part. @throws AgentRefusal */
+  /** Judges the held text and sends it as the last part. @throws AgentRefusal */
   async finish(): Promise<void> {
     if (this.#text?.hasBegun === true) {
       const text = this.#parts.map((part) => part['text']).join('');

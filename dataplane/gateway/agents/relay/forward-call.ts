@@ -155,7 +155,7 @@ async function exchangeWithProcess(
     return { status: answer.status, sent: body?.length ?? 0, received: bytes };
   }
   const end = await sendAnswer(plane, exchange, answer, {
-    // An image counts nothing, so its own statement of what it used is not trusted.
+    // An image does not count its use, so its usage header is not trusted.
     countsUse: caller.parent !== undefined && version.sdk === undefined,
     signal: time.signal,
   });
