@@ -43,8 +43,14 @@ const describeChart = (): void => {
   let cluster: TestCluster;
   const admin = (args: readonly string[], input?: string): Promise<string> =>
     kubectlOk(cluster.kubeconfigFile, [`--namespace=${cluster.namespace}`, ...args], input);
-  const run = (...args: readonly string[]) =>
-    helmOk([...args, `--namespace=${cluster.namespace}`], cluster.kubeconfigFile);
+  const run = async (...args: readonly string[]) => {
+    try {
+      return await helmOk([...args, `--namespace=${cluster.namespace}`], cluster.kubeconfigFile);
+    } catch (error) {
+      await showPods();
+      throw error;
+    }
+  };
   const waiting = ['--wait', '--timeout=10m'];
   const folder = temporaryFolder();
   /** Values that allow ServiceAccounts to call the management API. */
@@ -85,13 +91,8 @@ const describeChart = (): void => {
     return await gateway.ask(content);
   }
   const showPods = async (): Promise<void> => {
-    const { stdout } = await kubectl(cluster.kubeconfigFile, [
-      `--namespace=${cluster.namespace}`,
-      'get',
-      'pods,portcullis',
-      '--output=wide',
-    ]);
-    console.log(stdout);
+    const args = ['get', 'pods,portcullis', '--output=wide', `--namespace=${cluster.namespace}`];
+    console.log((await kubectl(cluster.kubeconfigFile, args)).stdout);
   };
 
   const installation: DatabaseInstallation = {
