@@ -10,8 +10,8 @@ const imageUser = 65_532;
 /** The file for the reason of an exit. The kubelet mounts it writable, also with a read-only root file system. */
 export const terminationMessage = '/dev/termination-log';
 
-/** Seconds for the start of a process before the kubelet restarts it. */
-export const startSeconds = 120;
+/** Seconds for the start of a process before the kubelet restarts it: minutes on a node without free processors. */
+export const startSeconds = 300;
 
 /**
  * The members of a pod without access to the API server that meet the profile `restricted` of the Pod Security

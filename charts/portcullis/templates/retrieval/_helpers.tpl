@@ -345,7 +345,7 @@ spec:
             - { name: NODE_OPTIONS, value: "--max-old-space-size={{ . }}" }
             {{- end }}
           # At the first start it may wait for the database and migrate it.
-          startupProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 1, failureThreshold: 180 }
+          startupProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 1, failureThreshold: 300 }
           # The event loop answers, so that a frozen process fails and a busy one does not.
           livenessProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }
           # It asks the database: a replica without it answers no request.
