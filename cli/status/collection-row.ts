@@ -42,7 +42,7 @@ export function collectionState({ metadata, status }: Stored<CollectionResource>
   return status?.reindex?.state === 'Building' ? 'reindexing' : 'ready';
 }
 
-/** A failed reindex is reported, too: the previous version answers queries meanwhile. */
+/** A failed reindex and a detector that does not judge are reported, too: the collection answers queries meanwhile. */
 function whyOf(resource: Stored<CollectionResource>): string | undefined {
   const conditions = resource.status?.conditions;
   const ready = conditions?.find(({ type }) => type === 'Ready');
@@ -54,7 +54,10 @@ function whyOf(resource: Stored<CollectionResource>): string | undefined {
     case 'waiting':
       return 'the operator has not processed it yet';
     case 'ready':
-      return conditions?.find(({ reason }) => reason === 'ReindexFailed')?.message;
+      return (
+        conditions?.find(({ reason }) => reason === 'ReindexFailed')?.message ??
+        conditions?.find(({ type, status }) => type === 'ProviderReachable' && status === 'False')?.message
+      );
     case 'reindexing':
       return undefined;
   }

@@ -64,6 +64,14 @@ describe('portcullis why collection/NAME', () => {
     expect(failed.whatToDo).toContain('portcullis collection reindex');
   });
 
+  test('a detector that does not judge is the cause of a collection that is ready, and what to do follows from its reason', () => {
+    const failing = explain([...well, ['ProviderReachable', 'False', 'HostNotFound']]);
+    expect(failing).toMatchObject({ state: 'ready', cause: { part: 'Checks', reason: 'HostNotFound' } });
+    expect(failing.whatToDo).toContain('DNS');
+    const judging = explain([...well, ['ProviderReachable', 'True', 'Reachable']]);
+    expect([judging.cause, judging.chain.at(-1)?.part]).toEqual([undefined, 'Checks']);
+  });
+
   test('a generation that is not processed yet waits for the operator, or for an operator to start', () => {
     expect(explain(well, { generation: 2 })).toMatchObject({ state: 'waiting', cause: { reason: 'NotLookedAt' } });
     expect(explain(well, { generation: 2, surroundings: absent }).cause?.reason).toBe('NoOperator');

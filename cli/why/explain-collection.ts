@@ -1,3 +1,4 @@
+import { checksLink } from '#diagnosis/checks-link';
 import { type DeclaredExplanation, declaredLink, explainDeclared } from '#diagnosis/explain-declared';
 import { type Link, operatorLink } from '#diagnosis/links';
 import { sentence } from '#diagnosis/sentence';
@@ -21,6 +22,7 @@ export function explainCollection(
     declaredLink(resource, 'Collection', 'Synced'),
     profileLink(resource),
     declaredLink(resource, 'Ready', 'Ready'),
+    ...checksLink(resource),
   ];
   const state = collectionState(resource);
   return { collection: name, ...explainDeclared({ title: `Collection ${name}`, state, stateWords, chain, program }) };

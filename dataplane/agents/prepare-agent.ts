@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { type CheckClient, createCheckClient } from '#checks/client';
-import { type FailingProvider, noteFailingProviders } from '#checks/failing-providers';
+import { noteFailingProviders } from '#checks/failing-providers';
 import type { AgentProblem } from '#contracts/agent-state';
+import type { FailingProvider } from '#contracts/failing-provider';
 import { ConfigError } from '#kit/env/config-error';
 import { openTokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';

@@ -1,6 +1,7 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answers, startScriptedHttp } from '#kit/testing/scripted-http';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import {
@@ -13,6 +14,8 @@ import { createDocumentGuard } from '../../dataplane/retrieval/ingest/guard/docu
 import { openStorageGuard } from '../../libraries/checks/guard/open-storage-guard.ts';
 import type { ServedTarget } from '../../libraries/contracts/served-target.ts';
 import { createLogger } from '../../libraries/kit/log/logger.ts';
+import { detector as askingRule, providersAt } from '../../runtime/testing/build-bundle.ts';
+import { allow } from '../../runtime/testing/provider-answers.ts';
 
 /** The guard of documents with a real runtime, whose target file changes while it is used. */
 const stack = new AsyncDisposableStack();
@@ -26,12 +29,12 @@ const never = new AbortController().signal;
 let policy: RunningPolicy;
 
 const maxBodyBytes = 16_384;
-const targetOf = (change: Partial<ServedTarget> = {}): ServedTarget => ({
-  addresses: [...policy.pin.addresses],
-  policyId: policy.pin.policyId,
-  policyRevision: policy.pin.policyRevision,
-  bundleDigest: policy.pin.digest,
-  contentProfile: policy.contentProfile,
+const targetOf = (change: Partial<ServedTarget> = {}, { pin, contentProfile } = policy): ServedTarget => ({
+  addresses: [...pin.addresses],
+  policyId: pin.policyId,
+  policyRevision: pin.policyRevision,
+  bundleDigest: pin.digest,
+  contentProfile,
   maxBodyBytes,
   maxMessages: 32,
   deadlineMs: { request: 1_000, response: 1_000 },
@@ -44,9 +47,9 @@ async function write(target: ServedTarget): Promise<void> {
   await rename(`${targetFile}.new`, targetFile);
 }
 
-const open = async () => {
+const open = async (file = targetFile) => {
   const guard = await openStorageGuard({
-    targetFile,
+    targetFile: file,
     tokenFile: join(folder, 'runtime.token'),
     onRefused: (isRefused) => refusals.push(isRefused),
     everyMs: 10,
@@ -112,4 +115,33 @@ test('a target whose policy cannot judge documents is refused, at the start and 
   await write(targetOf());
   await until('the change is taken', () => refusals.at(-1) === false);
   expect(lines.join('')).not.toContain(token);
+});
+
+test('a document whose detector does not judge waits, and the error names rule, provider and cause until it judges', async () => {
+  await using detector = await startScriptedHttp(answers({}, 401));
+  const secrets = join(folder, 'secrets');
+  await mkdir(secrets);
+  await writeFile(join(secrets, 'provider.key'), 'key');
+  const asking = policySection([{ ...askingRule('names'), timeoutMs: 500 }]);
+  await using judged = await startPolicy(
+    folder,
+    token,
+    { request: asking, response: asking },
+    {
+      limits: { maxBodyBytes },
+      providers: providersAt(detector.url),
+      environment: { PORTCULLIS_SECRETS_DIR: secrets },
+    },
+  );
+  const file = join(folder, 'asking.json');
+  await writeFile(file, JSON.stringify(targetOf({}, judged)));
+  await using guard = await open(file);
+  await expect(guard.check(scope, ['title', 'text of a person'], never)).rejects.toMatchObject({
+    code: 'dependency_unavailable',
+    dependency: 'guard',
+    provider: { rule: 'names', provider: 'detector', cause: 'credential_refused' },
+  });
+  detector.play(allow);
+  expect(await guard.check(scope, ['title', 'text of a person'], never)).toMatchObject({ kind: 'passed' });
+  expect(lines.join('')).not.toContain('text of a person');
 });

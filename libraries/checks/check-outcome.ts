@@ -1,4 +1,5 @@
 import { type CheckErrorCode, checkErrors } from '#contracts/checks';
+import type { FailingProvider } from '#contracts/failing-provider';
 import type { ProviderCause } from '#contracts/provider-causes';
 
 /** Failures that the check client reports, in addition to the codes of the runtime. */
@@ -56,6 +57,12 @@ export function failedCheck(code: CheckFailure): FailedCheck {
 /** The part of a failed check that a caller receives. */
 export function failureOf({ code, excess }: FailedCheck): Pick<FailedCheck, 'code' | 'excess'> {
   return excess === undefined ? { code } : { code, excess };
+}
+
+/** The detector or classifier that did not judge; undefined where the failure has another cause. */
+export function failingProviderOf({ rule, provider }: FailedCheck): FailingProvider | undefined {
+  if (rule === undefined || provider === undefined) return undefined;
+  return { rule, provider: provider.name, cause: provider.cause };
 }
 
 export function isCheckErrorCode(code: string): code is CheckErrorCode {

@@ -1,12 +1,9 @@
+import type { FailingProvider } from '#contracts/failing-provider';
 import type { Stage } from '#contracts/policy';
-import type { ProviderCause } from '#contracts/provider-causes';
 import type { Clock } from '#kit/time/clock';
-import type { CheckOutcome } from './check-outcome.ts';
+import { type CheckOutcome, failingProviderOf } from './check-outcome.ts';
 import type { CheckTarget } from './check-target.ts';
 import type { CheckClient } from './client.ts';
-
-/** A detector or classifier that did not judge for a rule, and why. */
-export type FailingProvider = { readonly rule: string; readonly provider: string; readonly cause: ProviderCause };
 
 /** How long a failure is reported after the last check that showed it, milliseconds. */
 const shownMs = 300_000;
@@ -21,9 +18,8 @@ export function noteFailingProviders(checks: Pick<CheckClient, 'check'>, clock: 
   function note(target: CheckTarget, stage: Stage, outcome: CheckOutcome): void {
     const key = `${stage} ${target.policyId}`;
     if (outcome.kind === 'failed') {
-      const { rule, provider } = outcome;
-      if (rule === undefined || provider === undefined) return;
-      faults.set(key, { fault: { rule, provider: provider.name, cause: provider.cause }, at: clock.now() });
+      const fault = failingProviderOf(outcome);
+      if (fault !== undefined) faults.set(key, { fault, at: clock.now() });
       return;
     }
     // A deny of another rule can come before the provider is asked.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { providerCauses } from './provider-causes.ts';
+import { failingProviderSchema } from './failing-provider.ts';
 
 /**
  * Why an agent process is not ready (`agents:health:ready`): the thing that is missing or invalid, and
@@ -41,10 +41,7 @@ export const agentStateSchema = z.strictObject({
   /** SHA-256 of the canonical JSON of the card; absent for a version without the mode a2a_agent. */
   cardDigest: z.string().optional(),
   /** The rules of its policies whose detector or classifier does not judge; absent without one. */
-  failingProviders: z
-    .array(z.strictObject({ rule: z.string().max(128), provider: z.string().max(128), cause: z.enum(providerCauses) }))
-    .max(agentStateLimits.failingProviders)
-    .optional(),
+  failingProviders: z.array(failingProviderSchema).max(agentStateLimits.failingProviders).optional(),
   /** Number of runs in progress. */
   runs: z.int().min(0),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { failingProviderSchema } from './failing-provider.ts';
 import { collectionSchema, createCollectionSchema, retrievalLimits } from './retrieval.ts';
 
 const text = (max: number) =>
@@ -33,8 +34,19 @@ export const ensureCollectionSchema = z
   })
   .describe('A collection that a resource declares.');
 
+export const managedCollectionLimits = { failingProviders: 8 } as const;
+
 /** Answer of PUT on the internal address. */
-export const managedCollectionSchema = z.strictObject({ collection: collectionSchema }).describe('A collection.');
+export const managedCollectionSchema = z
+  .strictObject({
+    collection: collectionSchema,
+    failing_providers: z
+      .array(failingProviderSchema)
+      .max(managedCollectionLimits.failingProviders)
+      .optional()
+      .describe('The rules whose detector or classifier does not judge, so that documents wait; absent without one.'),
+  })
+  .describe('A collection, and why its documents wait.');
 
 /**
  * Answer of DELETE on the internal address: the collection was deleted by this request or earlier, or never existed.

@@ -1,6 +1,7 @@
 import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
 import { type AgentVersionState, agentVersionState } from './agent-version-row.ts';
+import { checksLink } from './checks-link.ts';
 import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
 import { type Link, operatorLink } from './links.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -39,12 +40,6 @@ const stateWords: Readonly<Record<AgentVersionState, string>> = {
 function processLink(resource: Stored<AgentVersion>): Link {
   const link = declaredLink(resource, 'Process', 'Ready');
   return link.state === 'fault' && waiting.has(link.reason ?? '') ? { ...link, state: 'open' } : link;
-}
-
-/** Absent where an earlier operator wrote the status, and while no process runs. */
-export function checksLink(resource: Stored<AgentVersion>): readonly Link[] {
-  const link = declaredLink(resource, 'Checks', 'ProviderReachable');
-  return link.state === 'open' ? [] : [link];
 }
 
 const waiting: ReadonlySet<string> = new Set(['Starting', 'Draining', 'CardNotVerified']);

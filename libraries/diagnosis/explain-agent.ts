@@ -2,7 +2,7 @@ import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
 import { passingReasons, type ServedState, servedState } from './agent-row.ts';
-import { checksLink } from './explain-agent-version.ts';
+import { checksLink } from './checks-link.ts';
 import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
 import { type Link, operatorLink } from './links.ts';
 import type { Surroundings } from './surroundings.ts';

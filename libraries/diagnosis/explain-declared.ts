@@ -42,7 +42,7 @@ export function explainDeclared<State extends string>(declared: Declared<State>)
   };
 }
 
-type Conditioned = {
+export type Conditioned = {
   readonly metadata: { readonly generation?: number };
   readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
 };

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { FailingProvider } from '#contracts/failing-provider';
 import type { ensureCollectionSchema, ManagedConflict } from '#contracts/managed-collections';
 import type { Collection } from '#contracts/retrieval';
 
@@ -11,7 +12,12 @@ export type ServiceAway = { readonly kind: 'away'; readonly why: AwayReason };
 export type AwayReason = 'no_answer' | 'failed' | 'unauthorized' | 'no_token' | 'invalid_answer';
 
 export type EnsureOutcome =
-  | { readonly kind: 'ensured'; readonly collection: Collection }
+  | {
+      readonly kind: 'ensured';
+      readonly collection: Collection;
+      /** The rules whose detector or classifier does not judge, so that documents of the collection wait. */
+      readonly failingProviders: readonly FailingProvider[];
+    }
   | { readonly kind: 'conflict'; readonly over: ManagedConflict }
   /** The service refuses the declaration; `member` is the first member that its error names. */
   | { readonly kind: 'refused'; readonly member: string }

@@ -35,7 +35,7 @@ export async function judgeLongText(
     case 'denied':
       return { kind: 'stop', error: plainError('policy_denied') };
     case 'failed':
-      return { kind: 'stop', error: { kind: 'check_failed', code: judged.code } };
+      return { kind: 'stop', error: { kind: 'check_failed', code: judged.check.code } };
     case 'indivisible': {
       const excess = { count: checkBytes(unit), limit: target.maxBodyBytes };
       return { kind: 'stop', error: { kind: 'too_long', code: 'body_too_large', excess, isOneText: true } };

@@ -43,6 +43,7 @@ export async function startPolicy(
   options: {
     readonly contentProfile?: ContentProfile;
     readonly limits?: Partial<Bundle['limits']>;
+    readonly providers?: Bundle['providers'];
     readonly environment?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<RunningPolicy> {
@@ -52,7 +53,7 @@ export async function startPolicy(
     contentProfile,
     limits: { ...defaultBundleLimits, ...options.limits },
     policies: [{ id: 'policy', revision: '1', ...policy }],
-    providers: [],
+    providers: options.providers ?? [],
   };
   const digest = digestOf(bundle);
   const bundleFile = join(folder, `${digest}.json`);

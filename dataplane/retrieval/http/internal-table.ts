@@ -21,6 +21,7 @@ import { type ChangeAuthor, changeEntry, grantEntries, type Note, operatorAuthor
 import { collectionOf, findCollection } from '../collections/collection-record.ts';
 import { deleteCollection } from '../collections/delete-collection.ts';
 import { ensureCollection } from '../collections/ensure-collection.ts';
+import { readFailingProviders } from '../collections/read-failing-providers.ts';
 import { releaseCollection } from '../collections/release-collection.ts';
 import { startReindex } from '../ingest/reindex/start-reindex.ts';
 import { collectionIdParameter } from './path-parameters.ts';
@@ -153,7 +154,13 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
       service.hint();
     }
     const now = await findCollection(service.database.sql, ofTenant, { id });
-    return success(managedCollectionSchema.parse({ collection: collectionOf(now ?? ensured.record) }));
+    const failing = await readFailingProviders(service.database, id);
+    return success(
+      managedCollectionSchema.parse({
+        collection: collectionOf(now ?? ensured.record),
+        ...(failing.length === 0 ? {} : { failing_providers: failing }),
+      }),
+    );
   } finally {
     release();
   }

@@ -60,6 +60,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect(grants.status).toBe(200);
   });
 
+  test('the answer about a collection of a resource names the detectors for which its documents wait, at most 8', async () => {
+    const id = randomUUID();
+    await send('PUT', id, declared(id));
+    const names = Array.from({ length: 9 }, (_, at) => `d${at}`);
+    await service.ingest(
+      ann,
+      names.map((name) => documentOf(id, name, 'text')),
+    );
+    const waits = (most: number) => database.database.sql`
+      update retrieval.jobs set status = 'RUNNING', due_at = clock_timestamp() + interval '1 hour', available_at = null,
+        failing_provider = jsonb_build_object('rule', doc_id, 'provider', 'presidio', 'cause', 'timeout')
+      where collection_id = ${id} and doc_id in ${database.database.sql(names.slice(0, most))}`;
+    await waits(1);
+    const failing = { provider: 'presidio', cause: 'timeout' };
+    expect((await send('PUT', id, declared(id))).json['failing_providers']).toEqual([{ rule: 'd0', ...failing }]);
+    await waits(9);
+    expect((await send('PUT', id, declared(id))).json['failing_providers']).toHaveLength(8);
+  });
+
   test('a collection of a resource is neither deleted nor given another profile over HTTP; its profile is rebuilt', async () => {
     const id = randomUUID();
     await send('PUT', id, declared(id, { embedding_profile_id: 'other-profile' }));

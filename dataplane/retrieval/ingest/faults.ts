@@ -1,3 +1,6 @@
+import type { CheckFailure } from '#checks/check-outcome';
+import type { FailingProvider } from '#contracts/failing-provider';
+
 /** A store or service that ingest needs. */
 export type Dependency = 'postgres' | 'objects' | 'content' | 'guard' | 'models';
 
@@ -13,6 +16,16 @@ export class DependencyUnavailableError extends Error {
     super(`${dependency} does not answer`, { cause });
     this.name = 'DependencyUnavailableError';
     this.dependency = dependency;
+  }
+}
+
+/** The guard has no decision; `provider` is the detector or classifier that did not judge, where that is the cause. */
+export class GuardUnavailableError extends DependencyUnavailableError {
+  readonly provider: FailingProvider | undefined;
+
+  constructor(code: CheckFailure, provider?: FailingProvider) {
+    super('guard', code);
+    this.provider = provider;
   }
 }
 

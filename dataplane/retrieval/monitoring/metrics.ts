@@ -80,6 +80,11 @@ export function createRetrievalMetrics(): RetrievalMetrics {
     help: 'Collections whose newest reindex has failed; their previous version answers.',
     labels: {},
   });
+  const failing = registry.gauge({
+    name: 'portcullis_retrieval_failing_check_providers',
+    help: 'Rules of the policy of documents whose detector or classifier does not judge, so that jobs or reindexes wait.',
+    labels: {},
+  });
   const indexBytes = registry.gauge({
     name: 'portcullis_retrieval_index_bytes',
     help: 'Estimated bytes of the index in the memory of this replica; 0 with OpenSearch.',
@@ -123,6 +128,7 @@ export function createRetrievalMetrics(): RetrievalMetrics {
       dead.set({}, found.deadLetters);
       reindexWaiting.set({}, found.reindexWaitingSeconds);
       failedReindexes.set({}, found.failedReindexes);
+      failing.set({}, found.failingProviders);
     },
     indexHeld(state) {
       if (state === undefined) return;

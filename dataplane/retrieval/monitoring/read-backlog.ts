@@ -12,7 +12,12 @@ export type Backlog = {
   readonly reindexWaitingSeconds: number;
   /** Collections whose newest reindex has failed. */
   readonly failedReindexes: number;
+  /** Rules whose detector or classifier does not judge, so that jobs or builds wait. */
+  readonly failingProviders: number;
 };
+
+/** Most waiting jobs whose failure is read, so that a backlog of any length is read in bounded time. */
+const mostSeen = 10_000;
 
 /** @throws SqlUnavailableError */
 export async function readBacklog({ sql }: Database): Promise<Backlog> {
@@ -25,8 +30,23 @@ export async function readBacklog({ sql }: Database): Promise<Backlog> {
       (select count(*)::int from retrieval.index_versions v join retrieval.collections c using (collection_id)
         where v.state = 'failed' and c.status <> 'deleted' and not exists (
           select from retrieval.index_versions n where n.collection_id = v.collection_id and n.number > v.number)
-      ) as "failedReindexes"
+      ) as "failedReindexes",
+      (select count(distinct failing_provider)::int from (
+        (select failing_provider from retrieval.jobs
+          where failing_provider is not null and status in ('PENDING', 'RUNNING') limit ${mostSeen})
+        union all
+        (select failing_provider from retrieval.index_versions
+          where failing_provider is not null and state = 'building' limit ${mostSeen})) f) as "failingProviders"
     from retrieval.jobs
     where status in ('PENDING', 'RUNNING')`;
-  return row ?? { open: 0, oldestSeconds: 0, deadLetters: 0, reindexWaitingSeconds: 0, failedReindexes: 0 };
+  return (
+    row ?? {
+      open: 0,
+      oldestSeconds: 0,
+      deadLetters: 0,
+      reindexWaitingSeconds: 0,
+      failedReindexes: 0,
+      failingProviders: 0,
+    }
+  );
 }

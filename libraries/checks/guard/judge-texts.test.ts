@@ -58,7 +58,7 @@ test('texts with more masks than a check may have are judged in smaller pieces',
   const { ask } = guard({ maxMatches: 500 });
   const numbers = '1234 '.repeat(700);
   const masked = '* '.repeat(700);
-  expect(await judgeTexts(ask, [numbers, 'a'], bounds)).toEqual({ kind: 'failed', code: 'match_limit' });
+  expect(await judgeTexts(ask, [numbers, 'a'], bounds)).toEqual({ kind: 'failed', check: failedCheck('match_limit') });
   const few = '12 1234 '.repeat(900);
   expect(await judgeTexts(guard({ maxMatches: 600 }).ask, [few], bounds)).toEqual({
     kind: 'passed',
@@ -77,6 +77,9 @@ test('a text without white space is refused when it does not fit into a check', 
 
 test('a failed check of a document is neither a pass nor a deny', async () => {
   const ask: AskGuard = async () => failedCheck('timeout');
-  expect(await judgeTexts(ask, ['a'], bounds)).toEqual({ kind: 'failed', code: 'timeout' });
-  expect(await judgeTexts(ask, ['word '.repeat(5_000)], bounds)).toEqual({ kind: 'failed', code: 'timeout' });
+  expect(await judgeTexts(ask, ['a'], bounds)).toEqual({ kind: 'failed', check: failedCheck('timeout') });
+  expect(await judgeTexts(ask, ['word '.repeat(5_000)], bounds)).toEqual({
+    kind: 'failed',
+    check: failedCheck('timeout'),
+  });
 });

@@ -1,5 +1,5 @@
 import { batchMessages, checkBytes } from '../batch-messages.ts';
-import type { CheckOutcome } from '../check-outcome.ts';
+import type { CheckOutcome, FailedCheck } from '../check-outcome.ts';
 import { cutsOf, pieceFrom, type TextPiece } from './divide-text.ts';
 
 type Bounds = { readonly maxMessages: number; readonly maxBodyBytes: number };
@@ -11,7 +11,7 @@ type JudgedTexts =
   /** The texts that the policy allows, masked if it masks them. */
   | { readonly kind: 'passed'; readonly texts: readonly string[] }
   | { readonly kind: 'denied' }
-  | { readonly kind: 'failed'; readonly code: Extract<CheckOutcome, { kind: 'failed' }>['code'] }
+  | { readonly kind: 'failed'; readonly check: FailedCheck }
   /** The text at this place cannot be divided into pieces that can be judged. */
   | { readonly kind: 'indivisible'; readonly index: number };
 
@@ -60,7 +60,7 @@ type Unit = { readonly role: string; readonly content: string; readonly index: n
 async function judgeBatch(ask: AskGuard, batch: readonly Unit[], bounds: Bounds): Promise<Judged<readonly string[]>> {
   const contents = batch.map(({ content }) => content);
   const judged = settle(await ask(contents), contents);
-  if (judged.kind !== 'failed' || !tooMany.has(judged.code)) return judged;
+  if (judged.kind !== 'failed' || !tooMany.has(judged.check.code)) return judged;
   const value: string[] = [];
   for (const { content, index } of batch) {
     const one = await judgeLong(ask, content, index, bounds.maxBodyBytes);
@@ -81,7 +81,7 @@ async function judgeLong(ask: AskGuard, text: string, index: number, maxBytes: n
     const piece = pieceFrom(text, start, { most: limit, fits });
     if (piece === undefined) return { kind: 'indivisible', index };
     const step = await judgePiece(ask, text, piece);
-    if (step.kind === 'failed' && tooMany.has(step.code) && bytes / 2 >= leastPieceBytes) {
+    if (step.kind === 'failed' && tooMany.has(step.check.code) && bytes / 2 >= leastPieceBytes) {
       bytes /= 2;
       continue;
     }
@@ -134,6 +134,6 @@ function settle(outcome: CheckOutcome, contents: readonly string[]): Judged<read
     case 'deny':
       return { kind: 'denied' };
     case 'failed':
-      return { kind: 'failed', code: outcome.code };
+      return { kind: 'failed', check: outcome };
   }
 }

@@ -16,13 +16,13 @@ type OpenGuardOptions = {
 };
 
 /**
- * A guard of texts that follows the target of its served policy.
+ * A guard of texts that follows the target of its served policy. A failure names the detector or classifier that did not judge.
  * @throws ConfigError when the target cannot be used at the start, TokenFileError when the token cannot
  */
 export async function openStorageGuard(options: OpenGuardOptions): Promise<StorageGuard & AsyncDisposable> {
   const { targetFile, tokenFile, logger, everyMs } = options;
   await using parts = new AsyncDisposableStack();
-  const checks = parts.use(createCheckClient({ tokenFile: openTokenFile(tokenFile) }));
+  const checks = parts.use(createCheckClient({ tokenFile: openTokenFile(tokenFile), explain: true }));
   const target = parts.use(
     await followServedTarget({
       path: targetFile,

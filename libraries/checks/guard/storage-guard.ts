@@ -1,5 +1,6 @@
+import type { FailingProvider } from '#contracts/failing-provider';
 import type { ServedTarget } from '#contracts/served-target';
-import type { CheckFailure } from '../check-outcome.ts';
+import { type CheckFailure, failingProviderOf } from '../check-outcome.ts';
 import type { CheckClient } from '../client.ts';
 import { servedCheckTarget } from '../served-target.ts';
 import { judgeTexts } from './judge-texts.ts';
@@ -18,7 +19,12 @@ export type StorageDecision =
   /** The texts and the policy together cannot be judged; a later attempt fails, too. `problem` quotes no text. */
   | { readonly kind: 'unjudgeable'; readonly problem: string }
   /** There is no decision now: the texts are neither stored nor indexed, and a later attempt may succeed. */
-  | { readonly kind: 'failed'; readonly code: CheckFailure };
+  | {
+      readonly kind: 'failed';
+      readonly code: CheckFailure;
+      /** Present where a detector or classifier did not judge, and the check client asks for it. */
+      readonly provider?: FailingProvider;
+    };
 
 /** Judges texts of any length by a served policy. A match that spans two texts is not found. */
 export type StorageGuard = {
@@ -63,8 +69,11 @@ export function createStorageGuard({ checks, target }: StorageGuardOptions): Sto
           return { kind: 'unjudgeable', problem: `${place} for the guardrail: divide it` };
         }
         case 'failed': {
-          const problem = problems[judged.code];
-          return problem === undefined ? { kind: 'failed', code: judged.code } : { kind: 'unjudgeable', problem };
+          const { code } = judged.check;
+          const problem = problems[code];
+          if (problem !== undefined) return { kind: 'unjudgeable', problem };
+          const provider = failingProviderOf(judged.check);
+          return { kind: 'failed', code, ...(provider === undefined ? {} : { provider }) };
         }
       }
     },

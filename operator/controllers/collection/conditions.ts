@@ -1,4 +1,6 @@
+import type { FailingProvider } from '#contracts/failing-provider';
 import { type ManagedConflict, managedConflicts } from '#contracts/managed-collections';
+import { describeProviderProblem, providerProblems } from '#contracts/provider-causes';
 import type { Collection } from '#contracts/retrieval';
 import type { ConditionChange } from '#kube/apply/conditions';
 import type { AwayReason } from '../../collections/ports.ts';
@@ -7,8 +9,8 @@ import type { CollectionResult } from './decide.ts';
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 
 /**
- * The conditions of a collection at the end of a pass, summary first. `ProfileActive` is about the collection in the
- * service: it keeps its value while the service is not called or does not answer.
+ * The conditions of a collection at the end of a pass, summary first. `ProfileActive` and `ProviderReachable`
+ * are about the collection in the service: they keep their values while the service is not called or does not answer.
  */
 export function collectionConditions(
   result: CollectionResult,
@@ -17,8 +19,11 @@ export function collectionConditions(
 ): readonly ConditionChange[] {
   const accepted = acceptedOf(result);
   const synced = syncedOf(result);
-  const profile = result.kind === 'ensured' ? [profileOf(result.collection, wantedProfile)] : [];
-  return [readyOf(result, accepted, synced), accepted, synced, ...profile].map((aspect) => ({
+  const observed =
+    result.kind === 'ensured'
+      ? [profileOf(result.collection, wantedProfile), providersOf(result.failingProviders)]
+      : [];
+  return [readyOf(result, accepted, synced), accepted, synced, ...observed].map((aspect) => ({
     ...aspect,
     observedGeneration,
   }));
@@ -145,6 +150,19 @@ function profileOf({ embedding_profile_id: active, reindex }: Collection, wanted
   }
   const message = 'A new version is built; until it is active the previous one answers queries.';
   return { type, status: active === wanted ? 'True' : 'False', reason: 'Reindexing', message };
+}
+
+/** The collection answers queries while a provider fails: only documents that its rule judges wait. */
+function providersOf([first, ...others]: readonly FailingProvider[]): Aspect {
+  const type = 'ProviderReachable';
+  if (first === undefined) {
+    const message = 'No document waits for a detector or classifier that does not judge.';
+    return { type, status: 'True', reason: 'Reachable', message };
+  }
+  const { rule, provider, cause } = first;
+  const more = others.length === 0 ? '' : ` ${others.length} more rules are not judged.`;
+  const message = `Documents wait until this rule judges them. ${describeProviderProblem(provider, cause, rule)}${more}`;
+  return { type, status: 'False', reason: providerProblems[cause].reason, message };
 }
 
 function readyOf(result: CollectionResult, accepted: Aspect, synced: Aspect): Aspect {

@@ -18,12 +18,13 @@ import { makeCollectionStatus } from './status.ts';
 
 const maxSteps = 8;
 /** Intervals between reads of a collection, milliseconds: the service reports no changes. */
-const lookMs = { whileReindexing: 2_000, otherwise: 60_000 } as const;
+const lookMs = { whileReindexing: 2_000, whileUnjudged: 10_000, otherwise: 60_000 } as const;
 
 const watched: readonly Watched[] = [
   { type: 'Ready', status: 'False', as: { type: 'Warning', action: 'Ensure' } },
   { type: 'Ready', status: 'True', as: { type: 'Normal', action: 'Ensure' } },
   { type: 'ProfileActive', status: 'False', as: { type: 'Normal', action: 'Reindex' } },
+  { type: 'ProviderReachable', status: 'False', as: { type: 'Warning', action: 'Judge' } },
 ];
 
 /** The retrieval service of an installation, and the tenants whose collections resources may declare. */
@@ -128,7 +129,7 @@ export function createCollectionController(options: CollectionControllerOptions)
       case 'has_children':
         return { kind: 'waiting', afterMs: lookMs.otherwise };
       case 'ensured':
-        return { kind: 'waiting', afterMs: isBuilding(result) ? lookMs.whileReindexing : lookMs.otherwise };
+        return { kind: 'waiting', afterMs: nextLookMs(result) };
       case 'not_configured':
       case 'tenant_not_approved':
         return { kind: 'settled' };
@@ -138,6 +139,7 @@ export function createCollectionController(options: CollectionControllerOptions)
   return { reconcile };
 }
 
-function isBuilding({ collection }: Extract<CollectionResult, { kind: 'ensured' }>): boolean {
-  return collection.reindex?.state === 'building';
+function nextLookMs({ collection, failingProviders }: Extract<CollectionResult, { kind: 'ensured' }>): number {
+  if (collection.reindex?.state === 'building') return lookMs.whileReindexing;
+  return failingProviders.length > 0 ? lookMs.whileUnjudged : lookMs.otherwise;
 }

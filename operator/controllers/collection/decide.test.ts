@@ -5,7 +5,7 @@ import { decideCollection } from './decide.ts';
 import type { CollectionSnapshot } from './snapshot.ts';
 
 const collection = { collection_id: 'an-id' } as Collection;
-const ensured = { kind: 'ensured', collection } as const;
+const ensured = { kind: 'ensured', collection, failingProviders: [] } as const;
 const away = { kind: 'away', why: 'no_answer' } as const;
 
 function snapshot(change: Partial<CollectionSnapshot> = {}): CollectionSnapshot {

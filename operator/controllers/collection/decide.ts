@@ -1,3 +1,4 @@
+import type { FailingProvider } from '#contracts/failing-provider';
 import type { ManagedConflict } from '#contracts/managed-collections';
 import type { Collection } from '#contracts/retrieval';
 import type { AwayReason } from '../../collections/ports.ts';
@@ -11,7 +12,11 @@ export type CollectionResult =
   | { readonly kind: 'conflict'; readonly over: ManagedConflict }
   /** The deletion waits for the collections below this one. */
   | { readonly kind: 'has_children' }
-  | { readonly kind: 'ensured'; readonly collection: Collection };
+  | {
+      readonly kind: 'ensured';
+      readonly collection: Collection;
+      readonly failingProviders: readonly FailingProvider[];
+    };
 
 type CollectionStep =
   | { readonly kind: 'nothing' }

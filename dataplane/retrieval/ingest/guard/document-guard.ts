@@ -1,5 +1,5 @@
 import type { StorageGuard } from '#checks/guard/storage-guard';
-import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
+import { DocumentFault, GuardUnavailableError } from '../faults.ts';
 import type { DocumentGuard } from '../ports.ts';
 
 /** Judges the texts of documents by a guard of texts, in the errors of ingest. */
@@ -14,7 +14,7 @@ export function createDocumentGuard(guard: StorageGuard): DocumentGuard {
         case 'unjudgeable':
           throw new DocumentFault('too_large', decision.problem);
         case 'failed':
-          throw new DependencyUnavailableError('guard', decision.code);
+          throw new GuardUnavailableError(decision.code, decision.provider);
       }
     },
   };

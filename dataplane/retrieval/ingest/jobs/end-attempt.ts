@@ -1,3 +1,4 @@
+import type { FailingProvider } from '#contracts/failing-provider';
 import type { Sql } from '#sql/connect';
 import type { ClaimedJob } from './claim-job.ts';
 
@@ -29,8 +30,9 @@ export async function failJob(
  * A dependency is unavailable: the lease ends, the delivery does not count, and the job stays RUNNING until retry_at.
  * The pause equals the time since the first fault, within bounds, so that it doubles. After 24 hours the job is a dead
  * letter.
+ * @param failing the detector or classifier that did not judge, where that is the cause
  */
-export async function releaseJob(sql: Sql, claim: Claim, dependency: string): Promise<void> {
+export async function releaseJob(sql: Sql, claim: Claim, dependency: string, failing?: FailingProvider): Promise<void> {
   await sql`
     update retrieval.jobs j set
       deliveries = deliveries - 1, updated_at = f.at, unavailable_since = f.since,
@@ -40,7 +42,8 @@ export async function releaseJob(sql: Sql, claim: Claim, dependency: string): Pr
         then ${`${dependency} did not answer for ${longestUnavailabilityHours} hours: replay the job when it does`} end,
       dead_lettered_at = case when f.is_over then f.at end,
       retry_at = case when not f.is_over then f.at + f.pause end,
-      due_at = f.at + f.pause
+      due_at = f.at + f.pause,
+      failing_provider = ${failing === undefined ? null : sql.json(failing)}
     from (
       select job_id, at, coalesce(unavailable_since, at) as since,
         at - coalesce(unavailable_since, at) >= ${longestUnavailabilityHours} * interval '1 hour' as is_over,

@@ -124,7 +124,8 @@ async function recordBuilt(
       insert into retrieval.indexed_documents (doc, version, seq, chunk_count) values (${doc}, ${version}, ${seq}, ${chunks})
       on conflict (doc, version) do update set seq = excluded.seq, chunk_count = excluded.chunk_count`;
     await sql`
-      update retrieval.index_versions set documents_done = documents_done + 1, unavailable_since = null
+      update retrieval.index_versions set documents_done = documents_done + 1, unavailable_since = null,
+        failing_provider = null
       where collection_id = ${collectionId} and number = ${version}`;
   });
 }

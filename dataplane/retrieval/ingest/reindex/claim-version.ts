@@ -1,3 +1,4 @@
+import type { FailingProvider } from '#contracts/failing-provider';
 import type { Sql } from '#sql/connect';
 import { longestUnavailabilityHours } from '../jobs/end-attempt.ts';
 import type { ChunkLengths } from '../text/chunk-range.ts';
@@ -60,11 +61,20 @@ export async function failVersion(
     where ${ownVersion(sql, claim)}`;
 }
 
-/** Pauses a version until a dependency answers again; after 24 hours it fails. */
-export async function releaseVersion(sql: Sql, claim: Claim, dependency: string, pauseMs: number): Promise<void> {
+/**
+ * Pauses a version until a dependency answers again; after 24 hours it fails.
+ * @param failing the detector or classifier that did not judge, where that is the cause
+ */
+export async function releaseVersion(
+  sql: Sql,
+  claim: Claim,
+  dependency: string,
+  { pauseMs, failing }: { readonly pauseMs: number; readonly failing: FailingProvider | undefined },
+): Promise<void> {
   await sql`
     update retrieval.index_versions set unavailable_since = coalesce(unavailable_since, clock_timestamp()),
-      due_at = clock_timestamp() + ${pauseMs} * interval '1 millisecond'
+      due_at = clock_timestamp() + ${pauseMs} * interval '1 millisecond',
+      failing_provider = ${failing === undefined ? null : sql.json(failing)}
     where ${ownVersion(sql, claim)}`;
   await sql`
     update retrieval.index_versions set state = 'failed', failure_code = 'dependency_unavailable',

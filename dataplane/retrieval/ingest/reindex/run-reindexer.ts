@@ -3,7 +3,7 @@ import { startWorkLoop, type WorkLoop } from '#kit/concurrency/work-loop';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { DocumentFault } from '../faults.ts';
-import { dependencyOf } from '../worker/dependency-of.ts';
+import { dependencyOf, failingProviderIn } from '../worker/dependency-of.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { buildIndex } from './build-index.ts';
 import { type ClaimedVersion, claimVersion, failVersion, releaseVersion, renewVersion } from './claim-version.ts';
@@ -76,6 +76,9 @@ async function recordEnd(
     return 'failed';
   }
   // A worker that shuts down releases the version. A defect of the program is retried like an unavailable dependency.
-  await releaseVersion(sql, claim, dependencyOf(error) ?? 'the worker', signal.aborted ? 0 : pauseMs);
+  await releaseVersion(sql, claim, dependencyOf(error) ?? 'the worker', {
+    pauseMs: signal.aborted ? 0 : pauseMs,
+    failing: failingProviderIn(error),
+  });
   return 'released';
 }

@@ -5,7 +5,7 @@ import { DocumentFault } from '../faults.ts';
 import { type ClaimedJob, renewLease } from '../jobs/claim-job.ts';
 import { abandonJob, failJob, releaseJob, returnJob } from '../jobs/end-attempt.ts';
 import { settleJobs } from '../jobs/settle-jobs.ts';
-import { dependencyOf } from './dependency-of.ts';
+import { dependencyOf, failingProviderIn } from './dependency-of.ts';
 import type { IngestPorts } from './ingest-ports.ts';
 import { processJob } from './process-job.ts';
 
@@ -55,7 +55,7 @@ async function recordEnd(
   const dependency = dependencyOf(error);
   if (dependency !== undefined) {
     ports.onUnavailable(dependency);
-    await releaseJob(sql, job, dependency);
+    await releaseJob(sql, job, dependency, failingProviderIn(error));
     await ports.onStep('released');
     return 'released';
   }

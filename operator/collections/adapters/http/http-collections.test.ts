@@ -65,9 +65,19 @@ describe('the internal address of the retrieval service', () => {
       seen.push([method, url, headers.authorization]);
       outgoing.end(good);
     };
-    expect(await ensure()).toEqual({ kind: 'ensured', collection });
+    expect(await ensure()).toEqual({ kind: 'ensured', collection, failingProviders: [] });
     const path = `/internal/tenants/sales%20team/collections/${place.collectionId}`;
     expect(seen).toEqual([['PUT', path, 'Bearer a-token']]);
+  });
+
+  test('the detectors that do not judge are read, and more of them than the limit are no valid answer', async () => {
+    const failing = { rule: 'names', provider: 'presidio', cause: 'name_not_found' };
+    const answerOf = (count: number) =>
+      JSON.stringify({ collection, failing_providers: Array.from({ length: count }, () => failing) });
+    answers(200, answerOf(8));
+    expect(await ensure()).toMatchObject({ kind: 'ensured', failingProviders: Array(8).fill(failing) });
+    answers(200, answerOf(9));
+    expect(await ensure()).toEqual({ kind: 'away', why: 'invalid_answer' });
   });
 
   test('an answer of the retrieval service of 65536 bytes is read, and a longer one is invalid', async () => {

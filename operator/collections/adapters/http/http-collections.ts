@@ -69,7 +69,9 @@ export function createHttpCollections(options: HttpCollectionsOptions): ManagedC
       const { status, value } = answer;
       if (status === 200) {
         const read = managedCollectionSchema.safeParse(value);
-        return read.success ? { kind: 'ensured', collection: read.data.collection } : away('invalid_answer');
+        if (!read.success) return away('invalid_answer');
+        const { collection, failing_providers: failingProviders = [] } = read.data;
+        return { kind: 'ensured', collection, failingProviders };
       }
       const over = status === 409 ? conflictOf(value) : undefined;
       if (over !== undefined) return { kind: 'conflict', over };
