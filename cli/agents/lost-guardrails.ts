@@ -1,6 +1,12 @@
 import type { KubeClient } from '#kube/client/client';
 import type { Agent } from '#resources/agent';
-import { type AgentText, begunVersions, checkedTexts, lostTexts } from '#resources/agent-protection';
+import {
+  type AgentText,
+  begunVersions,
+  checkedTexts,
+  lostTexts,
+  textsLostByVersion,
+} from '#resources/agent-protection';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -34,4 +40,14 @@ export async function lostGuardrails(
     );
   }
   return effects;
+}
+
+/** The effect of a new version that its Agent names already, as a sentence for the confirmation prompt. */
+export function versionEffect(version: AgentVersion, agent: Stored<Agent>): string | undefined {
+  const lost = textsLostByVersion(version, agent);
+  if (lost === undefined) return undefined;
+  return (
+    `Agent ${agent.metadata.name} names the version ${version.metadata.name}, which leaves ${lost} UNGUARDED. The ` +
+    `version ${agent.status?.served?.version ?? agent.spec.version} has it checked.`
+  );
 }

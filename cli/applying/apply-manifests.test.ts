@@ -10,14 +10,23 @@ import { applyManifests } from './apply-manifests.ts';
 const served = sampleAgent('desk', 'guarded-1');
 const live: Readonly<Record<string, object>> = {
   'Agent/desk': { ...served, metadata: { name: 'desk', uid: 'u', generation: 4 } },
+  'Agent/hello': {
+    ...sampleAgent('hello', 'open-2'),
+    metadata: { name: 'hello', uid: 'h', generation: 2 },
+    status: { conditions: [], checked: ['Input'], served: { version: 'guarded-1', versionId: 'v' } },
+  },
   'AgentVersion/guarded-1': sampleAgentVersion('guarded-1', 'policy'),
 };
+/** A version that the Agent hello names already. */
+const named = [
+  { kind: kinds.agentVersion, resource: sampleAgentVersion('open-2') },
+] as unknown as readonly ReadManifest[];
 const manifests = [
   { kind: kinds.agent, resource: sampleAgent('desk', 'open-1') },
   { kind: kinds.agentVersion, resource: sampleAgentVersion('open-1') },
 ] as unknown as readonly ReadManifest[];
 
-async function apply(options: ConfirmOption) {
+async function apply(options: ConfirmOption, applied: readonly ReadManifest[] = manifests) {
   const written: Pick<Manifest, 'resource'>['resource'][] = [];
   const client = { namespace: 'default', get: async ({ kind }: Kind, name: string) => live[`${kind}/${name}`] };
   const applyManifest = async ({ resource }: Pick<Manifest, 'resource'>) => {
@@ -27,7 +36,7 @@ async function apply(options: ConfirmOption) {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
     const resources = { client, writer: { applyManifest } } as unknown as OpenedResources;
-    const error = await applyManifests(resources, { manifests }, options).then(
+    const error = await applyManifests(resources, { manifests: applied }, options).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
@@ -48,4 +57,16 @@ test('a confirmed agent is written after its version, with the confirmation that
   expect(error).toBeUndefined();
   expect(written.map(({ kind }) => kind)).toEqual(['AgentVersion', 'Agent']);
   expect(written[1]?.metadata.annotations).toEqual({ 'portcullis.dev/confirm-unguarded': 'u.4' });
+});
+
+test('a new version that its agent names already and that loses checks is written after a confirmation only', async () => {
+  const refused = await apply({}, named);
+  expect(refused.error).toMatchObject({
+    exit: 'not_confirmed',
+    message: expect.stringContaining('open-2, which leaves'),
+  });
+  expect(refused.written).toEqual([]);
+  const { error, written } = await apply({ yes: true }, named);
+  expect(error).toBeUndefined();
+  expect(written[0]?.metadata.annotations).toEqual({ 'portcullis.dev/confirm-unguarded': 'h.2' });
 });

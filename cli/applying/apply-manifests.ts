@@ -8,7 +8,7 @@ import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { confirmationOf } from '#resources/protection';
-import { lostGuardrails as lostGuardrailsOfAgent } from '../agents/lost-guardrails.ts';
+import { lostGuardrails as lostGuardrailsOfAgent, versionEffect } from '../agents/lost-guardrails.ts';
 import { waitAgentReady } from '../agents/wait-agent-ready.ts';
 import { waitAgentServed } from '../agents/wait-agent-served.ts';
 import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
@@ -54,12 +54,19 @@ export async function applyManifests(
   if (shows !== undefined) refuseUnwritable(shows, manifests);
   const unguarded = await lostGuardrails(client, manifests);
   const agents = await agentsLosingChecks(client, manifests);
+  const versions = await versionsLosingChecks(client, manifests);
   if (dryRun === undefined) {
-    await confirm([...unguarded.map(unguardedEffect), ...agents.flatMap(({ effects }) => effects)], options);
+    await confirm(
+      [...unguarded.map(unguardedEffect), ...[...agents, ...versions].flatMap(({ effects }) => effects)],
+      options,
+    );
   }
-  const confirmed = new Map(
-    [...unguarded, ...agents.map(({ agent }) => agent)].map((one) => [keyOf(one), confirmationOf(one.metadata)]),
-  );
+  const confirmed = new Map([
+    ...[...unguarded, ...agents.map(({ agent }) => agent)].map(
+      (one) => [keyOf(one), confirmationOf(one.metadata)] as const,
+    ),
+    ...versions.map(({ version, agent }) => [keyOf(version), confirmationOf(agent.metadata)] as const),
+  ]);
   const warnings = await warningsOf(manifests, resources);
   warnings?.forEach(writeWarning);
   const results: ApplyResult[] = [];
@@ -172,6 +179,24 @@ async function agentsLosingChecks(
     if (agent === undefined) continue;
     const effects = await lostGuardrailsOfAgent(client, agent, (resource as Agent).spec, made);
     if (effects.length > 0) found.push({ agent, effects });
+  }
+  return found;
+}
+
+/** The new versions that lose checks of the Agent that names them already, with the effects. */
+async function versionsLosingChecks(client: KubeClient, manifests: readonly AppliedManifest[]) {
+  const found: {
+    readonly version: AgentVersion;
+    readonly agent: Stored<Agent>;
+    readonly effects: readonly string[];
+  }[] = [];
+  for (const { resource } of manifests) {
+    if (!isVersion(resource)) continue;
+    const agent = await client.get<Agent>(kinds.agent, resource.spec.agent);
+    const effect = agent === undefined ? undefined : versionEffect(resource, agent);
+    if (agent === undefined || effect === undefined) continue;
+    const isNew = (await client.get(kinds.agentVersion, resource.metadata.name)) === undefined;
+    if (isNew) found.push({ version: resource, agent, effects: [effect] });
   }
   return found;
 }

@@ -192,6 +192,32 @@ describe('the admission policies that protect guardrails', () => {
     expect((await serve('open-2', confirmationOf(3))).status).toBe(200);
   });
 
+  test('a version that its agent names already is created with fewer checks only with a confirmation of that agent', async () => {
+    await created('agentversions', sampleAgentVersion('hello-guarded-1', 'p'));
+    const { metadata } = (await created('agents', sampleAgent('hello', 'late-1'))).body;
+    const status = [{ op: 'add', path: '/status', value: { checked: ['Input'] } }];
+    const stated = await api.send('PATCH', item('agents', 'hello/status'), { body: status, contentType: jsonPatch });
+    expect(stated.status).toBe(200);
+    const late = (confirmation: string, more = '') => {
+      const version = sampleAgentVersion('late-1');
+      const annotations = { [confirmUnguarded]: confirmation };
+      const body = { ...version, metadata: { ...version.metadata, annotations } };
+      return api.send('POST', collection('agentversions') + more, { body });
+    };
+    const refused = await until('the admission policy sees the agent', async () => {
+      const answer = await late('none', '&dryRun=All');
+      return answer.status === 422 && answer;
+    });
+    const confirmation = `${String(metadata?.['uid'])}.1`;
+    expect(refused.body.message).toContain(
+      'the Agent hello names the version late-1, which would leave texts UNGUARDED',
+    );
+    expect(refused.body.message).toContain(`${confirmUnguarded} set to ${confirmation}`);
+    expect((await late(`${String(metadata?.['uid'])}.2`)).status).toBe(422);
+    await created('agentversions', sampleAgentVersion('other-1'));
+    expect((await late(confirmation)).status).toBe(201);
+  });
+
   test('a binding that guards a model is deleted only with a confirmation, and a binding that never served is deleted at once', async () => {
     await created('modelbindings', binding('idle', 'some'));
     expect((await remove('modelbindings', 'idle')).status).toBe(200);

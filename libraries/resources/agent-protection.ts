@@ -37,6 +37,33 @@ export function lostTexts(checked: readonly AgentText[], next: Guarded): string 
 const words = { Input: 'what callers send', Output: 'what the agent answers' } as const;
 
 /**
+ * What a new version leaves unchecked, in words: its Agent names it already, so that it begins to serve callers when it is
+ * ready. Undefined where it checks what the served version checks.
+ */
+export function textsLostByVersion(version: Pick<AgentVersion, 'metadata' | 'spec'>, agent: Agent): string | undefined {
+  const { spec, status, metadata } = agent;
+  const { name } = version.metadata;
+  const isOwn = version.spec.agent === metadata.name && metadata.deletionTimestamp === undefined;
+  if (!isOwn || (spec.version !== name && spec.canary?.version !== name)) return undefined;
+  return lostTexts(status?.checked ?? [], version);
+}
+
+/** Why the creation of a version is refused: it loses checks of the Agent that names it, and the version confirms no loss. */
+export function versionUnguardingProblem(
+  version: Pick<AgentVersion, 'metadata' | 'spec'>,
+  agent: Stored<Agent>,
+): string | undefined {
+  const lost = textsLostByVersion(version, agent);
+  const wanted = confirmationOf(agent.metadata);
+  if (lost === undefined || version.metadata.annotations?.[confirmUnguardedAnnotation] === wanted) return undefined;
+  return (
+    `the Agent ${agent.metadata.name} names the version ${version.metadata.name}, which would leave ${lost} UNGUARDED ` +
+    `that the served version has checked. To confirm it, create the version with the annotation ` +
+    `${confirmUnguardedAnnotation} set to ${wanted}, or with: portcullis apply`
+  );
+}
+
+/**
  * Why a change of an Agent is refused: a version begins to serve callers that does not check what the served one checks,
  * without a confirmation in the same change.
  * @param versionOf the version of a name; a version that does not exist yet is not served, so that it loses nothing

@@ -118,6 +118,45 @@ export const protectionRules: readonly AdmissionRule[] = [
     ],
   },
   {
+    name: `unguarding-versions.${group}`,
+    description: 'An AgentVersion that its Agent names already is created with fewer checks only with a confirmation.',
+    kinds: [kinds.agentVersion],
+    operations: ['CREATE'],
+    params: kinds.agent,
+    variables: [
+      { name: 'confirmation', expression: annotation('object', confirmUnguardedAnnotation) },
+      { name: 'wanted', expression: "params.metadata.uid + '.' + string(params.metadata.generation)" },
+      {
+        name: 'checked',
+        expression: 'has(params.status) && has(params.status.checked) ? params.status.checked : []',
+      },
+      {
+        name: 'isNamed',
+        expression:
+          'object.spec.agent == params.metadata.name && !has(params.metadata.deletionTimestamp) && ' +
+          '(params.spec.version == object.metadata.name || ' +
+          'has(params.spec.canary) && params.spec.canary.version == object.metadata.name)',
+      },
+      {
+        name: 'isLost',
+        expression:
+          "'Input' in variables.checked && object.spec.guardrails.input.mode == 'None' || " +
+          "'Output' in variables.checked && object.spec.guardrails.output.mode == 'None'",
+      },
+    ],
+    validations: [
+      {
+        expression: '!variables.isNamed || !variables.isLost || variables.confirmation == variables.wanted',
+        message: 'the version would leave texts UNGUARDED that the served version has checked',
+        messageExpression:
+          "'the Agent ' + params.metadata.name + ' names the version ' + object.metadata.name + ', which would leave ' + " +
+          "'texts UNGUARDED that the served version has checked. To confirm it, create the version with the annotation " +
+          `${confirmUnguardedAnnotation} set to ' + variables.wanted + ', or with: kubectl portcullis apply'`,
+        reason: 'Invalid',
+      },
+    ],
+  },
+  {
     name: `guards.${group}`,
     description: 'A ModelBinding that guards a model is deleted only with a confirmation.',
     kinds: [kinds.modelBinding],

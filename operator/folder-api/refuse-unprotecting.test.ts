@@ -79,3 +79,29 @@ test('an agent serves a version with fewer checks only with a confirmation of it
   expect((await serve('open-1', confirmation)).spec.version).toBe('open-1');
   await expect(serve('open-2', confirmation)).rejects.toMatchObject({ code: 'invalid' });
 });
+
+test('a version that its agent names already is created with fewer checks only with a confirmation of that agent', async () => {
+  await using data = await makeDataDirectory();
+  await using folder = await openFolder(data);
+  const { client } = folder;
+  await client.create(kinds.agentVersion, sampleAgentVersion('guarded-1', 'p'));
+  await client.create(kinds.agent, sampleAgent('hello', 'guarded-1'));
+  const { metadata } = await client.patch<Agent>(kinds.agent, 'hello', [
+    { op: 'replace', path: '/spec/version', value: 'late-1' },
+  ]);
+  const status = { conditions: [], observedGeneration: 1, checked: ['Input'] };
+  await client.patchStatus(kinds.agent, 'hello', [{ op: 'add', path: '/status', value: status }]);
+  const late = (annotations: Readonly<Record<string, string>>) => {
+    const version = sampleAgentVersion('late-1');
+    return client.create(kinds.agentVersion, { ...version, metadata: { ...version.metadata, annotations } });
+  };
+  const refusal = {
+    code: 'invalid',
+    message: expect.stringContaining('the Agent hello names the version late-1, which would leave what callers send'),
+  };
+  await expect(late({})).rejects.toMatchObject(refusal);
+  await expect(late({ [confirmUnguardedAnnotation]: `${metadata.uid}.1` })).rejects.toMatchObject(refusal);
+  await client.create(kinds.agentVersion, sampleAgentVersion('other-1'));
+  const confirmation = { [confirmUnguardedAnnotation]: `${metadata.uid}.${metadata.generation}` };
+  expect((await late(confirmation)).metadata.name).toBe('late-1');
+});

@@ -1,5 +1,5 @@
 import type { Agent } from '#resources/agent';
-import { agentUnguardingProblem } from '#resources/agent-protection';
+import { agentUnguardingProblem, versionUnguardingProblem } from '#resources/agent-protection';
 import type { AgentVersion } from '#resources/agent-version';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { type Kind, kinds } from '#resources/kinds';
@@ -39,6 +39,23 @@ export function refuseUnguarding(
       return version === undefined ? undefined : (decodeStoredObject(version) as Stored<AgentVersion>);
     });
     refuseField(current, 'spec.version', problem);
+  }
+  return decision;
+}
+
+/** Refuses a new version of an agent that loses checks of the Agent that names it already, as in a cluster. */
+export function refuseUnguardedVersion(
+  store: Pick<ResourceStore, 'get'>,
+  kind: Kind,
+  decision: WriteDecision,
+): WriteDecision {
+  if (kind.kind !== kinds.agentVersion.kind || decision.act !== 'put') return decision;
+  const version = decision.object as Stored<AgentVersion>;
+  const agent = store.get(kinds.agent, version.spec.agent);
+  const problem =
+    agent === undefined ? undefined : versionUnguardingProblem(version, decodeStoredObject(agent) as Stored<Agent>);
+  if (problem !== undefined) {
+    throw invalid(kind, version.metadata.name, [{ field: 'spec.guardrails', message: problem }]);
   }
   return decision;
 }

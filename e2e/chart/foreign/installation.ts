@@ -104,6 +104,7 @@ const describeForeign = (): void => {
         'ValidatingAdmissionPolicy /runtimeworkloads.portcullis.dev',
         'ValidatingAdmissionPolicy /served-policies.portcullis.dev',
         'ValidatingAdmissionPolicy /unguarding-agents.portcullis.dev',
+        'ValidatingAdmissionPolicy /unguarding-versions.portcullis.dev',
         'ValidatingAdmissionPolicy /unguarding.portcullis.dev',
         'ValidatingAdmissionPolicy /used-policies.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /agentroutes.portcullis.dev',
@@ -117,6 +118,7 @@ const describeForeign = (): void => {
         'ValidatingAdmissionPolicyBinding /runtimeworkloads.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /served-policies.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /unguarding-agents.portcullis.dev',
+        'ValidatingAdmissionPolicyBinding /unguarding-versions.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /unguarding.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /used-policies.portcullis.dev',
       ]);

@@ -13,7 +13,7 @@ import { decideCreate, nameInBody } from '../decide-create.ts';
 import { decideDelete, readDeleteOptions } from '../decide-delete.ts';
 import { decidePatch } from '../decide-patch.ts';
 import type { ListSnapshots } from '../list-snapshots.ts';
-import { refuseDeletion, refuseUnguarding } from '../refuse-unprotecting.ts';
+import { refuseDeletion, refuseUnguardedVersion, refuseUnguarding } from '../refuse-unprotecting.ts';
 import type { ResourceStore, WriteMode } from '../resource-store.ts';
 import type { StoredObject } from '../stored-object.ts';
 import { discoveryDocuments } from './discovery.ts';
@@ -110,7 +110,9 @@ async function answerCollection(
   if (incoming.method !== 'POST' || namespace === undefined) throw notAllowed();
   const body = await readJson(incoming, 'application/json');
   const created = { kind, namespace, body, uid: randomUUID(), now: options.clock.date() };
-  const { object } = await store.change(kind, nameInBody(body), (current) => decideCreate(created, current), mode);
+  const decide = (current: StoredObject | undefined) =>
+    refuseUnguardedVersion(store, kind, decideCreate(created, current));
+  const { object } = await store.change(kind, nameInBody(body), decide, mode);
   sendBytes(outgoing, 201, 'application/json', object.bytes);
 }
 
