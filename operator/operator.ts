@@ -71,7 +71,7 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   isSynced = true;
   const acting = starting.use(
     actAsLeader(backend.leadership, () => {
-      counts.watch(caches.stores.bindings);
+      counts.watch(caches.stores);
       return startControllers({ config, backend, caches, clock, logger, meter });
     }),
   );

@@ -17,9 +17,10 @@ const well: readonly Said[] = [
 ];
 
 function policy(changed: readonly Said[] = [], { generation = 1, deletionTimestamp, lifecycle }: Changed = {}) {
-  const conditions = well
-    .map((one) => changed.find(([type]) => type === one[0]) ?? one)
-    .map(([type, status, reason]) => ({ type, status, reason, message: `It said ${reason}`, observedGeneration: 1 }));
+  const added = changed.filter(([type]) => well.every((one) => one[0] !== type));
+  const conditions = [...well.map((one) => changed.find(([type]) => type === one[0]) ?? one), ...added].map(
+    ([type, status, reason]) => ({ type, status, reason, message: `It said ${reason}`, observedGeneration: 1 }),
+  );
   const metadata = { name: 'chat', generation, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) };
   const resource: unknown = { metadata, spec: { lifecycle: lifecycle ?? 'Draft' }, status: { conditions } };
   return resource as Stored<GuardrailPolicy>;
@@ -67,4 +68,11 @@ test.each<[string, readonly Said[], string, RegExp]>([
 test('a policy that the operator has not looked at waits, and without an operator that is the cause', () => {
   expect(explain(policy([], { generation: 2 }))).toMatchObject({ state: 'waiting', cause: { reason: 'NotLookedAt' } });
   expect(explain(policy([], { generation: 2 }), absent)).toMatchObject({ cause: { reason: 'NoOperator' } });
+});
+
+test('a policy that is served without being listed is recorded, and the cause names the remedy', () => {
+  const unlisted = explain(policy([['Served', 'False', 'ServedPolicyUnlisted']]));
+  expect(unlisted).toMatchObject({ state: 'recorded', cause: { part: 'Served', reason: 'ServedPolicyUnlisted' } });
+  expect(unlisted.whatToDo).toContain('served-policies.yaml');
+  expect(explain(policy([['Served', 'True', 'Listed']])).cause).toBeUndefined();
 });

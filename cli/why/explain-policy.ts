@@ -27,6 +27,7 @@ export function explainPolicy(
     declaredLink(resource, 'Accepted', 'Accepted'),
     declaredLink(resource, 'Rules', 'Valid'),
     warningsLink(resource),
+    ...servedLink(resource),
     // While a policy is being deleted, its condition Ready is about the deletion.
     ...(deletion.length > 0 ? [] : [declaredLink(resource, 'Record', 'Ready')]),
   ];
@@ -49,7 +50,7 @@ const stateWords: Readonly<Record<PolicyState, string>> = {
 
 function stateOfPolicy({ metadata, spec }: Stored<GuardrailPolicy>, chain: readonly Link[]): PolicyState {
   if (metadata.deletionTimestamp !== undefined) return 'deleting';
-  if (chain.some(({ part, state }) => part !== 'Operator' && state === 'fault')) return 'refused';
+  if (chain.some(({ part, state }) => part !== 'Operator' && part !== 'Served' && state === 'fault')) return 'refused';
   if (chain.some(({ state }) => state === 'open')) return 'waiting';
   return spec.lifecycle === 'Archived' ? 'archived' : 'recorded';
 }
@@ -59,6 +60,12 @@ function deletionLink(resource: Stored<GuardrailPolicy>): readonly Link[] {
   return message === undefined
     ? []
     : [{ part: 'Deletion', state: 'open', reason: 'DeletionHeld', message: sentence(message) }];
+}
+
+/** Absent for a policy that no service calls. */
+function servedLink(resource: Stored<GuardrailPolicy>): readonly Link[] {
+  const link = declaredLink(resource, 'Served', 'Served');
+  return link.state === 'open' ? [] : [link];
 }
 
 /** A warning forbids nothing. The condition is absent while the rules were not judged. */

@@ -9,6 +9,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { InstallationStatus } from '../status/read-status.ts';
 import { explainCollection } from './explain-collection.ts';
+import { explainPolicy } from './explain-policy.ts';
 
 /** One problem of an installation with its remedy. */
 export type FoundProblem = {
@@ -41,8 +42,15 @@ export function findProblems(installation: Installation, program: string): reado
     const message = summary.replace(`ModelBinding ${binding.metadata.name} `, 'It ');
     return [{ part: `${kinds.modelBinding.kind} ${binding.metadata.name}`, reason, message, whatToDo }];
   });
-  const { collections, agents, agentVersions, surroundings } = installation;
+  const { policies, collections, agents, agentVersions, surroundings } = installation;
   const declared = [
+    // Everything else about a policy shows at the bindings that refer to it.
+    ...policies
+      .map((one) => ({
+        part: `${kinds.guardrailPolicy.kind} ${one.metadata.name}`,
+        ...explainPolicy(one, surroundings, program),
+      }))
+      .filter(({ cause }) => cause?.part === 'Served'),
     ...collections.map((one) => ({
       part: `${kinds.collection.kind} ${one.metadata.name}`,
       ...explainCollection(one, surroundings, program),

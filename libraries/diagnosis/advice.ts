@@ -162,6 +162,8 @@ export const advice: Readonly<Record<string, Advice>> = {
   ChecksTimedOut: platform,
   ImagesNotSupported: () => 'Apply the version to a cluster: a standalone platform runs flows only.',
   AgentsNotConfigured: () => 'Set agents.enabled of the chart, or PORTCULLIS_AGENTS_URL of a standalone operator.',
+  ServedPolicyUnlisted: () =>
+    'List the policy again in served-policies.yaml, or servedPolicies of the chart; or delete the versions of agents that name it.',
   PolicyNotServed: () => 'Add the policy to servedPolicies of the chart, with the revision that the version names.',
   CapabilityUnavailable: () =>
     'Leave the capability out of the manifest, and apply the version under another name: it is never advertised unproved.',

@@ -73,7 +73,7 @@ export function usersOfPolicy(
     resources.filter((one) => one.metadata.deletionTimestamp === undefined);
   return [
     ...remaining(bindings)
-      .filter(({ spec }) => namesPolicy(spec.guardrail, [metadata.name]))
+      .filter(({ spec: { guardrail } }) => guardrail.mode === 'Policy' && guardrail.policyRef.name === metadata.name)
       .map((binding) => ({ kind: 'ModelBinding', name: binding.metadata.name }) as const),
     ...remaining(versions)
       .filter(({ spec }) => versionNames(spec, names))
@@ -102,16 +102,18 @@ export function policyDeletionProblem(
   );
 }
 
-function versionNames({ guardrails, requires }: AgentVersion['spec'], names: readonly string[]): boolean {
-  const isRequired = requires.some(({ kind, name }) => kind === 'Policy' && names.includes(name));
-  return isRequired || namesPolicy(guardrails.input, names) || namesPolicy(guardrails.output, names);
+/** The names of policies, or of served policies, that a version of an agent refers to. */
+export function policiesNamedBy({ guardrails, requires }: AgentVersion['spec']): ReadonlySet<string> {
+  const guards = [guardrails.input, guardrails.output];
+  return new Set([
+    ...guards.flatMap((guardrail) => (guardrail.mode === 'Policy' ? [guardrail.policyRef.name] : [])),
+    ...requires.flatMap(({ kind, name }) => (kind === 'Policy' ? [name] : [])),
+  ]);
 }
 
-function namesPolicy(
-  guardrail: AgentVersion['spec']['guardrails']['input'] | ModelBinding['spec']['guardrail'],
-  names: readonly string[],
-): boolean {
-  return guardrail.mode === 'Policy' && names.includes(guardrail.policyRef.name);
+function versionNames(spec: AgentVersion['spec'], names: readonly string[]): boolean {
+  const named = policiesNamedBy(spec);
+  return names.some((name) => named.has(name));
 }
 
 /**

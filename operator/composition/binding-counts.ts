@@ -3,14 +3,24 @@ import type { Metrics } from '#kit/metrics/metrics';
 import type { StoreView } from '#kube/watch/object-store';
 import { type ConditionState, conditionState, conditionStates } from '#resources/binding-state';
 import type { ModelBinding } from '#resources/model-binding';
+import type { CachedPolicy } from '../caches/cached-policy.ts';
 
 /** Number of bindings in each state; reported only by the leader, so that the sum over replicas is correct. */
 type BindingCounts = {
-  /** Starts to count the bindings of the store at every scrape. */
-  watch(bindings: Pick<StoreView<ModelBinding>, 'list'>): void;
+  /** Starts to count the objects of the stores at every scrape. */
+  watch(watched: Watched): void;
   /** Brings the gauge up to date; called before a scrape. */
   refresh(): void;
 };
+
+type Watched = {
+  readonly bindings: Pick<StoreView<ModelBinding>, 'list'>;
+  readonly policies: Pick<StoreView<CachedPolicy>, 'list'>;
+};
+
+function isUnlisted({ status }: Pick<CachedPolicy, 'status'>): boolean {
+  return status?.conditions?.some((one) => one.type === 'Served' && one.status === 'False') ?? false;
+}
 
 const unreachableReasons = Object.values(providerProblems).map(({ reason }) => reason);
 
@@ -30,17 +40,22 @@ export function createBindingCounts(metrics: Metrics): BindingCounts {
     help: 'Bindings whose provider cannot be used, by reason of the condition ProviderReachable. Only the leader reports them.',
     labels: { reason: unreachableReasons },
   });
-  let watched: Pick<StoreView<ModelBinding>, 'list'> | undefined;
+  const unlisted = metrics.gauge({
+    name: 'portcullis_operator_policies_unlisted',
+    help: 'Policies that are served on for versions of agents, although the list of served policies has them no more. Only the leader reports them.',
+    labels: {},
+  });
+  let watched: Watched | undefined;
   return {
-    watch(bindings) {
-      watched = bindings;
+    watch(next) {
+      watched = next;
     },
     refresh() {
       if (watched === undefined) return;
       const counts = new Map<ConditionState, number>(conditionStates.map((state) => [state, 0]));
       const failing = new Map<string, number>(unreachableReasons.map((reason) => [reason, 0]));
       let open = 0;
-      for (const binding of watched.list()) {
+      for (const binding of watched.bindings.list()) {
         const { pinned } = binding.status ?? {};
         if (pinned !== undefined && pinned.policyId === undefined && binding.spec.model.state === 'Enabled') open += 1;
         const provider = binding.status?.conditions?.find(({ type }) => type === 'ProviderReachable');
@@ -50,6 +65,7 @@ export function createBindingCounts(metrics: Metrics): BindingCounts {
       }
       for (const [state, count] of counts) gauge.set({ state }, count);
       unguarded.set({}, open);
+      unlisted.set({}, watched.policies.list().filter(isUnlisted).length);
       for (const reason of unreachableReasons) unreachable.set({ reason }, failing.get(reason) ?? 0);
     },
   };

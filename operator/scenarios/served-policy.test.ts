@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import { until } from '#kit/testing/until';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
+import { sampleAgentVersion } from '#kube/testing/sample-agents';
 import type { GuardrailPolicy, PolicyTest } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
@@ -68,4 +70,50 @@ test.concurrent('a served policy whose new revision fails its tests keeps its pr
   await until('and go', async () => (await workloads(platform)).length === 1);
   expect(await workloads(platform)).toEqual([first.workload]);
   expect(pins.get('text')).toEqual(first);
+});
+
+test.concurrent('a served policy that was removed from the list is served on while a version of an agent names it, and the policy says so', async () => {
+  const pins = new Map<string, ServedPin>();
+  await using platform = await startTestOperator({ overrides: { served: serveInMemory([entryOf(1)], pins) } });
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  const first = await until('it is served', () => pins.get('text'));
+  const { metadata } = await platform.client.create(kinds.agentVersion, sampleAgentVersion('desk-1', 'text'));
+  await platform.restart({}, { served: serveInMemory([], pins) });
+  const statusOf = async () => (await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard'))?.status;
+  const conditionOf = async () => (await statusOf())?.conditions?.find(({ type }) => type === 'Served');
+  const condition = await until('the condition says so', async () => {
+    const found = await conditionOf();
+    return found?.status === 'False' && found;
+  });
+  expect(condition).toMatchObject({ reason: 'ServedPolicyUnlisted', message: expect.stringContaining('desk-1') });
+  expect((await statusOf())?.servedAs).toEqual(['text']);
+  expect([pins.get('text'), await workloads(platform)]).toEqual([first, [first.workload]]);
+  const scraped = async (): Promise<string> => (await fetch(`${platform.operator.url}/metrics`)).text();
+  expect(await scraped()).toMatch(/^portcullis_operator_policies_unlisted\{.*\} 1$/m);
+  await platform.client.delete(kinds.agentVersion, 'desk-1', { uid: metadata.uid });
+  await until('the address and its processes go', async () => {
+    return pins.size === 0 && (await workloads(platform)).length === 0;
+  });
+  await until('the condition goes', async () => (await conditionOf()) === undefined);
+  expect((await statusOf())?.servedAs).toBeUndefined();
+});
+
+test.concurrent('the deletion of a policy waits for the versions of agents that name it, served or not', async () => {
+  await using platform = await startTestOperator({ overrides: { served: serveInMemory([]) } });
+  const policy = await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  const versions = ['desk-1', 'desk-2'];
+  for (const name of versions) await platform.client.create(kinds.agentVersion, sampleAgentVersion(name, 'guard'));
+  const policyNow = () => platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+  await until('it is recorded', async () => (await policyNow())?.status?.latestRevision !== undefined);
+  await deleteConfirmed(platform.client, kinds.guardrailPolicy, policy);
+  const messageNow = async () => (await policyNow())?.status?.conditions?.find(({ type }) => type === 'Ready')?.message;
+  await until('the deletion names them', async () =>
+    (await messageNow())?.includes('agent version desk-1, agent version desk-2'),
+  );
+  for (const name of versions) {
+    const version = await platform.client.get(kinds.agentVersion, name);
+    expect(await policyNow()).toBeDefined();
+    await platform.client.delete(kinds.agentVersion, name, { uid: version?.metadata.uid ?? '' });
+  }
+  await until('it goes', async () => (await policyNow()) === undefined);
 });

@@ -5,6 +5,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { policiesNamedBy } from '#resources/protection';
 import { namedWorkloads, workloadsOf } from '../applications/named-workloads.ts';
 import { readPrevious } from '../applications/previous-application.ts';
 import { changedProviders } from '../applications/provider-facts.ts';
@@ -174,6 +175,17 @@ export function createTriggers(options: {
     agentVersions(name, current, previous) {
       queues.agentVersions.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
       for (const version of [current, previous]) if (version !== undefined) queues.agents.add(version.spec.agent);
+      // Served policies that are not listed any more, and deletions of policies, may have waited for this version.
+      const appeared = previous === undefined ? current : undefined;
+      const changed = appeared ?? (current === undefined ? previous : undefined);
+      for (const policy of changed === undefined ? [] : policiesNamedBy(changed.spec)) {
+        const pin = served.pins().get(policy);
+        if (pin !== undefined && !served.entries.some((entry) => entry.name === policy)) {
+          queues.served.add(policy);
+          policiesOfId(pin.policyId);
+        }
+        release([stores.policies.get(policy), ...stores.policies.by('id', pin?.policyId ?? '')]);
+      }
     },
     agents(name, current, previous) {
       queues.agents.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });

@@ -1,7 +1,11 @@
 import type { ConditionChange } from '#kube/apply/conditions';
 import { keepAnnotation } from '#resources/kinds';
+import type { UnlistedPolicy } from '../../served/unlisted-policies.ts';
 import type { PolicyResult } from './decide.ts';
 import type { PolicyJudgement } from './judgements.ts';
+
+/** The names under which services call a policy, and those that the list of served policies does not have any more. */
+export type ServedNames = { readonly names: readonly string[]; readonly unlisted: readonly UnlistedPolicy[] };
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 
@@ -17,16 +21,34 @@ const maxWarnings = 10;
  */
 export function policyConditions(
   result: PolicyResult,
-  judgement: PolicyJudgement | undefined,
+  { judgement, served }: { readonly judgement: PolicyJudgement | undefined; readonly served: ServedNames },
   observedGeneration: number,
 ): readonly ConditionChange[] {
   const accepted = acceptedOf(result);
   const conflict = conflictOf(result);
   const judged = judgement === undefined ? [] : judgementAspects(judgement);
-  return [readyOf(result, accepted, conflict), accepted, conflict, ...judged].map((aspect) => ({
-    ...aspect,
-    observedGeneration,
-  }));
+  return [readyOf(result, accepted, conflict), accepted, conflict, ...judged, ...servedAspects(served)].map(
+    (aspect) => ({
+      ...aspect,
+      observedGeneration,
+    }),
+  );
+}
+
+/** Whether the names under which services call the policy are listed. Absent without such a name. */
+function servedAspects({ names, unlisted }: ServedNames): readonly Aspect[] {
+  const type = 'Served';
+  const [first] = unlisted;
+  if (first !== undefined) {
+    const versions = first.versions.slice(0, maxNames).join(', ');
+    const more = first.versions.length > maxNames ? ` and ${first.versions.length - maxNames} more` : '';
+    const message =
+      `The served policy ${first.name} is not listed any more. It is served on because versions of agents name it: ` +
+      `${versions}${more}. Their calls would be refused without it.`;
+    return [{ type, status: 'False', reason: 'ServedPolicyUnlisted', message }];
+  }
+  const message = 'Every name under which the policy is served is listed.';
+  return names.length === 0 ? [] : [{ type, status: 'True', reason: 'Listed', message }];
 }
 
 function acceptedOf(result: PolicyResult): Aspect {
@@ -98,8 +120,8 @@ function readyOf(result: PolicyResult, accepted: Aspect, conflict: Aspect): Aspe
       const more = result.references.length > maxNames ? ` and ${result.references.length - maxNames} more` : '';
       const message =
         `The policy is being deleted. Deletion waits for: ${names}${more}. To keep the policy, apply it again with ` +
-        `portcullis, or set its annotation ${keepAnnotation} to ${result.deletedAt}. To let it go, point these bindings ` +
-        'to another policy, or delete them.';
+        `portcullis, or set its annotation ${keepAnnotation} to ${result.deletedAt}. To let it go, point the bindings ` +
+        'to another policy or delete them, and delete the versions of agents.';
       return { type: 'Ready', status: 'False', reason: 'DeletionHeld', message };
     }
   }

@@ -6,11 +6,13 @@ import { findCondition, setCondition } from '#kube/apply/conditions';
 import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import type { EventRecorder } from '#kube/events/event-recorder';
+import type { AgentVersion } from '#resources/agent-version';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { type GuardrailPolicy, policyStatusLimits } from '#resources/guardrail-policy';
 import { idLabel, kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { policiesNamedBy } from '#resources/protection';
 import { isApplied } from '../../applications/outcome-history.ts';
 import { readPrevious } from '../../applications/previous-application.ts';
 import { type CachedPolicy, isWhole } from '../../caches/cached-policy.ts';
@@ -22,7 +24,8 @@ import type { RevisionHead } from '../../revisions/decide-recording.ts';
 import { createRevisionRecorder } from '../../revisions/record-revision.ts';
 import { listRevisionHeads, newestIdOfName } from '../../revisions/revision-heads.ts';
 import type { ServedPolicies } from '../../served/ports.ts';
-import { policyConditions } from './conditions.ts';
+import { unlistedPolicies } from '../../served/unlisted-policies.ts';
+import { policyConditions, type ServedNames } from './conditions.ts';
 import { decidePolicy, type PolicyResult } from './decide.ts';
 import type { PolicyJudgements } from './judgements.ts';
 import { createPolicyRestores, isDeletionTakenBack } from './policy-restores.ts';
@@ -45,7 +48,7 @@ type PolicyControllerOptions = {
   readonly logger: Logger;
   readonly events: Pick<EventRecorder, 'record'>;
   /** Policies that are served directly: each entry refers to its policy. */
-  readonly served: Pick<ServedPolicies, 'entries' | 'readPins'>;
+  readonly served: Pick<ServedPolicies, 'entries' | 'pins' | 'readPins'>;
   readonly judgements: Pick<PolicyJudgements, 'of' | 'request' | 'forget' | 'settingsDigest'>;
   /** Queues a pass over a policy. */
   readonly queue: (name: string) => void;
@@ -199,7 +202,14 @@ export function createPolicyController(options: PolicyControllerOptions) {
       ...entriesOf(name),
       ...[...pins].filter(([, pin]) => pin.policyId === id).map(([entry]) => entry),
     ];
+    const versions = await listAll<AgentVersion>(client, kinds.agentVersion, { transform: withoutFlow });
+    const names = [name, ...addresses];
+    const isNaming = ({ spec }: AgentVersion): boolean => {
+      const named = policiesNamedBy(spec);
+      return names.some((one) => named.has(one));
+    };
     return [
+      ...versions.items.filter(isNaming).map((version) => `agent version ${version.metadata.name}`),
       ...[...new Set(addresses)].map((entry) => `served policy ${entry}`),
       ...bindings.items.filter(refers).map((binding) => `binding ${binding.metadata.name}`),
       ...routes.items.filter(serves).map((route) => `route ${route.metadata.name}`),
@@ -210,6 +220,12 @@ export function createPolicyController(options: PolicyControllerOptions) {
   function entriesOf(policy: string): readonly string[] {
     const referring = options.served.entries.filter(({ policyRef }) => policyRef.name === policy);
     return referring.map((entry) => entry.name).toSorted();
+  }
+
+  function servedNames({ metadata }: Stored<CachedPolicy>): ServedNames {
+    const id = metadata.labels?.[idLabel];
+    const unlisted = unlistedPolicies(options.served, stores.agentVersions).filter(({ pin }) => pin.policyId === id);
+    return { names: [...entriesOf(metadata.name), ...unlisted.map(({ name }) => name)].toSorted(), unlisted };
   }
 
   async function release(policy: Stored<CachedPolicy>): Promise<void> {
@@ -233,13 +249,16 @@ export function createPolicyController(options: PolicyControllerOptions) {
   async function settle(policy: Stored<CachedPolicy>, result: PolicyResult): Promise<PassOutcome> {
     const { generation } = policy.metadata;
     const latestRevision = result.kind === 'recorded' ? result.revision : policy.status?.latestRevision;
-    const servedAs = entriesOf(policy.metadata.name).slice(0, policyStatusLimits.servedAs);
+    const served = servedNames(policy);
+    const servedAs = served.names.slice(0, policyStatusLimits.servedAs);
     const now = clock.date();
     const judgement = judgements.of(policy);
     const judgedSettings = judgement === undefined ? policy.status?.judgedSettings : judgements.settingsDigest();
-    const conditions = policyConditions(result, judgement, generation).reduce(
+    const before = policy.status?.conditions ?? [];
+    const kept = served.names.length > 0 ? before : before.filter(({ type }) => type !== 'Served');
+    const conditions = policyConditions(result, { judgement, served }, generation).reduce(
       (list, change) => setCondition(list, change, now),
-      policy.status?.conditions ?? ([] as ReturnType<typeof setCondition>),
+      kept as ReturnType<typeof setCondition>,
     );
     await applyStatus(client, kinds.guardrailPolicy, policy, {
       conditions: [...conditions],
@@ -256,6 +275,12 @@ export function createPolicyController(options: PolicyControllerOptions) {
   }
 
   return { reconcile };
+}
+
+/** Flows are left out: they can be large, and name no policy that the guardrails do not name. */
+function withoutFlow(version: Stored<AgentVersion>): Stored<AgentVersion> {
+  if (version.spec.lowCode === undefined) return version;
+  return { ...version, spec: { ...version.spec, lowCode: { flow: '', manifest: '', tests: '' } } };
 }
 
 /** The policies that a route serves, or serves again after an automatic rollback. */

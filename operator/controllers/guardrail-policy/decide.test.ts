@@ -4,6 +4,7 @@ import { decidePolicy } from './decide.ts';
 import type { PolicySnapshot } from './snapshot.ts';
 
 const id = '01990000-0000-7000-8000-000000000001';
+const served = { names: [], unlisted: [] };
 const recorded = { number: 1, name: `${id}-1`, definitionDigest: 'd' };
 
 function snapshot(change: Partial<PolicySnapshot> = {}): PolicySnapshot {
@@ -109,7 +110,9 @@ describe('the next step of a policy', () => {
 
 test('the conditions of a policy report an invalid spec and an id conflict', () => {
   const say = (result: Parameters<typeof policyConditions>[0]) =>
-    policyConditions(result, undefined, 7).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+    policyConditions(result, { judgement: undefined, served }, 7).map(
+      ({ type, status, reason }) => `${type} ${status} ${reason}`,
+    );
   const fine = ['Accepted True Accepted', 'IdConflict False NoConflict'];
   expect(say({ kind: 'recorded', revision: recorded })).toEqual(['Ready True Recorded', ...fine]);
   expect(say({ kind: 'held' })).toEqual(['Ready Unknown WaitingForRecord', ...fine]);
@@ -133,15 +136,15 @@ test('the conditions of a policy report an invalid spec and an id conflict', () 
       deletedAt: '2026-01-01T00:00:00Z',
       references: Array.from({ length: 12 }, (_one, n) => `binding b${n}`),
     },
-    undefined,
+    { judgement: undefined, served },
     7,
   );
   expect(many[0]?.message).toContain('binding b9 and 2 more');
 });
 
 test('the conditions of a policy report refused rules, and at most ten warnings', () => {
-  const say = (judgement: Parameters<typeof policyConditions>[1]) =>
-    policyConditions({ kind: 'recorded', revision: recorded }, judgement, 7)
+  const say = (judgement: Parameters<typeof policyConditions>[1]['judgement']) =>
+    policyConditions({ kind: 'recorded', revision: recorded }, { judgement, served }, 7)
       .slice(3)
       .map(({ type, status, reason, message }) => [type, status, reason, message].join(' '));
   expect(say({ kind: 'refused', reason: 'rule_too_costly', message: 'rule slow: m' })).toEqual([
@@ -153,4 +156,23 @@ test('the conditions of a policy report refused rules, and at most ten warnings'
   );
   const warnings = Array.from({ length: 12 }, (_one, n) => `w${n}`);
   expect(say({ kind: 'valid', warnings })[1]).toMatch(/^Warnings True RulesHaveWarnings w0; w1; .*w9; and 2 more$/);
+});
+
+test('the conditions of a policy name the versions of agents for which it is served without being listed', () => {
+  const say = (names: readonly string[], unlisted: readonly object[]) =>
+    policyConditions(
+      { kind: 'recorded', revision: recorded },
+      { judgement: undefined, served: { names, unlisted } as never },
+      7,
+    ).slice(3);
+  expect(say([], [])).toEqual([]);
+  expect(say(['documents'], [])).toMatchObject([{ type: 'Served', status: 'True', reason: 'Listed' }]);
+  const versions = Array.from({ length: 12 }, (_one, at) => `v${at}`);
+  expect(say(['texts'], [{ name: 'texts', versions }])).toMatchObject([
+    {
+      type: 'Served',
+      status: 'False',
+      message: expect.stringContaining('v9 and 2 more. Their calls would be refused'),
+    },
+  ]);
 });

@@ -18,6 +18,7 @@ import type { ServedPolicy } from '../../environment/served-policies.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 import type { ServedPin, ServedPolicies } from '../../served/ports.ts';
+import { versionsNaming } from '../../served/unlisted-policies.ts';
 import { keepWorkload } from '../../workloads/prepare-workload.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { decideServed, type ServedResult, type ServedSnapshot, servedApplication } from './decide.ts';
@@ -51,6 +52,8 @@ export function createServedController(options: ServedControllerOptions) {
   const retried = new Map<string, string>();
   /** For each entry of the served policy, the application that failed, and why. */
   const failures = new Map<string, { readonly application: string; readonly message: string }>();
+  /** Entries that are served without being listed, of which the log and an event tell. */
+  const unlisted = new Set<string>();
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
     const entry = served.entries.find((one) => one.name === name);
@@ -94,6 +97,7 @@ export function createServedController(options: ServedControllerOptions) {
     const { canRun, stores } = world;
     return {
       entry,
+      versions: entry === undefined ? versionsNaming(world.stores.agentVersions, name) : [],
       pin,
       pinned: pin === undefined ? undefined : workloadView(canRun, pin.workload, stores.workloads.get(pin.workload)),
       drained: (pin?.previous ?? []).filter((one) => watches.elapsed(`${name} ${one}`, 'previous') >= maxStreamMs),
@@ -127,6 +131,7 @@ export function createServedController(options: ServedControllerOptions) {
     awaited.forget(name);
     answers.forget(name);
     failures.delete(name);
+    unlisted.delete(name);
     await served.withdraw(name);
   }
 
@@ -144,10 +149,23 @@ export function createServedController(options: ServedControllerOptions) {
       logger.warn('served_policy_failed', { served: name, reason: result.message });
       tell(name, 'Warning', 'ServedPolicyFailed', `The served policy ${name}: ${result.message}`);
     }
+    if (result.kind === 'unlisted') noteUnlisted(name, s.pin, result.versions);
+    else unlisted.delete(name);
     for (const one of s.pin?.previous ?? []) if (pin?.previous.includes(one) !== true) watches.forget(`${name} ${one}`);
     const drains = (pin?.previous ?? []).map((one) => maxStreamMs - watches.elapsed(`${name} ${one}`, 'previous'));
     const left = [...drains, (isRetried ? answers.retryAfterMs(name) : undefined) ?? []].flat();
     return left.length === 0 ? { kind: 'settled' } : { kind: 'waiting', afterMs: Math.max(1, Math.min(...left)) };
+  }
+
+  /** Written once for each entry that is served without being listed. */
+  function noteUnlisted(name: string, pin: ServedPin | undefined, versions: readonly string[]): void {
+    if (unlisted.has(name)) return;
+    unlisted.add(name);
+    logger.warn('served_policy_unlisted', { served: name, versions: versions.length });
+    const [regarding] = pin === undefined ? [] : world.stores.policies.by('id', pin.policyId);
+    if (regarding === undefined) return;
+    const note = `The served policy ${name} is not listed any more. It is served on for versions of agents that name it.`;
+    ports.events.record({ regarding, type: 'Warning', reason: 'ServedPolicyUnlisted', action: 'Serve', note });
   }
 
   /** An entry is not an object, so events are recorded for its policy. */

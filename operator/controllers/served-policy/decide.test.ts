@@ -27,6 +27,7 @@ const policy = { kind: 'found', id: policyId, archived: false, deleting: false, 
 function snapshot(change: Partial<ServedSnapshot> = {}): ServedSnapshot {
   return {
     entry,
+    versions: [],
     pin: undefined,
     pinned: undefined,
     drained: [],
@@ -142,4 +143,15 @@ describe('the next step of a policy that is served directly', () => {
     const step = decideServed(snapshot({ pin: { ...old, previous }, facts: known }));
     expect(step.kind === 'move' ? step.pin.previous : []).toEqual(['g-1', ...previous.slice(0, 7)]);
   });
+});
+
+test('an entry that is not listed any more keeps its address while versions of agents name it, and loses it after them', () => {
+  const unlisted = { entry: undefined, pin: { ...pin, previous: ['g-1'] }, drained: ['g-1'] };
+  expect(decideServed(snapshot({ ...unlisted, versions: ['desk-1'] }))).toEqual({
+    kind: 'settle',
+    pin,
+    result: { kind: 'unlisted', versions: ['desk-1'] },
+  });
+  expect(decideServed(snapshot({ ...unlisted, versions: [] }))).toEqual({ kind: 'withdraw' });
+  expect(decideServed(snapshot({ entry: undefined, versions: ['desk-1'] }))).toEqual({ kind: 'withdraw' });
 });

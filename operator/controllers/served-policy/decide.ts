@@ -10,6 +10,8 @@ const maxPrevious = 8;
 export type ServedSnapshot = ProgressSnapshot & {
   /** Absent when the file of served policies no longer lists the entry. */
   readonly entry: ServedPolicy | undefined;
+  /** Versions of agents that name the entry; read only for an entry that is not listed. */
+  readonly versions: readonly string[];
   /** The target of the address; absent before the first one. */
   readonly pin: ServedPin | undefined;
   /** The workload to which the address resolves. */
@@ -22,6 +24,8 @@ export type ServedSnapshot = ProgressSnapshot & {
 
 export type ServedResult =
   | { readonly kind: 'served' }
+  /** The file does not list the entry any more, and versions of agents name it: it is served on. */
+  | { readonly kind: 'unlisted'; readonly versions: readonly string[] }
   | { readonly kind: 'waiting'; readonly message: string }
   /** `isRetried`: a provider does not answer yet. */
   | { readonly kind: 'failed'; readonly message: string; readonly isRetried?: boolean };
@@ -34,10 +38,18 @@ type ServedStep =
   /** The address keeps its target and drops workloads that have drained. */
   | { readonly kind: 'settle'; readonly pin: ServedPin | undefined; readonly result: ServedResult };
 
-/** The next step of a policy that is served directly: its address moves only to a workload that is ready and passed its tests. */
+/**
+ * The next step of a policy that is served directly: its address moves only to a workload that is ready and passed its tests.
+ * An entry that was removed from the file keeps its target while versions of agents name it, because their calls would be
+ * refused without it.
+ */
 export function decideServed(s: ServedSnapshot): ServedStep {
   const { entry, pin } = s;
-  if (entry === undefined) return { kind: 'withdraw' };
+  if (entry === undefined) {
+    const { versions } = s;
+    const isKept = pin !== undefined && versions.length > 0;
+    return isKept ? settle(s, { kind: 'unlisted', versions }) : { kind: 'withdraw' };
+  }
   if (pin === undefined || !isPinned(entry, pin, s)) return advance(s, entry, 'desired');
   return s.pinned?.runnable === true ? settle(s, { kind: 'served' }) : advance(s, entry, 'pinned');
 }
