@@ -61,7 +61,7 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
       if (issuer === undefined) return refusal('issuer_unknown');
       try {
         const keys = await issuer.cache.keysFor(kidOf(read));
-        const fault = await signatureFault(token, keys, algorithms);
+        const fault = await signatureFault(token, keys, { algorithms, isRepeated: true });
         if (fault !== undefined) return fault;
         const unmet = conditionFault(read, issuer.tokens ?? {}, clock.date());
         if (unmet !== undefined) return refusal(unmet);

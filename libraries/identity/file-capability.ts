@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { KeyObject, randomUUID } from 'node:crypto';
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { FileReference, FileRefusal, FileUse } from '#contracts/file-reference';
 import { type Clock, systemClock } from '#kit/time/clock';
@@ -50,7 +50,7 @@ type CapabilityClaims = z.infer<typeof boundClaims>;
 export type StoredFile = z.infer<typeof fileSchema> & { readonly owner: Subject };
 
 type MintCapabilityOptions = {
-  readonly key: { readonly kid: string; readonly privateKey: CryptoKey };
+  readonly key: { readonly kid: string; readonly privateKey: KeyObject };
   readonly issuer: string;
   readonly file: StoredFile;
   readonly agentId: string;
@@ -66,9 +66,9 @@ type MintCapabilityOptions = {
 /** A new key for capabilities, and its public half for a JWKS file. */
 export async function createCapabilityKey(
   kid: string,
-): Promise<{ readonly kid: string; readonly privateKey: CryptoKey; readonly jwk: JWK }> {
+): Promise<{ readonly kid: string; readonly privateKey: KeyObject; readonly jwk: JWK }> {
   const { privateKey, publicKey } = await generateKeyPair('EdDSA');
-  return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } };
+  return { kid, privateKey: KeyObject.from(privateKey), jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } };
 }
 
 /** Signs the right to read one file in one session of one agent, as a reference that its owner can hand over. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { calculateJwkThumbprint, importPKCS8, type JWK } from 'jose';
+import { calculateJwkThumbprint, type JWK } from 'jose';
 import { z } from 'zod';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { type GatewayKey, gatewayTokenLimits } from './gateway-token.ts';
@@ -96,8 +96,8 @@ async function readStored(path: string): Promise<readonly StoredKey[]> {
 }
 
 async function holdKey({ pem, signsFrom, signsUntil }: StoredKey): Promise<HeldGatewayKey> {
-  const privateKey = await importPKCS8(pem, 'EdDSA');
-  const { kty, crv, x } = createPublicKey(createPrivateKey(pem)).export({ format: 'jwk' });
+  const privateKey = createPrivateKey(pem);
+  const { kty, crv, x } = createPublicKey(privateKey).export({ format: 'jwk' });
   if (crv !== 'Ed25519' || kty === undefined || x === undefined) throw new TypeError('the key is not an Ed25519 key');
   const kid = await calculateJwkThumbprint({ kty, crv, x });
   return {

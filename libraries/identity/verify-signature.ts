@@ -1,9 +1,33 @@
 import { compactVerify, errors } from 'jose';
 import { type Algorithm, refusal, type TokenError } from './identity.ts';
 import type { PublicKeys } from './public-keys.ts';
+import { VerifiedTokens } from './verified-tokens.ts';
+
+/** A key set that is loaded again is another object and has verified no token, so that a key can be revoked. */
+const verifiedBy = new WeakMap<PublicKeys, VerifiedTokens>();
+
+type SignatureOptions = {
+  readonly algorithms: readonly Algorithm[];
+  /** Whether the token may come again: only its signature is not verified twice, never its claims. */
+  readonly isRepeated: boolean;
+};
 
 /** Why the signature of a token is refused; undefined if a published key of one of the algorithms made it. */
 export async function signatureFault(
+  token: string,
+  keys: PublicKeys,
+  { algorithms, isRepeated }: SignatureOptions,
+): Promise<TokenError | undefined> {
+  if (!isRepeated) return await verifySignature(token, keys, algorithms);
+  const verified = verifiedBy.get(keys) ?? new VerifiedTokens();
+  verifiedBy.set(keys, verified);
+  if (verified.has(token, algorithms)) return undefined;
+  const fault = await verifySignature(token, keys, algorithms);
+  if (fault === undefined) verified.add(token, algorithms);
+  return fault;
+}
+
+async function verifySignature(
   token: string,
   keys: PublicKeys,
   algorithms: readonly Algorithm[],

@@ -16,7 +16,11 @@ import { own } from './read-token.ts';
 import { UsedTokenIds } from './used-token-ids.ts';
 import { isName } from './validate-claims.ts';
 
-const kind = { typ: 'portcullis-workload+jwt', longestSeconds: gatewayTokenLimits.workloadSeconds } as const;
+const kind = {
+  typ: 'portcullis-workload+jwt',
+  longestSeconds: gatewayTokenLimits.workloadSeconds,
+  isUsedOnce: true,
+} as const;
 const scope = 'invoke';
 
 /** The audience of one version of an agent. */

@@ -1,11 +1,11 @@
-import { createHmac } from 'node:crypto';
-import { CompactSign, type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK } from 'jose';
+import { createHmac, KeyObject } from 'node:crypto';
+import { CompactSign, exportJWK, exportSPKI, generateKeyPair, type JWK } from 'jose';
 import { type Script, silence, startScriptedHttp } from '#kit/testing/scripted-http';
 
 export type TestKey = {
   readonly alg: string;
   readonly kid: string;
-  readonly privateKey: CryptoKey;
+  readonly privateKey: KeyObject;
   /** The key in its published form. */
   readonly jwk: JWK;
   readonly pem: string;
@@ -18,7 +18,7 @@ export async function createTestKey(alg: string, kid: string, modulusLength?: nu
   });
   const { privateKey, publicKey } = pair;
   const jwk = { ...(await exportJWK(publicKey)), kid, use: 'sig' };
-  return { alg, kid, privateKey, jwk, pem: await exportSPKI(publicKey) };
+  return { alg, kid, privateKey: KeyObject.from(privateKey), jwk, pem: await exportSPKI(publicKey) };
 }
 
 /** Signs arbitrary bytes with an arbitrary header, valid or not. */

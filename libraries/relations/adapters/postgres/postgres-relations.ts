@@ -15,6 +15,7 @@ import {
   checkWindow,
   type Tuple,
 } from '../../tuple.ts';
+import { checkClosure } from './check-closure.ts';
 import { closureRules } from './closure.ts';
 import { heldAmong, nextHeld } from './held-objects.ts';
 
@@ -44,7 +45,8 @@ function postgresRelations(sql: Sql): Relations {
       checkClaims(subject, claimed);
       if (relation === 'member' && claimed.includes(object)) return true;
       const holders = [subject, ...claimed.map(membersOf)];
-      const { found, size } = await available(() => checkClosure(sql, { holders, relation, object }));
+      const question = { holders, relation, object, mostPairs: largestClosure };
+      const { found, size } = await available(() => checkClosure(sql, question));
       if (found) return true;
       if (size <= largestClosure) return false;
       throw tooComplex();
@@ -157,53 +159,6 @@ async function objectsOfHolders(
   const claims = type === 'group' && relation === 'member' ? claimed : [];
   const found = reached.filter((one) => one.relation === relation && one.object.startsWith(`${type}:`));
   return [...new Set([...found.map(({ object }) => object), ...claims])].sort();
-}
-
-/**
- * One statement, so that it sees one snapshot. It collects every pair (object, relation) that implies the relation of the
- * check, by groups, other relations and parents; `union` removes duplicates, so that cycles end.
- */
-async function checkClosure(
-  sql: Sql,
-  { holders, relation, object }: { holders: readonly string[]; relation: string; object: string },
-): Promise<{ found: boolean; size: number }> {
-  const { type, relation: given, via, target } = closureRules;
-  const [row] = await sql<{ found: boolean; size: number }[]>`
-    with recursive rules (type, relation, via, target) as (
-      select * from unnest(${sql.array([...type])}::text[], ${sql.array([...given])}::text[],
-                           ${sql.array([...via])}::text[], ${sql.array([...target])}::text[])
-    ),
-    reached (object, relation) as (
-      select ${object}::text collate "C", ${relation}::text collate "C"
-      union
-      select next.object collate "C", next.relation collate "C"
-      from reached, lateral (
-        select reached.object, rules.target
-        from rules
-        where rules.via = '' and rules.relation = reached.relation
-          and rules.type = split_part(reached.object, ':', 1)
-        union all
-        select split_part(tuples.subject, '#', 1), split_part(tuples.subject, '#', 2)
-        from relations.tuples
-        where tuples.object = reached.object and tuples.relation = reached.relation
-          and strpos(tuples.subject, '#') > 0
-        union all
-        select tuples.subject, rules.target
-        from rules
-        join relations.tuples on tuples.object = reached.object and tuples.relation = rules.via
-        where rules.via <> '' and rules.relation = reached.relation
-          and rules.type = split_part(reached.object, ':', 1)
-      ) as next (object, relation)
-    ),
-    bounded as (select object, relation from reached limit ${largestClosure + 1})
-    select (select count(*)::int from bounded) as size,
-      exists (
-        select from bounded
-        join relations.tuples using (object, relation)
-        where tuples.subject = any(${sql.array([...holders])}::text[])
-      ) as found`;
-  if (row === undefined) throw new RelationsUnavailableError();
-  return row;
 }
 
 /**
