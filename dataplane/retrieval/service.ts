@@ -25,6 +25,7 @@ import type { Relations } from '#relations/ports';
 import { analyse, analyseQuery } from '#search/analysis/analyse';
 import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
 import { settleRelationChanges } from './access/change-relations.ts';
+import { settleMoves } from './access/settle-moves.ts';
 import { removeContents } from './collections/remove-contents.ts';
 import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
 import { errorOf } from './http/error-of.ts';
@@ -259,9 +260,11 @@ function startWorker(
     onAttempt: metrics.attemptEnded,
     dropPartition,
     removals: [
+      // Before contents are removed: the store of rights shows whether a change of a deleted collection was made.
+      () => settleRelationChanges({ database, relations, audit }),
+      () => settleMoves({ database, relations, audit }),
       () => removeContents({ database, objects, relations, dropPartition }),
       clearLeft,
-      () => settleRelationChanges({ database, relations, audit }),
     ],
     onRemovalFailed: metrics.requestFailed,
     times: { ...ingestTimes, ...overrides.times },

@@ -18,6 +18,8 @@ export type ObjectWindow = {
   readonly limit: number;
 };
 
+export type Replacement = { readonly removed: readonly Tuple[]; readonly added: readonly Tuple[] };
+
 export type TuplePage = {
   readonly tuples: readonly Tuple[];
   /** Cursor for `after` of the next page; null on the last page. */
@@ -87,6 +89,12 @@ export type Relations = AsyncDisposable & {
 
   /** Removes 1 to 100 tuples atomically, `within` like grant. Absent tuples change nothing. */
   revoke(tuples: readonly Tuple[], within?: TransactionSql): Promise<void>;
+
+  /**
+   * Removes tuples and adds others, 1 to 100 together, atomically: no check sees one without the other. A tuple is in
+   * one of the two lists only. `within` like grant.
+   */
+  replace(change: Replacement, within?: TransactionSql): Promise<void>;
 
   /**
    * A page of tuples in the order of the store. A tuple that exists during the whole walk is returned exactly once; one

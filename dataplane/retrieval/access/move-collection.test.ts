@@ -1,28 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
+import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { insertCollection, openIngest } from '../ingest/testing/open-ingest.ts';
+import { changeEntry } from './change-entry.ts';
 import { hasRoomBelow, mostLevels, moveCollection } from './move-collection.ts';
+import { settleMoves } from './settle-moves.ts';
 
 const tenant = 'acme';
 const user = 'user:development%3Aacme|ann';
+
+const by = { author: { kind: 'claimed', name: 'ann' }, client: 'loopback', traceId: null } as const;
 
 async function open(count: number) {
   const opened = await openTestDatabase();
   const { database } = opened;
   await openIngest(database);
   const relations = await openPostgresRelations(database);
+  const audit = await openPostgresAudit(database, 'retrieval');
   const ids: string[] = [];
   for (let at = 0; at < count; at += 1) ids.push(await insertCollection(database));
-  const move = (collectionId: string | undefined, parentId: string | null | undefined) =>
-    moveCollection(database, relations, {
-      tenant,
-      collectionId: collectionId as string,
-      parentId: parentId as string,
-      note: async () => undefined,
-    });
-  return { database, relations, ids, move, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  const moveOf = (collectionId: string | undefined, parentId: string | null | undefined) => ({
+    tenant,
+    collectionId: collectionId as string,
+    parentId: parentId as string | null,
+    entry: changeEntry(
+      { action: 'collection.move', target: { type: 'collection', id: collectionId as string } },
+      by,
+      new Date(),
+    ),
+  });
+  const ports = { database, relations, audit };
+  return {
+    ...ports,
+    ports,
+    opened,
+    ids,
+    moveOf,
+    move: (...args: Parameters<typeof moveOf>) => moveCollection(ports, moveOf(...args)),
+    /** The targets of the entries, oldest first. */
+    async entries() {
+      const { entries } = await audit.read({ filter: {}, order: 'oldest', limit: 500 });
+      return entries.map(({ content }) => content.target?.id);
+    },
+    async parentOf(collectionId: string) {
+      const [row] = await database.sql<{ parent: string | null }[]>`
+        select parent_id as parent from retrieval.collections where collection_id = ${collectionId}`;
+      const tuples = await relations.tuplesOf(collectionObject(tenant, collectionId));
+      return [row?.parent, ...tuples.map(({ subject }) => subject)];
+    },
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}
+
+/** A store outside of the database of the service, as OpenFGA is, that is lost before or after it makes a change. */
+function lostStore(stored: Relations, when: 'before' | 'after'): Relations {
+  return {
+    ...stored,
+    joinsTransactions: false,
+    async replace(change) {
+      if (when === 'after') await stored.replace(change);
+      throw new RelationsUnavailableError('lost');
+    },
+  };
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('moves of collections'), () => {
@@ -74,5 +119,76 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('moves of collections'
     expect(await move(ids[1], null)).toBe('not_found');
     expect(await move(ids[0], '0190b0c2-7d3b-7a54-9a55-000000000001')).toBe('not_found');
     expect(await relations.tuplesOf(collectionObject(tenant, ids[0] as string))).toEqual([]);
+  });
+
+  test('a move of a process that is killed before its audit entry gets its parent and its entry, once', async () => {
+    await using opened = await open(3);
+    const { ids, move, moveOf, ports, entries, parentOf } = opened;
+    const [child = '', first = '', second = ''] = ids;
+    await move(child, first);
+    const program = fileURLToPath(new URL('../testing/move-and-die.ts', import.meta.url));
+    const { url, passwordFile } = opened.opened;
+    const args = [program, String(url), passwordFile, JSON.stringify(moveOf(child, second))];
+    const killed = spawn(process.execPath, args, { stdio: 'inherit' });
+    expect(await once(killed, 'exit')).toEqual([null, 'SIGKILL']);
+    expect(await parentOf(child)).toEqual([first, collectionObject(tenant, second)]);
+    expect(await entries()).toEqual([child]);
+    expect(await settleMoves(ports)).toBe(1);
+    expect(await settleMoves(ports)).toBe(0);
+    expect(await parentOf(child)).toEqual([second, collectionObject(tenant, second)]);
+    expect(await entries()).toEqual([child, child]);
+  });
+
+  test.each(['before', 'after'] as const)(
+    'a move to the top level whose store is lost %s the change is settled as the store shows it',
+    async (when) => {
+      await using opened = await open(2);
+      const { ids, move, moveOf, ports, entries, parentOf, relations } = opened;
+      const [child = '', parent = ''] = ids;
+      await move(child, parent);
+      const lost = moveCollection({ ...ports, relations: lostStore(relations, when) }, moveOf(child, null));
+      await expect(lost).rejects.toThrow(RelationsUnavailableError);
+      expect(await settleMoves(ports)).toBe(1);
+      expect(await settleMoves(ports)).toBe(0);
+      expect(await parentOf(child)).toEqual(
+        when === 'before' ? [parent, collectionObject(tenant, parent)] : [null],
+      );
+      expect(await entries()).toHaveLength(when === 'before' ? 1 : 2);
+    },
+  );
+
+  test('the next move of the tenant first settles the unfinished one, so that no cycle is created', async () => {
+    await using opened = await open(2);
+    const { ids, move, moveOf, ports, entries, relations } = opened;
+    const [a = '', b = ''] = ids;
+    const lost = moveCollection({ ...ports, relations: lostStore(relations, 'after') }, moveOf(a, b));
+    await expect(lost).rejects.toThrow(RelationsUnavailableError);
+    expect(await move(b, a)).toBe('circle');
+    expect(await entries()).toEqual([a]);
+    expect(await settleMoves(ports)).toBe(0);
+  });
+
+  test('a move in progress is not settled by another process', async () => {
+    await using opened = await open(2);
+    const { ids, moveOf, ports, entries, parentOf, relations } = opened;
+    const [child = '', parent = ''] = ids;
+    const [entered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow: Relations = {
+      ...relations,
+      joinsTransactions: false,
+      async replace(change) {
+        entered.resolve();
+        await released.promise;
+        await relations.replace(change);
+      },
+    };
+    const running = moveCollection({ ...ports, relations: slow }, moveOf(child, parent));
+    await entered.promise;
+    expect(await settleMoves(ports)).toBe(1);
+    expect(await entries()).toEqual([]);
+    released.resolve();
+    expect(await running).toBe('moved');
+    expect(await entries()).toEqual([child]);
+    expect(await parentOf(child)).toEqual([parent, collectionObject(tenant, parent)]);
   });
 });

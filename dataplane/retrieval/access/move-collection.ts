@@ -1,7 +1,9 @@
-import type { Relations, Tuple } from '#relations/ports';
+import type { AuditContent } from '#contracts/audit';
+import type { Replacement, Tuple } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
-import type { Database, Sql, TransactionSql } from '#sql/connect';
-import type { Note } from './change-entry.ts';
+import type { Sql, TransactionSql } from '#sql/connect';
+import type { ChangePorts } from './change-relations.ts';
+import { lockParents, settleTenant, storeParent } from './settle-moves.ts';
 
 /** Most levels of a tree of collections. */
 export const mostLevels = 10;
@@ -11,34 +13,35 @@ type Move = {
   readonly collectionId: string;
   /** Null for no parent. The caller must be allowed to write the parent. */
   readonly parentId: string | null;
-  readonly note: Note;
+  readonly entry: AuditContent;
 };
 
 /**
- * Moves a collection below another one of its tenant, or to the top level. Moves of a tenant are serialized, so that
- * two of them never create a cycle. Readers of the old parent lose their right before those of the new one gain theirs.
+ * Moves a collection below another one of its tenant, or to the top level, and adds the audit entry: both or neither. Moves
+ * of a tenant are serialized, so that two of them never create a cycle. Readers of the old parent lose their right when
+ * those of the new one gain theirs. A store outside of the database has no common transaction with it: there the move is
+ * stored before it is made, and one that was left is settled by the next move of the tenant, or by `settleMoves`.
  * @returns `circle` if the parent is the collection itself or below it, `too_deep` above `mostLevels`, and `not_found`
  * if one of them does not exist; nothing has changed then
- * @throws RelationsUnavailableError, SqlUnavailableError: the same move may be sent again
+ * @throws RelationsUnavailableError, SqlUnavailableError: the collection may have moved, and then gets its entry later; the
+ * same move may be sent again
  */
 export async function moveCollection(
-  database: Database,
-  relations: Relations,
-  { tenant, collectionId, parentId, note }: Move,
+  ports: ChangePorts,
+  { tenant, collectionId, parentId, entry }: Move,
 ): Promise<'moved' | 'circle' | 'too_deep' | 'not_found'> {
-  return database.sql.begin(async (sql) => {
+  return ports.database.sql.begin(async (sql) => {
     await lockParents(sql, tenant);
+    await settleTenant(ports, sql, tenant);
     const above = parentId === null ? [] : await withAncestors(sql, tenant, parentId);
     if (parentId !== null && above.length === 0) return 'not_found';
     if (above.includes(collectionId)) return 'circle';
     const height = await levelsFrom(sql, tenant, collectionId);
     if (height === 0) return 'not_found';
     if (above.length + height > mostLevels) return 'too_deep';
-    await replaceParent(sql, relations, { tenant, collectionId, parentId });
-    await sql`
-      update retrieval.collections set parent_id = ${parentId}, updated_at = clock_timestamp()
-      where collection_id = ${collectionId}`;
-    await note(sql);
+    await replaceParent(ports, sql, { tenant, collectionId, parentId, entry });
+    await storeParent(sql, { collectionId, parentId });
+    await ports.audit.append(sql, [entry]);
     return 'moved';
   });
 }
@@ -48,22 +51,29 @@ export async function hasRoomBelow(sql: Sql, tenant: string, parentId: string): 
   return (await withAncestors(sql, tenant, parentId)).length < mostLevels;
 }
 
-async function lockParents(sql: TransactionSql, tenant: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`retrieval parents of ${tenant}`}, 0))`;
-}
-
 async function replaceParent(
+  { database, relations }: ChangePorts,
   sql: TransactionSql,
-  relations: Relations,
-  { tenant, collectionId, parentId }: Omit<Move, 'note'>,
+  { tenant, collectionId, parentId, entry }: Move,
 ): Promise<void> {
   const object = collectionObject(tenant, collectionId);
-  const isParent = ({ relation }: Tuple): boolean => relation === 'parent';
-  const held = (await relations.tuplesOf(object)).filter(isParent);
+  const held = (await relations.tuplesOf(object)).filter(({ relation }) => relation === 'parent');
   const wanted = parentId === null ? undefined : collectionObject(tenant, parentId);
-  const old = held.filter(({ subject }) => subject !== wanted);
-  if (old.length > 0) await relations.revoke(old, sql);
-  if (wanted !== undefined) await relations.grant([{ subject: wanted, relation: 'parent', object }], sql);
+  const change = replacementOf(held, wanted === undefined ? [] : [{ subject: wanted, relation: 'parent', object }]);
+  if (change === undefined) return;
+  if (relations.joinsTransactions) return relations.replace(change, sql);
+  // Outside of this transaction: it must be there if the process dies after the next statement.
+  await database.sql`
+    insert into retrieval.collection_moves (collection_id, tenant, parent_id, entry)
+    values (${collectionId}, ${tenant}, ${parentId}, ${JSON.stringify(entry)})`;
+  await relations.replace(change);
+  await sql`delete from retrieval.collection_moves where collection_id = ${collectionId}`;
+}
+
+function replacementOf(held: readonly Tuple[], wanted: readonly Tuple[]): Replacement | undefined {
+  const lacks = (among: readonly Tuple[]) => (one: Tuple) => !among.some(({ subject }) => subject === one.subject);
+  const [removed, added] = [held.filter(lacks(wanted)), wanted.filter(lacks(held))];
+  return removed.length + added.length === 0 ? undefined : { removed, added };
 }
 
 /** The collection and its ancestors, nearest first; empty if it does not exist. A deleted ancestor still counts. */

@@ -1,8 +1,10 @@
+import type { AuditContent } from '#contracts/audit';
 import type { EnsureCollection, ManagedConflict } from '#contracts/managed-collections';
 import type { Relations, Tuple } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import type { Database, Sql } from '#sql/connect';
 import type { Note } from '../access/change-entry.ts';
+import type { ChangePorts } from '../access/change-relations.ts';
 import { hasRoomBelow, moveCollection } from '../access/move-collection.ts';
 import { type CollectionRecord, findCollection } from './collection-record.ts';
 import { createCollection } from './create-collection.ts';
@@ -16,7 +18,7 @@ type Declared = EnsureCollection & {
   readonly object: string;
   readonly owned: Tuple;
   /** The creation, a change of the declared place, or of the declared members. */
-  readonly note: { readonly create: Note<readonly Tuple[]>; readonly move: Note; readonly update: Note };
+  readonly note: { readonly create: Note<readonly Tuple[]>; readonly move: AuditContent; readonly update: Note };
 };
 
 type Ensured =
@@ -28,12 +30,13 @@ type Ensured =
  * is written without a difference. A collection of another manager is never changed, nor is one that was created over
  * HTTP and must not be adopted.
  */
-export async function ensureCollection(database: Database, relations: Relations, declared: Declared): Promise<Ensured> {
+export async function ensureCollection(ports: ChangePorts, declared: Declared): Promise<Ensured> {
+  const { database, relations } = ports;
   const { tenant, collectionId, manager, collection } = declared;
   const misplaced = await placeConflict(database.sql, relations, declared);
   if (misplaced !== undefined) return conflict(misplaced);
   const created = declared.adopt ? 'taken' : await create(database, relations, declared);
-  if (created !== 'taken') return place(database, relations, declared, created);
+  if (created !== 'taken') return place(ports, declared, created);
   const isOwner = await relations.check(declared.owned.subject, 'owner', declared.object);
   const { sql } = database;
   const present = await findCollection(sql, tenant, { id: collectionId });
@@ -49,7 +52,7 @@ export async function ensureCollection(database: Database, relations: Relations,
     if ((await updateCollection(database, at, members)) === 'taken') return conflict('name');
   }
   const changed = (await findCollection(sql, tenant, { id: collectionId })) ?? present;
-  return place(database, relations, declared, changed);
+  return place(ports, declared, changed);
 }
 
 /** Why a collection that is elsewhere cannot be moved to its declared place; asked before anything is written. */
@@ -69,17 +72,16 @@ async function placeConflict(
 
 /** A collection is created at the top level, where it has the fewest readers, and then moved to its declared place. */
 async function place(
-  database: Database,
-  relations: Relations,
-  { tenant, collectionId, parent_id: parentId, note: { move: note } }: Declared,
+  ports: ChangePorts,
+  { tenant, collectionId, parent_id: parentId, note: { move: entry } }: Declared,
   record: CollectionRecord,
 ): Promise<Ensured> {
   const parentManaged = parentId !== undefined;
-  if (record.parentManaged !== parentManaged) await keepPlacing(database.sql, { collectionId, parentManaged });
+  if (record.parentManaged !== parentManaged) await keepPlacing(ports.database.sql, { collectionId, parentManaged });
   if (parentId === undefined || parentId === record.parentId) {
     return { kind: 'ensured', record: { ...record, parentManaged } };
   }
-  const moved = await moveCollection(database, relations, { tenant, collectionId, parentId, note });
+  const moved = await moveCollection(ports, { tenant, collectionId, parentId, entry });
   if (moved === 'not_found') return conflict('parent_id');
   if (moved !== 'moved') return conflict('parent_tree');
   return { kind: 'ensured', record: { ...record, parentId, parentManaged } };

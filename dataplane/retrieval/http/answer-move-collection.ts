@@ -28,12 +28,7 @@ export async function answerMoveCollection(request: RetrievalRequest): Promise<R
   }
   const moving = { action: 'collection.move', target: { type: 'collection', id: collectionId } } as const;
   const entry = changeEntry(moving, authorOfRequest(request), service.clock.date());
-  const moved = await moveCollection(service.database, service.relations, {
-    tenant: caller.tenant,
-    collectionId,
-    parentId,
-    note: (sql) => service.audit.append(sql, [entry]),
-  });
+  const moved = await move(request, { tenant: caller.tenant, collectionId, parentId, entry });
   switch (moved) {
     case 'not_found':
       return failure('not_found');
@@ -45,5 +40,17 @@ export async function answerMoveCollection(request: RetrievalRequest): Promise<R
       const after = await findNamed(request, collectionId);
       return after.kind === 'error' ? after : success(collectionOf(after.collection));
     }
+  }
+}
+
+/** Longest wait for other changes of this process, milliseconds. */
+const waitMs = 10_000;
+
+async function move({ service }: RetrievalRequest, moving: Parameters<typeof moveCollection>[1]) {
+  const release = await service.creations.acquire(AbortSignal.timeout(waitMs));
+  try {
+    return await moveCollection(service, moving);
+  } finally {
+    release();
   }
 }

@@ -1,6 +1,7 @@
 import { type ApiTable, failure, type Parameter, success } from '#api/operation';
 import { readGates, writeGates } from '#api/table-parts';
 import { clientClassOf } from '#audit/client-class';
+import type { AuditContent } from '#contracts/audit';
 import {
   deletedCollectionSchema,
   ensureCollectionSchema,
@@ -132,7 +133,7 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
   const object = collectionObject(ofTenant, id);
   const release = await service.creations.acquire(AbortSignal.timeout(internalMs));
   try {
-    const ensured = await ensureCollection(service.database, service.relations, {
+    const ensured = await ensureCollection(service, {
       ...read.value,
       tenant: ofTenant,
       collectionId: id,
@@ -140,7 +141,7 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
       object,
       note: {
         create: noteOfTuples(request),
-        move: noteOf(request, 'collection.move'),
+        move: entryOf(request, 'collection.move'),
         update: noteOf(request, 'collection.update'),
       },
       owned: { subject: userSubject(owner), relation: 'owner', object },
@@ -206,11 +207,16 @@ async function remove(request: InternalRequest): Promise<RetrievalResponse> {
 }
 
 /** The holder of the service token is the operator, which acts for a resource. */
-function noteOf(request: InternalRequest, action: 'collection.move' | 'collection.update' | 'collection.delete'): Note {
-  const { service, path: at } = request;
-  const target = { type: 'collection', id: at('collection_id') } as const;
-  return (sql) =>
-    service.audit.append(sql, [changeEntry({ action, target }, operatorOf(request), service.clock.date())]);
+function entryOf(
+  request: InternalRequest,
+  action: 'collection.move' | 'collection.update' | 'collection.delete',
+): AuditContent {
+  const target = { type: 'collection', id: request.path('collection_id') } as const;
+  return changeEntry({ action, target }, operatorOf(request), request.service.clock.date());
+}
+
+function noteOf(request: InternalRequest, action: 'collection.update' | 'collection.delete'): Note {
+  return (sql) => request.service.audit.append(sql, [entryOf(request, action)]);
 }
 
 function noteOfTuples(request: InternalRequest): Note<readonly Tuple[]> {

@@ -311,6 +311,52 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await relations.check(ann, 'reader', 'collection:a')).toBe(false);
     });
 
+    test('a replacement removes and adds tuples, and absent and existing ones change nothing', async () => {
+      const [first, second] = [t('collection:a', 'parent', 'collection:c'), t('collection:b', 'parent', 'collection:c')];
+      await using relations = await given(first, t(ann, 'reader', 'collection:b'));
+      for (let sent = 0; sent < 2; sent += 1) {
+        await relations.replace({ removed: [first], added: [second] });
+        expect(await relations.tuplesOf('collection:c')).toEqual([second]);
+        expect(await relations.check(ann, 'reader', 'collection:c')).toBe(true);
+      }
+      await relations.replace({ removed: [second], added: [] });
+      expect(await relations.tuplesOf('collection:c')).toEqual([]);
+      await relations.replace({ removed: [], added: [first] });
+      expect(await relations.tuplesOf('collection:c')).toEqual([first]);
+    });
+
+    test('a replacement has 1 to 100 tuples, and none of them in both lists', async () => {
+      await using relations = await given(t(ann, 'view', 'agent:a0'));
+      const tuples = Array.from({ length: relationLimits.tuples + 1 }, (_, at) => t(ann, 'view', `agent:a${at}`));
+      const [old = t(ann, 'view', 'agent:a0'), ...others] = tuples;
+      await expect(relations.replace({ removed: [], added: [] })).rejects.toMatchObject({ code: 'too_many' });
+      await expect(relations.replace({ removed: [old], added: others })).rejects.toMatchObject({ code: 'too_many' });
+      await expect(relations.replace({ removed: [old], added: [old] })).rejects.toThrow('removed and added');
+      await relations.replace({ removed: [old], added: others.slice(1) });
+      expect(await allTuples(relations, relationLimits.page)).toHaveLength(relationLimits.tuples - 1);
+    });
+
+    test('no check sees a replacement in part', async () => {
+      const [first, second] = [t('collection:a', 'parent', 'collection:c'), t('collection:b', 'parent', 'collection:c')];
+      await using relations = await given(
+        first,
+        t(ann, 'reader', 'collection:a'),
+        t(ann, 'reader', 'collection:b'),
+      );
+      const done = new AbortController();
+      const seen = (async () => {
+        const parents = new Set<number>();
+        while (!done.signal.aborted) parents.add((await relations.tuplesOf('collection:c')).length);
+        return [...parents];
+      })();
+      for (let round = 0; round < 20; round += 1) {
+        const [removed, added] = round % 2 === 0 ? [[first], [second]] : [[second], [first]];
+        await relations.replace({ removed, added });
+      }
+      done.abort();
+      expect(await seen).toEqual([1]);
+    });
+
     test('grants and revokes of the same tuples at the same time all succeed, in any order of the tuples', async () => {
       await using relations = await given();
       const tuples = Array.from({ length: relationLimits.tuples }, (_, at) => t(ann, 'view', `agent:a${at}`));

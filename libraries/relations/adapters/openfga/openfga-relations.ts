@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FgaApiError, OpenFgaClient } from '@openfga/sdk';
 import { ConfigError } from '#kit/env/config-error';
 import type { TokenFile } from '#kit/http/token-file';
-import { checkChange, checkLimit } from '../../check-change.ts';
+import { checkChange, checkLimit, checkReplacement } from '../../check-change.ts';
 import { objectsWithin } from '../../objects-within.ts';
 import { type Relations, relationLimits, type Tuple } from '../../ports.ts';
 import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
@@ -169,6 +169,16 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
       const deletes = checkChange(given).map(keyOf);
       const conflict = { onMissingDeletes: sdk.ClientWriteRequestOnMissingDeletes.Ignore };
       await available(() => untilNoConflict(() => client().write({ deletes }, { conflict })));
+    },
+
+    async replace(change) {
+      const { removed, added } = checkReplacement(change);
+      const [writes, deletes] = [added.map(keyOf), removed.map(keyOf)];
+      const conflict = {
+        onDuplicateWrites: sdk.ClientWriteRequestOnDuplicateWrites.Ignore,
+        onMissingDeletes: sdk.ClientWriteRequestOnMissingDeletes.Ignore,
+      };
+      await available(() => untilNoConflict(() => client().write({ writes, deletes }, { conflict })));
     },
 
     async listTuples({ limit, after }) {

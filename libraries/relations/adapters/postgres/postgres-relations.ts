@@ -1,6 +1,6 @@
 import { type Database, type Sql, SqlUnavailableError } from '#sql/connect';
 import { migrate } from '#sql/migrate';
-import { checkChange, checkLimit } from '../../check-change.ts';
+import { checkChange, checkLimit, checkReplacement } from '../../check-change.ts';
 import { isGrantedOnly, model, type ObjectType } from '../../model.ts';
 import { objectsWithin } from '../../objects-within.ts';
 import type { Relations, TuplePage } from '../../ports.ts';
@@ -125,6 +125,25 @@ function postgresRelations(sql: Sql): Relations {
           )
           delete from relations.tuples
           where (object, relation, subject) in (select object, relation, subject from locked)`,
+      );
+    },
+
+    async replace(change, within) {
+      const { removed, added } = checkReplacement(change);
+      await available(
+        () => (within ?? sql)`
+          with locked as (
+            select object, relation, subject from relations.tuples
+            where (object, relation, subject) in (select * from ${columns(sql, removed)})
+            ${inKeyOrder(sql)} for update
+          ),
+          gone as (
+            delete from relations.tuples
+            where (object, relation, subject) in (select object, relation, subject from locked)
+          )
+          insert into relations.tuples (object, relation, subject)
+          select * from ${columns(sql, added)} as given (object, relation, subject)
+          ${inKeyOrder(sql)} on conflict do nothing`,
       );
     },
 
