@@ -27,7 +27,7 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
   /**
    * The code for an error that an operation throws, such as an unavailable dependency; undefined stands for `internal`.
    */
-  readonly errorOf: (error: unknown) => Code | undefined;
+  readonly errorOf: (error: unknown, traceId: string) => Code | undefined;
   /** Called after the answer of each operation. `code` is `none` for a success. */
   readonly onEnded: (ended: {
     readonly operation: Name;
@@ -38,7 +38,7 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
   /** Called before an operation answers with an error; the answer waits for it. It never rejects. */
   readonly onRefused?: ((refused: RefusedRequest<Caller, Code, Name>) => Promise<void>) | undefined;
   /** Called with the error that an operation threw when the answer is `internal`. */
-  readonly onInternalError: (operation: Name, error: unknown) => void;
+  readonly onInternalError: (operation: Name, error: unknown, traceId: string) => void;
   /** JSON documents by path, served without authentication, such as OpenAPI documents. */
   readonly documents?: Readonly<Record<string, Buffer>>;
 };
@@ -147,8 +147,8 @@ async function respond<Service, Caller, Code extends string, Name extends string
     const { incoming, traceId } = arrival;
     return await operation.run(guarded(operation.name, { service, incoming, traceId, ...provided }));
   } catch (error) {
-    const code = errorOf(error);
-    if (code === undefined) onInternalError(operation.name, error);
+    const code = errorOf(error, arrival.traceId);
+    if (code === undefined) onInternalError(operation.name, error, arrival.traceId);
     return failure(code ?? table.faults.internal);
   }
 }

@@ -55,10 +55,12 @@ export async function serveApi<Service, Caller, Code extends string, Name extend
     table,
     service,
     authorizer,
-    errorOf(error) {
+    errorOf(error, traceId) {
       const code = errorOf(error);
       onError?.(error);
-      if (code !== undefined) logger.warn('dependency_failed', { code, failure: describeFailure(error) });
+      if (code !== undefined) {
+        logger.warn('dependency_failed', { code, traceId, failure: describeFailure(error) });
+      }
       return code;
     },
     onEnded(ended) {
@@ -69,8 +71,8 @@ export async function serveApi<Service, Caller, Code extends string, Name extend
       await onRefused?.(refused);
       if (slowRefusalMs > 0 && lines.isFull(refused.code)) await pause(slowRefusalMs);
     },
-    onInternalError: (operation, error) =>
-      logger.error('operation_failed', { operation, failure: describeFailure(error) }),
+    onInternalError: (operation, error, traceId) =>
+      logger.error('operation_failed', { operation, traceId, failure: describeFailure(error) }),
     documents: Object.fromEntries(
       Object.entries(documents).map(([path, document]) => [path, Buffer.from(JSON.stringify(document))]),
     ),

@@ -72,9 +72,10 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
     const found = await store.get(command.operationId);
     return found?.accepted === true ? { kind: 'accepted', record: found } : { kind: 'refused', why };
   }
-  const record = await acceptWithRetries(ports, command.operationId, sent.written, retryUntil);
+  const record = await acceptWithRetries(ports, command, sent.written, retryUntil);
   if (record === undefined) return { kind: 'unknown' };
-  if (record.overridesFreeze) ports.logger.error('freeze_overridden', { operation: record.operationId });
+  if (record.overridesFreeze)
+    ports.logger.error('freeze_overridden', { operation: record.operationId, traceId: record.traceId });
   await recordRevisionNow(ports, { ...record, write: command.write }, sent.written);
   return { kind: 'accepted', record };
 }
@@ -122,7 +123,7 @@ async function sendWithRetries(
       return await sendWrite(client, command);
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
-      logger.warn('write_unanswered', { operation: command.operationId, code: error.code });
+      logger.warn('write_unanswered', { operation: command.operationId, traceId: command.traceId, code: error.code });
       if (clock.now() >= retryUntil) return undefined;
       await pause(Math.min(error.details.retryAfterMs ?? retryDelayMs, retryUntil - clock.now() + 1));
     }
@@ -135,7 +136,7 @@ async function sendWithRetries(
  */
 async function acceptWithRetries(
   { store, clock, logger }: CommandPorts,
-  operationId: string,
+  { operationId, traceId }: NewCommand,
   written: WrittenGeneration,
   retryUntil: number,
 ): Promise<CommandRecord | undefined> {
@@ -144,7 +145,7 @@ async function acceptWithRetries(
       return await store.accept(operationId, written);
     } catch (error) {
       if (!(error instanceof RecordsUnavailableError) || clock.now() >= retryUntil) throw error;
-      logger.warn('acceptance_not_noted', { operation: operationId });
+      logger.warn('acceptance_not_noted', { operation: operationId, traceId });
       await pause(retryDelayMs);
     }
   }
@@ -162,6 +163,7 @@ async function recordRevisionNow(
   } catch (error) {
     ports.logger.warn('recording_left_to_recovery', {
       operation: operation.operationId,
+      traceId: operation.traceId,
       failure: describeFailure(error),
     });
   }

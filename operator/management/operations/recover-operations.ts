@@ -23,11 +23,14 @@ export async function recoverOperations(ports: CommandPorts, between: () => Prom
     try {
       await recover(ports, operation);
     } catch (error) {
-      const { operationId } = operation;
-      ports.logger.warn('recovery_failed', { operation: operationId, failure: describeFailure(error) });
+      ports.logger.warn('recovery_failed', { ...placeOf(operation), failure: describeFailure(error) });
     }
   }
   return claimed.length;
+}
+
+function placeOf({ operationId, traceId }: OpenCommandRecord) {
+  return { operation: operationId, traceId };
 }
 
 async function recover(ports: CommandPorts, operation: OpenCommandRecord): Promise<void> {
@@ -42,26 +45,26 @@ async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): P
   const { operationId, createdAt } = operation;
   const written = (await findWritten(client, operation)) ?? (await sendAgain());
   if (written === undefined) return undefined;
-  logger.info('command_recovered', { operation: operationId });
+  logger.info('command_recovered', placeOf(operation));
   await store.accept(operationId, written);
-  if (operation.overridesFreeze) logger.error('freeze_overridden', { operation: operationId });
+  if (operation.overridesFreeze) logger.error('freeze_overridden', placeOf(operation));
   return written;
 
   async function sendAgain(): Promise<WrittenGeneration | undefined> {
     const limitMs = operation.kind === 'binding.unbind' ? unbindAgainMs : sendAgainMs;
     const isOld = clock.date().getTime() - createdAt.getTime() > limitMs;
     if (!isOld && !(await rights.has(operation.origin, rightOfAuthor(operation)))) {
-      logger.warn('recovery_without_right', { operation: operationId });
+      logger.warn('recovery_without_right', placeOf(operation));
       await store.finish(operationId, failedWith('not_executed', 'Its author has lost the right.'));
       return undefined;
     }
     if (!isOld && !(await isStillApproved(ports, operation))) {
-      logger.warn('recovery_without_approval', { operation: operationId });
+      logger.warn('recovery_without_approval', placeOf(operation));
       await store.finish(operationId, failedWith('not_executed', 'Its approval is not valid any more.'));
       return undefined;
     }
     if (!isOld && (await freezes.frozenUntil(operationId)) !== undefined) {
-      logger.warn('recovery_in_freeze', { operation: operationId });
+      logger.warn('recovery_in_freeze', placeOf(operation));
       await store.finish(operationId, failedWith('not_executed', 'A freeze window is in force.'));
       return undefined;
     }
