@@ -45,6 +45,26 @@ onResourceServers('commands that were in flight when their process was killed', 
     expect(await keyIsHeld(key)).toBe(true);
   });
 
+  test('a stored command that cannot be read stops the recovery of no other command', async () => {
+    const { sql } = world.api.database.database;
+    const unreadable = [createOf('unreadable-write'), createOf('unreadable-origin')];
+    for (const row of unreadable) await leave({ ...row, leaseSeconds: 60 });
+    const [write, origin] = unreadable.map(({ operationId }) => operationId);
+    await sql`update management.operations set write = 'no JSON' where operation_id = ${String(write)}`;
+    await sql`update management.operations set origin = '{' where operation_id = ${String(origin)}`;
+    await sql`
+      update management.operations set leased_until = now() - interval '1 second'
+      where operation_id in ${sql(unreadable.map(({ operationId }) => operationId))}`;
+    const row = createOf('beside-unreadable');
+    await leave(row);
+    expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded', result: { revision: 1 } });
+    const isLogged = () => world.api.replicas.some((replica) => replica.log().includes('operation_unreadable'));
+    await until('the row is in the log', isLogged);
+    await sql`
+      delete from management.operations
+      where operation_id in ${sql(unreadable.map(({ operationId }) => operationId))}`;
+  });
+
   test('a command older than fifteen minutes is not sent again, and its idempotency key can be used again', async () => {
     const row = { ...createOf('too-old'), ageMinutes: 16 };
     const key = await leave(row);

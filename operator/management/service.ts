@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
 import { openAuditExport } from '#audit/adapters/open-audit-export';
-import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { auditTables, openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
 import { createRefusalRecorder } from '#audit/record-refusals';
 import { startRetention } from '#audit/start-retention';
 import type { ProviderList } from '#contracts/management';
@@ -16,9 +16,11 @@ import { type Clock, systemClock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import { KubeError } from '#kube/client/kube-error';
+import { relationTables } from '#relations/adapters/open-relations';
 import { RelationsUnavailableError } from '#relations/ports';
 import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import { openServiceDatabase } from '#sql/open-service-database';
+import { watchTables } from '#sql/watch-tables';
 import { watchEnvironment } from '../environment/watch-environment.ts';
 import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
 import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
@@ -93,6 +95,7 @@ const requestTimeoutMs = 5_000;
 const slowRefusalMs = 500;
 /** The command with which remedies begin. */
 const program = 'portcullis';
+const service = 'management';
 const migrations = new URL('./migrations/', import.meta.url);
 
 /** Composes one replica. Disposing drains: commands in flight finish, then the loops, then the connections. */
@@ -103,7 +106,7 @@ export async function createManagementService(
 ): Promise<ManagementService> {
   await using parts = new AsyncDisposableStack();
   const { clock = systemClock } = overrides;
-  const logger = overrides.logger ?? createLogger({ service: 'management', level: config.logLevel });
+  const logger = overrides.logger ?? createLogger({ service, level: config.logLevel });
   const metrics = createManagementMetrics();
   const environment = parts.use(
     await watchEnvironment({ files: config.environment, logger, metrics: metrics.registry }),
@@ -111,7 +114,7 @@ export async function createManagementService(
   const approved = () => environment.current().approved;
   const database = parts.use(
     await openServiceDatabase({
-      service: 'management',
+      service,
       url: config.databaseUrl,
       passwordFile: secrets.databasePasswordFile,
       migrations,
@@ -154,7 +157,9 @@ export async function createManagementService(
       logger,
     }),
   );
-  const store = createOperationStore(database, audit, quotas);
+  const store = createOperationStore(database, audit, quotas, (operation) =>
+    logger.error('operation_unreadable', { operation }),
+  );
   const models = createModelReader({ client, caches, gateways, approved, store, program });
   const revisions = createRevisionRecorder(client, clock);
   const advance = createAdvancePolicy({ client, revisions, caches, store });
@@ -166,13 +171,13 @@ export async function createManagementService(
   const times = { recoverMs: overrides.recoverEveryMs ?? recoverEveryMs, sweepMs: overrides.sweepMs ?? sweepMs };
   const settling = parts.use(startSettling(commands, { caches, reader: models }, times));
   parts.use(startObserving({ client, caches, audit, store, clock, logger }));
-  const readiness = createManagementReadiness({
-    caches,
-    database,
-    metrics,
-    quotas,
-    onEmptied: () => endForNewStart(logger),
-  });
+  const tables = parts.use(
+    watchTables(database, {
+      schemas: [{ schema: service, folder: migrations }, auditTables, relationTables(config.relations)],
+      onChange: (missing) => onMissingTables(logger, missing),
+    }),
+  );
+  const readiness = createManagementReadiness({ caches, database, metrics, quotas, missingTables: tables.missing });
   const adminToken = openAdminToken(secrets);
   const management: Management = {
     client,
@@ -243,8 +248,16 @@ function openAdminToken({ adminTokenFile }: ManagementSecrets): TokenFile | unde
   return adminTokenFile === undefined ? undefined : openTokenFile(adminTokenFile);
 }
 
-/** Ends the process: a database that lost its data has neither tables nor permissions, and the next start creates both. */
-function endForNewStart(logger: Logger): void {
+/**
+ * Ends the process if the database was emptied: it has neither tables nor permissions, and the next start creates both. A
+ * database that lacks some tables is left as it is, for a restore: this replica is not ready, and says which.
+ */
+function onMissingTables(logger: Logger, missing: readonly string[]): void {
+  if (!missing.includes(`${service}.migrations`)) {
+    if (missing.length === 0) logger.info('database_complete');
+    else logger.error('database_incomplete', { tables: missing.join(' ') });
+    return;
+  }
   logger.error('database_emptied');
   queueMicrotask(() => {
     throw new Error('the database is empty');

@@ -84,3 +84,34 @@ test('changes of one model at the same time are one look, and all models are loo
   await until('all models were looked at', () => did.includes('look at all'));
   expect(did).toEqual(['look at m,n', 'look at all']);
 });
+
+test('a model that cannot be read does not hold up the operations on other models', async () => {
+  const ended: string[] = [];
+  const onModel = (id: string): OpenCommandRecord =>
+    ({
+      ...policyOperation(`on-${id}`),
+      target: { type: 'model', id },
+      write: { type: 'write_binding', objectName: id, uid: 'uid', generation: 1, spec: { contentProfile: null } },
+    }) as unknown as OpenCommandRecord;
+  const ports = {
+    clock: systemClock,
+    logger: silentLogger,
+    leaseMs: 1_000,
+    store: {
+      prune: async () => undefined,
+      claim: async () => [],
+      openOnModels: async () => ['broken', 'whole'].map(onModel),
+      finish: async (operationId: string) => ended.push(operationId),
+    },
+  } as unknown as CommandPorts;
+  const reader = {
+    read: async (id: string) => {
+      if (id === 'broken') throw new SyntaxError('not JSON');
+      return undefined;
+    },
+  };
+  const sources = { caches: { onModelChange: () => undefined }, reader };
+  await using _loop = startSettling(ports, sources, { recoverMs: hourMs, sweepMs: 20 });
+  await until('the operation on the other model ended', () => ended.length > 0);
+  expect(new Set(ended)).toEqual(new Set(['on-whole']));
+});

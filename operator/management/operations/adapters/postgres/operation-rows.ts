@@ -59,6 +59,21 @@ export function operationOfRow(row: OperationRow): CommandRecord {
   };
 }
 
+/** Rows that can be read. @param onUnreadable is called with the operation id of each other one */
+export function readableRows(
+  rows: readonly OpenOperationRow[],
+  onUnreadable: (operationId: string) => void,
+): readonly OpenCommandRecord[] {
+  return rows.flatMap((row) => {
+    try {
+      return [openOperationOfRow(row)];
+    } catch {
+      onUnreadable(row.operation_id);
+      return [];
+    }
+  });
+}
+
 export function openOperationOfRow(row: OpenOperationRow): OpenCommandRecord {
   return { ...operationOfRow(row), write: JSON.parse(row.write) as CommandWrite };
 }

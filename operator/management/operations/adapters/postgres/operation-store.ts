@@ -13,6 +13,7 @@ import {
   openOperationOfRow,
   operationColumns,
   operationOfRow,
+  readableRows,
 } from './operation-rows.ts';
 import { useApproval } from './use-approval.ts';
 
@@ -22,11 +23,15 @@ const operationDays = 30;
 /** How long the process that wrote a policy has to record its revision before recovery does, milliseconds. */
 const recordingMs = 3_000;
 
-/** Operations in PostgreSQL, in the schema `management`, over one pool, which the audit log of this service shares. */
+/**
+ * Operations in PostgreSQL, in the schema `management`, over one pool, which the audit log of this service shares.
+ * @param onUnreadable is called with the id of an open operation whose row cannot be read, each time that it is passed over
+ */
 export function createOperationStore(
   { sql }: Pick<Database, 'sql'>,
   audit: Pick<AuditLog, 'append'>,
   quotas: Pick<Quotas, 'exceededBy' | 'unseenMs'>,
+  onUnreadable: (operationId: string) => void,
 ): OperationStore {
   const columns = operationColumns(sql);
   /** The time in whole milliseconds, the precision of API answers. */
@@ -146,7 +151,7 @@ export function createOperationStore(
             and (not accepted or target_type = 'policy')
           order by created_at limit ${limit} for update skip locked)
         returning ${columns}, write`;
-      return rows.map(openOperationOfRow).toSorted((a, b) => Number(a.createdAt) - Number(b.createdAt));
+      return readableRows(rows, onUnreadable).toSorted((a, b) => Number(a.createdAt) - Number(b.createdAt));
     },
 
     async openOnModels(modelIds, limit) {
@@ -156,7 +161,7 @@ export function createOperationStore(
         select ${columns}, write from management.operations
         where state in ('pending', 'running') and accepted and target_type = 'model' ${only}
         order by created_at limit ${limit}`;
-      return rows.map(openOperationOfRow);
+      return readableRows(rows, onUnreadable);
     },
 
     async undecided() {
