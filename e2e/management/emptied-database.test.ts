@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { openManagementWorld } from './open-management-world.ts';
 
@@ -8,16 +9,37 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a database that is lo
     const { api } = world;
     const { id } = await world.createPolicy('guard');
     const [replica] = api.replicas;
-    const readyz = () => fetch(new URL('/readyz', String(replica?.ready['admin'])));
-    expect((await readyz()).status).toBe(200);
     const { sql } = api.database.database;
     await sql`drop schema management cascade`;
     await sql`drop schema relations cascade`;
-    await readyz().catch(() => undefined);
     expect(await replica?.exit()).toBe(1);
     expect(replica?.log()).toContain('database_emptied');
     await api.startReplica(0);
     expect(await api.call(`/api/v1/guardrail-policies/${id}`)).toMatchObject({ status: 200 });
+    expect(await world.savePolicy(id)).toBe(2);
+  });
+
+  test('a database that lacks tables is reported without a probe, requests are 503, and a restore is enough', async () => {
+    await using world = await openManagementWorld();
+    const { api } = world;
+    const { id } = await world.createPolicy('guard');
+    const [replica] = api.replicas;
+    const readyz = async () => (await fetch(new URL('/readyz', String(replica?.ready['admin'])))).status;
+    const { sql } = api.database.database;
+    expect(await readyz()).toBe(200);
+    await sql`alter schema relations rename to lost`;
+    await sql`alter table management.freezes rename to lost_freezes`;
+    const line = '"tables":"management.freezes relations.migrations relations.tuples"';
+    await until('the tables are in the log', () => replica?.log().includes(line) === true);
+    expect(await readyz()).toBe(503);
+    const read = await api.call(`/api/v1/guardrail-policies/${id}`);
+    expect([read.status, read.json.error.code]).toEqual([503, 'records_unavailable']);
+    await sql`alter schema lost rename to relations`;
+    const freezes = await api.call('/api/v1/freezes');
+    expect([freezes.status, freezes.json.error.code]).toEqual([503, 'records_unavailable']);
+    await sql`alter table management.lost_freezes rename to freezes`;
+    await until('the replica is ready', async () => (await readyz()) === 200);
+    expect(replica?.log()).toContain('database_complete');
     expect(await world.savePolicy(id)).toBe(2);
   });
 });

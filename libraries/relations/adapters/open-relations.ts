@@ -2,13 +2,23 @@ import { openTokenFile } from '#kit/http/token-file';
 import type { Database } from '#sql/connect';
 import type { Relations } from '../ports.ts';
 import { openOpenFgaRelations } from './openfga/openfga-relations.ts';
-import { openStoreRegistry } from './openfga/store-registry.ts';
-import { openPostgresRelations } from './postgres/postgres-relations.ts';
+import { openStoreRegistry, registryTables } from './openfga/store-registry.ts';
+import { openPostgresRelations, tupleTables } from './postgres/postgres-relations.ts';
 
 /** The store of permissions that the configuration selects. */
 export type RelationsChoice =
   | { readonly kind: 'postgres' }
   | { readonly kind: 'openfga'; readonly url: URL; readonly storeName: string };
+
+/** The schema that the store has in the database of the service, and its migrations. */
+export function relationTables({ kind }: RelationsChoice): { readonly schema: string; readonly folder: URL } {
+  switch (kind) {
+    case 'postgres':
+      return tupleTables;
+    case 'openfga':
+      return registryTables;
+  }
+}
 
 /**
  * Opens the store of permissions of a process. @throws RelationsUnavailableError, MigrationError, ConfigError

@@ -42,7 +42,7 @@ export function createManagementMetrics(): ManagementMetrics {
   });
   const database = registry.gauge({
     name: 'portcullis_management_database_answers',
-    help: '1 if the database answered the last readiness check of this replica, else 0.',
+    help: '1 if the database answered the last readiness check of this replica and lacks no table, else 0.',
     labels: {},
   });
   const emergencies = registry.counter({

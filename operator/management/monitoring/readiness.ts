@@ -20,19 +20,18 @@ export function createManagementReadiness(options: {
   readonly database: Database;
   readonly metrics: ManagementMetrics;
   readonly quotas: Pick<Quotas, 'used'>;
-  /** Called when the database answers but lacks the tables that existed at the start. */
-  readonly onEmptied: () => void;
+  /** Tables that the database lacks. */
+  readonly missingTables: () => readonly string[];
 }): ManagementReadiness {
-  const { caches, database, metrics, quotas, onEmptied } = options;
+  const { caches, database, metrics, quotas, missingTables } = options;
   let isWithdrawn = false;
 
   return {
     async problems() {
       if (isWithdrawn) return ['this process is shutting down'];
       const watched = caches.silenceMs() <= maxSilenceMs ? [] : ['the resource server does not respond'];
-      const state = await stateOf(database);
-      metrics.databaseAnswers(state !== 'away');
-      if (state === 'emptied') onEmptied();
+      const state = await stateOf(database, missingTables());
+      metrics.databaseAnswers(state === 'there');
       return [...watched, ...stateProblems[state]];
     },
     withdraw() {
@@ -48,12 +47,12 @@ export function createManagementReadiness(options: {
 const stateProblems = {
   there: [],
   away: ['the database does not answer'],
-  emptied: ['the database is empty'],
+  incomplete: ['the database lacks tables'],
 } as const;
 
-function stateOf({ sql }: Database): Promise<keyof typeof stateProblems> {
-  return sql`select to_regclass('management.migrations') is not null as there`.then(
-    ([row]) => (row?.['there'] === true ? 'there' : 'emptied'),
+function stateOf({ sql }: Database, missing: readonly string[]): Promise<keyof typeof stateProblems> {
+  return sql`select 1`.then(
+    () => (missing.length === 0 ? 'there' : 'incomplete'),
     () => 'away',
   );
 }

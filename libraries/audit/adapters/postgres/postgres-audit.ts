@@ -5,8 +5,8 @@ import { migrate } from '#sql/migrate';
 import type { AuditFilter, AuditLog } from '../../ports.ts';
 import { type AuditRow, entryOfRow } from './audit-row.ts';
 
-const schema = 'audit';
-const folder = new URL('./migrations/', import.meta.url);
+/** The schema of the audit log, and its migrations. */
+export const auditTables = { schema: 'audit', folder: new URL('./migrations/', import.meta.url) } as const;
 /** Entries that one statement adds or removes. */
 const batch = 500;
 
@@ -18,7 +18,7 @@ type Head = { readonly number: string; readonly hash: string };
  * @throws MigrationError, SqlUnavailableError
  */
 export async function openPostgresAudit(database: Database, chain: string): Promise<AuditLog> {
-  await migrate(database, { schema, folder });
+  await migrate(database, auditTables);
   await database.sql`
     insert into audit.chains (chain, removed_hash, hash) values (${chain}, ${auditGenesis}, ${auditGenesis})
     on conflict do nothing`;

@@ -13,7 +13,8 @@ export type StoreRegistry = {
   claim(key: string, storeId: string, instead: string | undefined): Promise<string>;
 };
 
-const folder = new URL('./migrations/', import.meta.url);
+/** The schema of the registry, and its migrations. */
+export const registryTables = { schema: 'openfga', folder: new URL('./migrations/', import.meta.url) } as const;
 
 /**
  * The registry in the database of the installation. Migrates its schema first. The caller disposes the database.
@@ -22,7 +23,7 @@ const folder = new URL('./migrations/', import.meta.url);
  */
 export async function openStoreRegistry(database: Database): Promise<StoreRegistry> {
   const { sql } = database;
-  await available(() => migrate(database, { schema: 'openfga', folder }));
+  await available(() => migrate(database, registryTables));
   const find = async (key: string): Promise<string | undefined> => {
     const [row] = await available(
       () => sql<{ storeId: string }[]>`select store_id as "storeId" from openfga.stores where key = ${key}`,

@@ -19,9 +19,8 @@ import { checkClosure } from './check-closure.ts';
 import { closureRules } from './closure.ts';
 import { heldAmong, nextHeld } from './held-objects.ts';
 
-/** The schema of the tuples. */
-const schema = 'relations';
-const folder = new URL('./migrations/', import.meta.url);
+/** The schema of the tuples, and its migrations. */
+export const tupleTables = { schema: 'relations', folder: new URL('./migrations/', import.meta.url) } as const;
 /** Most pairs of object and relation that one check visits; a chain that needs more is refused. */
 const largestClosure = 10_000;
 const allRelations = [...new Set(Object.values(model).flatMap((relations) => Object.keys(relations)))];
@@ -32,7 +31,7 @@ const allRelations = [...new Set(Object.values(model).flatMap((relations) => Obj
  * @throws MigrationError
  */
 export async function openPostgresRelations(database: Database): Promise<Relations> {
-  await available(() => migrate(database, { schema, folder }));
+  await available(() => migrate(database, tupleTables));
   return postgresRelations(database.sql);
 }
 
