@@ -33,9 +33,11 @@ export function createAdministratorAuthorizer(options: {
     async authorize(rawHeaders, asked) {
       const bearer = readBearer(rawHeaders);
       if (bearer.kind === 'refusal') return failure('unauthenticated');
-      const emergency = breakGlass.callerOf(bearer.token, asked.operation);
-      if (emergency === 'denied') return failure('permission_denied');
-      if (emergency !== undefined) return { kind: 'caller', caller: emergency };
+      const emergency = breakGlass.callerOf(bearer.token, asked.operation, rawHeaders);
+      if (emergency !== undefined) {
+        const { caller, isAllowed } = emergency;
+        return isAllowed ? { kind: 'caller', caller } : { ...failure('permission_denied'), caller };
+      }
       const identity = await verifier.verify(bearer.token);
       if (identity.kind === 'refusal') {
         return failure(identity.status === 503 ? 'identity_unavailable' : 'unauthenticated');

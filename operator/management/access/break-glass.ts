@@ -5,9 +5,14 @@ import type { ManagementCaller } from './management-caller.ts';
 /** Minimum length of the emergency credential, in characters. */
 const shortestBreakGlass = 32;
 
+type EmergencyUse = { readonly caller: ManagementCaller; readonly isAllowed: boolean };
+
 export type BreakGlass = {
-  /** The emergency caller; `denied` for another operation; undefined for any other token. */
-  callerOf(token: string, operation: string): ManagementCaller | 'denied' | undefined;
+  /**
+   * The emergency caller, and whether it may ask for the operation; undefined for any other token.
+   * @param request the raw headers, which identify the request: it is one use, however often it is asked about
+   */
+  callerOf(token: string, operation: string, request: readonly string[]): EmergencyUse | undefined;
 };
 
 const caller: ManagementCaller = {
@@ -27,13 +32,15 @@ export function createBreakGlass(
   operations: readonly string[],
   onUsed: (used: { readonly operation: string; readonly isAllowed: boolean }) => void,
 ): BreakGlass {
+  const noted = new WeakSet<readonly string[]>();
   return {
-    callerOf(token, operation) {
+    callerOf(token, operation, request) {
       const expected = contentOf(file);
       if (expected === undefined || !timingSafeEqual(hashOf(token), hashOf(expected))) return undefined;
       const isAllowed = operations.includes(operation);
-      onUsed({ operation, isAllowed });
-      return isAllowed ? caller : 'denied';
+      if (!noted.has(request)) onUsed({ operation, isAllowed });
+      noted.add(request);
+      return { caller, isAllowed };
     },
   };
 }
