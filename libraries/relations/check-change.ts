@@ -1,4 +1,4 @@
-import { type Replacement, relationLimits } from './ports.ts';
+import { relationLimits, type TupleReplacement } from './ports.ts';
 import { RelationsModelError } from './relations-error.ts';
 import { checkTuple, type Tuple } from './tuple.ts';
 
@@ -19,7 +19,7 @@ export function checkChange(tuples: readonly Tuple[]): readonly Tuple[] {
  * Validates and deduplicates the tuples of a replacement.
  * @throws RelationsModelError
  */
-export function checkReplacement({ removed, added }: Replacement): Replacement {
+export function checkReplacement({ removed, added }: TupleReplacement): TupleReplacement {
   const all = checkChange([...removed, ...added]);
   const isRemoved = new Set(removed.map(keyOf));
   const both = added.find((tuple) => isRemoved.has(keyOf(tuple)));

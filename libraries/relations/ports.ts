@@ -18,7 +18,7 @@ export type ObjectWindow = {
   readonly limit: number;
 };
 
-export type Replacement = { readonly removed: readonly Tuple[]; readonly added: readonly Tuple[] };
+export type TupleReplacement = { readonly removed: readonly Tuple[]; readonly added: readonly Tuple[] };
 
 export type TuplePage = {
   readonly tuples: readonly Tuple[];
@@ -94,7 +94,7 @@ export type Relations = AsyncDisposable & {
    * Removes tuples and adds others, 1 to 100 together, atomically: no check sees one without the other. A tuple is in
    * one of the two lists only. `within` like grant.
    */
-  replace(change: Replacement, within?: TransactionSql): Promise<void>;
+  replace(change: TupleReplacement, within?: TransactionSql): Promise<void>;
 
   /**
    * A page of tuples in the order of the store. A tuple that exists during the whole walk is returned exactly once; one

@@ -1,5 +1,5 @@
 import type { AuditContent } from '#contracts/audit';
-import type { Replacement, Tuple } from '#relations/ports';
+import type { Tuple, TupleReplacement } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import type { Sql, TransactionSql } from '#sql/connect';
 import type { ChangePorts } from './change-relations.ts';
@@ -70,7 +70,7 @@ async function replaceParent(
   await sql`delete from retrieval.collection_moves where collection_id = ${collectionId}`;
 }
 
-function replacementOf(held: readonly Tuple[], wanted: readonly Tuple[]): Replacement | undefined {
+function replacementOf(held: readonly Tuple[], wanted: readonly Tuple[]): TupleReplacement | undefined {
   const lacks = (among: readonly Tuple[]) => (one: Tuple) => !among.some(({ subject }) => subject === one.subject);
   const [removed, added] = [held.filter(lacks(wanted)), wanted.filter(lacks(held))];
   return removed.length + added.length === 0 ? undefined : { removed, added };
