@@ -7,7 +7,7 @@ import {
   approvalsSchema,
   changedApprovalRuleSchema,
 } from '#contracts/approvals';
-import type { AuditAuthor } from '#contracts/audit';
+import { type AuditAuthor, auditAuthorName } from '#contracts/audit';
 import { CliError } from '../errors/cli-error.ts';
 import {
   type ManagementCommandOptions,
@@ -60,15 +60,7 @@ function rowOf({ id, kind, target, after, requester, approver, expiresAt }: Appr
 }
 
 function nameOf(author: AuditAuthor): string {
-  switch (author.kind) {
-    case 'token':
-      return author.subject;
-    case 'claimed':
-    case 'service':
-      return author.name;
-    case 'unknown':
-      return 'unknown';
-  }
+  return auditAuthorName(author) ?? 'unknown';
 }
 
 async function approve(id: string, options: Options): Promise<void> {

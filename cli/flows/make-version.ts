@@ -6,7 +6,7 @@ import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import { requiredThings } from '#flow/loader/required-things';
 import type { SourceProblem } from '#flow/source/problem';
 import type { JsonValue } from '#kit/json/json-value';
-import type { AgentVersion, AgentVersionSpec } from '#resources/agent-version';
+import { type AgentVersion, type AgentVersionSpec, requirementKinds } from '#resources/agent-version';
 import { apiVersion, kinds } from '#resources/kinds';
 
 /** The texts of one folder. */
@@ -39,7 +39,7 @@ export function makeVersion(flow: LoadedFlow, texts: VersionTexts, name: string 
   const spec: AgentVersionSpec = {
     agent: agent.name,
     guardrails: { input: guardrailOf(guardrails.input), output: guardrailOf(guardrails.output) },
-    requires: requires.map(({ kind, name: required }) => ({ kind: kindOf[kind], name: required })),
+    requires: requires.map(({ kind, name: required }) => ({ kind: requirementKinds[kind], name: required })),
     limits,
     lowCode: {
       flow: texts.flow,
@@ -51,16 +51,6 @@ export function makeVersion(flow: LoadedFlow, texts: VersionTexts, name: string 
   const metadata = { name: name ?? `${agent.name}-${flow.source.metadata.version}` };
   return { ok: true, version: { apiVersion, kind: kinds.agentVersion.kind, metadata, spec } };
 }
-
-const kindOf = {
-  model: 'Model',
-  collection: 'Collection',
-  connection: 'Connection',
-  mcp: 'Mcp',
-  agent: 'Agent',
-  memory: 'Memory',
-  policy: 'Policy',
-} as const satisfies Record<PublishManifest['requires'][number]['kind'], AgentVersionSpec['requires'][number]['kind']>;
 
 function guardrailOf(guardrail: PublishManifest['guardrails']['input']): AgentVersionSpec['guardrails']['input'] {
   if (guardrail === 'None') return { mode: 'None' };

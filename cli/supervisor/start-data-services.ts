@@ -30,16 +30,19 @@ type ServiceOptions = {
 };
 
 /** Which of the services that call models are started. */
-type DataServices = {
+export type DataServices = {
+  /** Whether documents can be searched. */
   readonly retrieval: boolean;
   /** The served policy that judges documents; undefined if they are not judged. */
   readonly guardDocuments: string | undefined;
   readonly memory: boolean;
-  /** The served policy that judges what users say; undefined if it is not judged. */
+  /** The served policy that judges what users say to the memory service; undefined if it is not judged. */
   readonly guardMemories: string | undefined;
+  /** Whether the agent catalogue is started, which requires agents. */
   readonly catalogue: boolean;
   /** The served policy that judges the texts of cards; undefined if they are not judged. */
   readonly guardCards: string | undefined;
+  /** Whether the gateways serve agents. */
   readonly agents: boolean;
 };
 

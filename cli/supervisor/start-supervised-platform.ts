@@ -25,11 +25,12 @@ import {
 } from './platform-processes.ts';
 import { retryWithOtherPorts } from './retry-with-other-ports.ts';
 import { type ConsoleStart, startConsole } from './start-console.ts';
-import { type DataServicesStart, startDataServices } from './start-data-services.ts';
+import { type DataServices, type DataServicesStart, startDataServices } from './start-data-services.ts';
 import { type ManagementStart, plannedDatabase, startDatabase, startManagement } from './start-management.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
-type PlatformOptions = {
+/** Each of the data services requires a database. */
+type PlatformOptions = DataServices & {
   readonly data: DataDirectory;
   /** Port of the first gateway, the others on the following ones; 0 takes the ports of the last start. */
   readonly port: number;
@@ -38,21 +39,8 @@ type PlatformOptions = {
   readonly gateways: number;
   /** Whether policies can also be managed over HTTP, which requires a database. */
   readonly management: boolean;
-  /** Whether documents can be searched, which requires a database. */
-  readonly retrieval: boolean;
-  /** The served policy that judges documents; undefined if they are not judged. */
-  readonly guardDocuments: string | undefined;
-  readonly memory: boolean;
-  /** The served policy that judges what users say to the memory service; undefined if it is not judged. */
-  readonly guardMemories: string | undefined;
-  /** Whether the agent catalogue is started, which needs agents. */
-  readonly catalogue: boolean;
-  /** The served policy that judges what the catalogue shows of agents; undefined if it is not judged. */
-  readonly guardCards: string | undefined;
   /** Whether the console is started, which requires policy management. */
   readonly console: boolean;
-  /** Whether the gateways serve agents, which requires a database. */
-  readonly agents: boolean;
   readonly say: (sentence: string) => void;
   /** A process that does not answer its health endpoint for this long is killed and restarted. */
   readonly hungAfterMs: number;

@@ -1,9 +1,8 @@
 import type { CheckClient } from '#checks/client';
 import { createAgentCallVerifier } from '#identity/agent-call-token';
 import { createConnectionTokenVerifier } from '#identity/connection-token';
-import { createVerifier } from '#identity/create-verifier';
 import { type GatewayKeyRing, openGatewayKeyRing } from '#identity/gateway-key-ring';
-import { readIssuersFile } from '#identity/issuers-file';
+import { openIssuersVerifier } from '#identity/open-issuers-verifier';
 import { createRunGrantVerifier } from '#identity/run-grant';
 import type { Logger } from '#kit/log/logger';
 import type { Metrics } from '#kit/metrics/metrics';
@@ -141,10 +140,8 @@ async function identifierOf(
     logger.warn('development_identity', {});
     return identifyByHeaders(agents);
   }
-  const issuers = await readIssuersFile(identity.issuersFile);
-  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: identity.issuersFile });
-  const onUnavailable = (issuer: string): void => logger.warn('keys_unavailable', { issuer });
-  return identifyByToken(createVerifier({ issuers, onUnavailable }), agents);
+  const { verifier } = await openIssuersVerifier(identity.issuersFile, { logger, onUnavailable: () => undefined });
+  return identifyByToken(verifier, agents);
 }
 
 function budgetsIn(

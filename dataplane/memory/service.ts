@@ -1,8 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
-import { openAuditExport } from '#audit/adapters/open-audit-export';
-import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
-import { startRetention } from '#audit/start-retention';
+import { openServiceAudit } from '#audit/adapters/open-service-audit';
 import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { startWorkLoop } from '#kit/concurrency/work-loop';
@@ -97,18 +95,13 @@ export async function createMemoryService(
     }),
   );
   const clock = systemClock;
-  const audit = await openPostgresAudit(database, 'memory');
-  parts.use(startRetention(audit, { days: config.auditDays, clock, logger }));
-  const exported = parts.use(
-    openAuditExport(config.auditExport, {
-      database,
-      chain: 'memory',
-      holder: uuid(),
-      metrics: metrics.auditExport,
-      clock,
-      logger,
-    }),
-  );
+  const { audit, exported } = await openServiceAudit(config, parts, {
+    chain: 'memory',
+    database,
+    metrics: metrics.auditExport,
+    clock,
+    logger,
+  });
   const profiles = parts.use(
     await followProfiles({
       path: config.modelsFile,

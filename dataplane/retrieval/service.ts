@@ -1,9 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
-import { openAuditExport } from '#audit/adapters/open-audit-export';
-import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { openServiceAudit } from '#audit/adapters/open-service-audit';
 import { createRefusalRecorder } from '#audit/record-refusals';
-import { startRetention } from '#audit/start-retention';
 import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { evaluationLimits } from '#contracts/retrieval-evaluation';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
@@ -90,18 +88,13 @@ export async function createRetrievalService(
     }),
   );
   const clock = systemClock;
-  const audit = await openPostgresAudit(database, 'retrieval');
-  parts.use(startRetention(audit, { days: config.auditDays, clock, logger }));
-  const exported = parts.use(
-    openAuditExport(config.auditExport, {
-      database,
-      chain: 'retrieval',
-      holder: uuid(),
-      metrics: metrics.auditExport,
-      clock,
-      logger,
-    }),
-  );
+  const { audit, exported } = await openServiceAudit(config, parts, {
+    chain: 'retrieval',
+    database,
+    metrics: metrics.auditExport,
+    clock,
+    logger,
+  });
   const onAuditFailure = (error: unknown): void =>
     logger.warn('audit_not_written', { failure: describeFailure(error) });
   const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));

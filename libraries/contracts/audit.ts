@@ -67,6 +67,19 @@ export const auditAuthorSchema = z
   );
 export type AuditAuthor = z.output<typeof auditAuthorSchema>;
 
+/** The name of an author; undefined where the entry names none. */
+export function auditAuthorName(author: AuditAuthor): string | undefined {
+  switch (author.kind) {
+    case 'token':
+      return author.subject;
+    case 'claimed':
+    case 'service':
+      return author.name;
+    case 'unknown':
+      return undefined;
+  }
+}
+
 export const auditStateSchema = z
   .strictObject({
     policyId: z.string().nullable(),

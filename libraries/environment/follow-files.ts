@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { ConfigError } from '#kit/env/config-error';
+import { fileStamp } from '#kit/files/file-stamp';
 import { wait } from '#kit/time/wait';
 
 /** The current content of some files of the environment. */
@@ -87,8 +88,7 @@ async function stampsOf(paths: readonly string[]): Promise<Stamps> {
 
 async function stampOf(path: string): Promise<string | undefined> {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join(':');
+    return fileStamp(await stat(path, { bigint: true }));
   } catch {
     return undefined;
   }

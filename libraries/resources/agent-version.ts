@@ -3,6 +3,17 @@ import { codePoints } from '#contracts/code-points';
 import { flowLimits } from '#contracts/flow-limits';
 import { conditionsSchema, digestSchema, nameSchema, observedGenerationSchema, resourceSchema } from './metadata.ts';
 
+/** The kinds of requirements: as a manifest has them, and as an AgentVersion does. */
+export const requirementKinds = {
+  model: 'Model',
+  collection: 'Collection',
+  connection: 'Connection',
+  mcp: 'Mcp',
+  agent: 'Agent',
+  memory: 'Memory',
+  policy: 'Policy',
+} as const;
+
 const { requestBytes, concurrency } = flowLimits.manifest;
 const { timeoutMs } = flowLimits.run;
 
@@ -102,9 +113,7 @@ const agentVersionSpecSchema = z
     requires: z
       .array(
         z.strictObject({
-          kind: z
-            .enum(['Model', 'Collection', 'Connection', 'Mcp', 'Agent', 'Memory', 'Policy'])
-            .describe('kind is the kind of the required service.'),
+          kind: z.enum(Object.values(requirementKinds)).describe('kind is the kind of the required service.'),
           name: requiredName.describe('name is its name.'),
         }),
       )

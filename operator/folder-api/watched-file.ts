@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { fileStamp } from '#kit/files/file-stamp';
 import { type Manifest, type ManifestProblem, maxManifestBytes, readManifests } from '#kube/apply/read-manifests';
 
 /** Content of a file that was read whole. */
@@ -30,7 +31,7 @@ export async function lookAtFile(path: string, options: LookOptions): Promise<Fi
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const before = await file.stat({ bigint: true });
     if (!before.isFile()) return { state: 'vanished' };
-    const stamp = stampOf(before);
+    const stamp = fileStamp(before);
     if (stamp === options.known) return { state: 'unchanged' };
     const changedAt = before.mtimeMs > before.ctimeMs ? before.mtimeMs : before.ctimeMs;
     const age = options.now.getTime() - Number(changedAt);
@@ -39,7 +40,7 @@ export async function lookAtFile(path: string, options: LookOptions): Promise<Fi
       return { state: 'read', stamp, content: refused(`the file is over ${maxManifestBytes} bytes`) };
     }
     const bytes = await file.readFile();
-    if (stampOf(await file.stat({ bigint: true })) !== stamp) return { state: 'unsettled' };
+    if (fileStamp(await file.stat({ bigint: true })) !== stamp) return { state: 'unsettled' };
     const { resources, problems } = readManifests(bytes);
     return { state: 'read', stamp, content: { manifests: resources, problems } };
   } catch (error) {
@@ -49,10 +50,6 @@ export async function lookAtFile(path: string, options: LookOptions): Promise<Fi
     if (code === options.known) return { state: 'unchanged' };
     return { state: 'read', stamp: code, content: refused(`the file cannot be read: ${code}`) };
   }
-}
-
-function stampOf(stat: { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint }): string {
-  return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':');
 }
 
 function refused(message: string): FileContent {

@@ -1,9 +1,8 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
-import { openAuditExport } from '#audit/adapters/open-audit-export';
-import { auditTables, openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { openServiceAudit } from '#audit/adapters/open-service-audit';
+import { auditTables } from '#audit/adapters/postgres/postgres-audit';
 import { createRefusalRecorder } from '#audit/record-refusals';
-import { startRetention } from '#audit/start-retention';
 import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { classifierProfile, detectorContract } from '#contracts/policy';
@@ -142,21 +141,16 @@ export async function createManagementService(
   const caches = parts.use(startManagementCaches({ client, logger, clock }));
   const quotas = createQuotas(caches, config.quotas);
   const gateways = parts.use(openGateways(config, { client, clock, logger }));
-  const audit = await openPostgresAudit(database, 'management');
+  const { audit, exported } = await openServiceAudit(config, parts, {
+    chain: 'management',
+    database,
+    metrics: metrics.auditExport,
+    clock,
+    logger,
+  });
   const onAuditFailure = (error: unknown): void =>
     logger.warn('audit_not_written', { failure: describeFailure(error) });
   const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
-  parts.use(startRetention(audit, { days: config.auditDays, clock, logger }));
-  const exported = parts.use(
-    openAuditExport(config.auditExport, {
-      database,
-      chain: 'management',
-      holder: uuid(),
-      metrics: metrics.auditExport,
-      clock,
-      logger,
-    }),
-  );
   const store = createOperationStore(database, audit, quotas, (operation) =>
     logger.error('operation_unreadable', { operation }),
   );

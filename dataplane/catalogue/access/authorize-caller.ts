@@ -1,36 +1,20 @@
 import { failure } from '#api/operation';
-import { createVerifier, type Verifier } from '#identity/create-verifier';
+import type { Verifier } from '#identity/create-verifier';
 import type { IdentityMode } from '#identity/identity-settings';
-import { readIssuersFile } from '#identity/issuers-file';
+import { openIssuersVerifier, type VerifierParts } from '#identity/open-issuers-verifier';
 import { personOfHeaders, tenantOfPerson } from '#identity/person-headers';
 import { readBearer } from '#identity/read-bearer';
 import { headerValues } from '#kit/http/raw-headers';
-import type { Logger } from '#kit/log/logger';
 import type { CatalogueAuthorizer } from './catalogue-caller.ts';
-
-type AuthorizerParts = {
-  readonly logger: Pick<Logger, 'warn'>;
-  /** The keys of an issuer could not be fetched. */
-  readonly onUnavailable: (issuer: string) => void;
-};
 
 /** The authorizer of the settings. @throws ConfigError if the file of issuers cannot be used */
 export async function openCatalogueAuthorizer(
-  identity: IdentityMode,
-  { logger, onUnavailable }: AuthorizerParts,
+  { mode, issuersFile }: IdentityMode,
+  parts: VerifierParts,
 ): Promise<CatalogueAuthorizer> {
-  const { mode, issuersFile } = identity;
-  if (mode === 'development') logger.warn('development_identity', {});
+  if (mode === 'development') parts.logger.warn('development_identity', {});
   if (issuersFile === undefined) return byHeaders;
-  const issuers = await readIssuersFile(issuersFile);
-  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: issuersFile });
-  const verifier = createVerifier({
-    issuers,
-    onUnavailable(issuer) {
-      logger.warn('keys_unavailable', { issuer });
-      onUnavailable(issuer);
-    },
-  });
+  const { verifier } = await openIssuersVerifier(issuersFile, parts);
   // A gateway in development mode signs for people that nothing has authenticated.
   const isDevelopment = (issuer: string): boolean => issuer.startsWith('development:');
   if (mode === 'production') return byToken(verifier, (issuer) => !isDevelopment(issuer));

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import {
-  type AuditAuthor,
   type AuditChain,
   type AuditEntry,
   type AuditOutcome,
   auditActions,
+  auditAuthorName,
   auditOutcomes,
 } from '#contracts/audit';
 import type { ProofEvent } from '../clients/prove-audit-log.ts';
@@ -109,19 +109,6 @@ function operationLink({ operationPages: own }: Words, { operationId, target }: 
 function queryOf(filters: AuditPageFilters, cursor?: string): string {
   const given = Object.entries({ ...filters, cursor: cursor ?? '' }).filter(([, value]) => value !== '');
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-}
-
-/** The name of an author; undefined where the entry names none. */
-export function auditAuthorName(author: AuditAuthor): string | undefined {
-  switch (author.kind) {
-    case 'token':
-      return author.subject;
-    case 'claimed':
-    case 'service':
-      return author.name;
-    case 'unknown':
-      return undefined;
-  }
 }
 
 /** The state of a proof; each one replaces the one before. */

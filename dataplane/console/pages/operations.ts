@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
+import { auditAuthorName } from '#contracts/audit';
 import { operationKinds, operationStates } from '#contracts/management';
 import type { ListedOperation } from '#contracts/operations';
 import type { Words } from '../words/en.ts';
-import { auditAuthorName } from './audit.ts';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';

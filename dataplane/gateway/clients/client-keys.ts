@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { readFileStamp } from '#kit/files/file-stamp';
 import { bearerToken } from '#kit/http/bearer';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
@@ -49,7 +50,7 @@ const lookEveryMs = 1_000;
  * @throws ClientKeysError when the file cannot be used at startup
  */
 export function openClientKeys(path: string, { clock = systemClock, onProblem }: ClientKeysOptions = {}): ClientKeys {
-  let stamp = stampOf(path);
+  let stamp = readFileStamp(path);
   let lookedAt = clock.now();
   const first = load(path, new Map());
   const [problem] = first.problems;
@@ -59,7 +60,7 @@ export function openClientKeys(path: string, { clock = systemClock, onProblem }:
   function current(): Clients {
     if (clock.now() - lookedAt < lookEveryMs) return clients;
     lookedAt = clock.now();
-    const found = stampOf(path);
+    const found = readFileStamp(path);
     if (found === stamp) return clients;
     stamp = found;
     try {
@@ -112,15 +113,6 @@ function load(path: string, before: Clients): { readonly clients: Clients; reado
   for (const digest of repeated) clients.delete(digest);
   if (clients.size === 0 && problems.length === 0) throw new ClientKeysError('empty', path, 'holds no key');
   return { clients, problems };
-}
-
-function stampOf(path: string): string {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join(':');
-  } catch {
-    return 'absent';
-  }
 }
 
 function digestOf(key: string): string {

@@ -16,15 +16,7 @@ export type PackCandidate = {
 export type Packed = { readonly context: string; readonly tokens: number; readonly ids: readonly string[] };
 
 /** A part of the context: chunks of one document that touch or overlap. */
-type Block = {
-  readonly doc: string;
-  readonly title: string | null;
-  readonly heading: string | null;
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  readonly ids: readonly string[];
-};
+type Block = Omit<PackCandidate, 'id'> & { readonly ids: readonly string[] };
 
 const between = '\n\n';
 

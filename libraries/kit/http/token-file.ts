@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { readFileStamp } from '../files/file-stamp.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 
 type TokenFileFault = 'unreadable' | 'empty' | 'too_many_lines';
@@ -51,7 +52,7 @@ export function openTokenFile(path: string, clock: Clock = systemClock): TokenFi
   function current(): Content {
     if (clock.now() - checkedAt < CHECK_EVERY_MS) return content;
     checkedAt = clock.now();
-    if (stampOf(path) !== content.stamp || content.error !== undefined) content = load(path);
+    if (readFileStamp(path) !== content.stamp || content.error !== undefined) content = load(path);
     return content;
   }
 
@@ -76,7 +77,7 @@ export function openTokenFile(path: string, clock: Clock = systemClock): TokenFi
 }
 
 function load(path: string): Content {
-  const stamp = stampOf(path);
+  const stamp = readFileStamp(path);
   try {
     const tokens = tokensOf(readFileSync(path, 'utf8'));
     if (tokens.length === 0) return { stamp, tokens: [], error: new TokenFileError('empty', path) };
@@ -92,14 +93,4 @@ function tokensOf(text: string): Token[] {
     const [word] = line.trim().split(/\s+/);
     return word === undefined || word === '' ? [] : [{ text: word, bytes: Buffer.from(word) }];
   });
-}
-
-/** Changes when the file is written or replaced; a mounted Secret gets a new inode. */
-function stampOf(path: string): string {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join(':');
-  } catch {
-    return 'absent';
-  }
 }

@@ -3,7 +3,7 @@ import type { ServedTarget } from '#contracts/served-target';
 import { compareVersions, isVersion } from '#kube/watch/compare-versions';
 import type { Agent } from '#resources/agent';
 import type { AgentRoute, AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
-import type { AgentVersion } from '#resources/agent-version';
+import { type AgentVersion, requirementKinds } from '#resources/agent-version';
 import type { GatewayReport } from '#resources/gateway-report';
 import { operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -91,21 +91,11 @@ function provedNow(
     modes: [...modes],
     address,
     ...(hasCard ? { cardDigest: state.cardDigest } : {}),
-    requires: bundle.requires.map(({ kind, name }) => ({ kind: kindNames[kind], name })),
+    requires: bundle.requires.map(({ kind, name }) => ({ kind: requirementKinds[kind], name })),
     limits: { ...bundle.limits, budget },
     ...image,
   };
 }
-
-const kindNames = {
-  model: 'Model',
-  collection: 'Collection',
-  connection: 'Connection',
-  mcp: 'Mcp',
-  agent: 'Agent',
-  memory: 'Memory',
-  policy: 'Policy',
-} as const;
 
 const { nodes, modelTokens, outputBytes } = flowLimits.run;
 /** The budget of a run with everything that it calls: a manifest does not set it. */

@@ -1,5 +1,4 @@
-import { createVerifier } from '#identity/create-verifier';
-import { readIssuersFile } from '#identity/issuers-file';
+import { openIssuersVerifier } from '#identity/open-issuers-verifier';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { openRelations, type RelationsChoice } from '#relations/adapters/open-relations';
@@ -46,15 +45,10 @@ export async function openAccess(
   },
 ): Promise<ManagementAccess> {
   const { logger, onKeysUnavailable, onBreakGlass, clock, database, rules } = tools;
-  const issuers = await readIssuersFile(settings.issuersFile);
-  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: settings.issuersFile });
-  const verifier = createVerifier({
-    issuers,
+  const { verifier } = await openIssuersVerifier(settings.issuersFile, {
+    logger,
     clock,
-    onUnavailable: (issuer) => {
-      logger.warn('keys_unavailable', { issuer });
-      onKeysUnavailable(issuer);
-    },
+    onUnavailable: onKeysUnavailable,
   });
   const relations = parts.use(await openRelations(settings.relations, database, tools.openFgaTokenFile));
   await grantFirstAdministrators(database, relations, { names: settings.administrators, logger });

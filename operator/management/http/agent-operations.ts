@@ -6,7 +6,7 @@ import { listManagedAgents, readManagedAgent, readManagedVersion } from '../agen
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 
 export const managedAgentOperationNames = ['listAgents', 'getAgent', 'getAgentFlow'] as const;
-export type ManagedAgentOperation = (typeof managedAgentOperationNames)[number];
+type ManagedAgentOperation = (typeof managedAgentOperationNames)[number];
 
 const agentId = uuidParameter('agentId', 'The id of the agent.');
 const gates = ['identity', 'query', 'path'] as const;

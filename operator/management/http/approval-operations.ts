@@ -8,6 +8,7 @@ import type { ManagementCaller } from '../access/management-caller.ts';
 import { approvalEntry, approveCommand } from '../operations/approve-command.ts';
 import type { CommandTarget } from '../operations/command-record.ts';
 import type { Management, ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
+import { bodyErrors, usualSuccess } from './operation-parts.ts';
 import { idParameter } from './path-ids.ts';
 
 export const approvalOperationNames = [
@@ -17,19 +18,11 @@ export const approvalOperationNames = [
   'requireApproval',
   'releaseApproval',
 ] as const;
-export type ApprovalOperation = (typeof approvalOperationNames)[number];
+type ApprovalOperation = (typeof approvalOperationNames)[number];
 
 type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, ApprovalOperation>;
 
-const answer = (schema: string) => ({ status: 200, description: 'What was asked for.', schema, headers: [] }) as const;
 const common = { tag: 'Approvals', obligations: [] } as const;
-const bodyErrors = [
-  'unsupported_media_type',
-  'body_too_large',
-  'request_timeout',
-  'invalid_json',
-  'invalid_body',
-] as const;
 
 /** Routes outside of the contract: approvals by a second person, and the policies and models that ask for them. */
 export const approvalOperations: readonly Row[] = [
@@ -43,7 +36,7 @@ export const approvalOperations: readonly Row[] = [
       'Commands that wait for the approval of a second person, or have it and were not repeated yet; newest first.',
     gates: ['identity', 'query'],
     parameters: [],
-    success: answer('Approvals'),
+    success: usualSuccess('Approvals'),
     errors: ['records_unavailable'],
     run: async ({ service }) => success({ items: await service.approvals.list() }),
   },
@@ -58,7 +51,7 @@ export const approvalOperations: readonly Row[] = [
       'It is valid for one command with exactly this content and state, until it expires.',
     gates: ['identity', 'query', 'path'],
     parameters: [idParameter('approvalId', 'The id of the request, a UUID of version 7.')],
-    success: answer('Approval'),
+    success: usualSuccess('Approval'),
     errors: ['invalid_path_id', 'approval_not_found', 'approval_of_requester', 'records_unavailable'],
     run: approve,
   },
@@ -71,7 +64,7 @@ export const approvalOperations: readonly Row[] = [
     description: 'Policies and models whose applications, unbinds and archivings need the approval of a second person.',
     gates: ['identity', 'query'],
     parameters: [],
-    success: answer('ApprovalRules'),
+    success: usualSuccess('ApprovalRules'),
     errors: ['records_unavailable'],
     run: async ({ service }) => success({ items: (await service.approvals.rules()).map(ruleOf) }),
   },
@@ -89,7 +82,7 @@ export const approvalOperations: readonly Row[] = [
       gates: ['identity', 'query', 'body', 'right'],
       parameters: [],
       body: 'ApprovalRule',
-      success: answer('ChangedApprovalRule'),
+      success: usualSuccess('ChangedApprovalRule'),
       errors: [...bodyErrors, 'records_unavailable'],
       run: (request) => changeRule(request, name === 'requireApproval'),
     }),

@@ -9,7 +9,7 @@ import type { Management, ManagementRequest, ManagementResponse } from './manage
 import { text, word } from './query-parameters.ts';
 
 export const auditOperationNames = ['listAudit', 'listAuditChains'] as const;
-export type AuditOperation = (typeof auditOperationNames)[number];
+type AuditOperation = (typeof auditOperationNames)[number];
 
 type AuditParameter = Parameter<ManagementErrorCode>;
 

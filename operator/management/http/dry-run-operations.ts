@@ -17,12 +17,13 @@ import { newPolicySpec, nextPolicySpec, objectNamesFor } from '../policies/make-
 import { isOnlyArchiving, savedBytes } from '../policies/quotas.ts';
 import { foreseeRefusals } from './foresee-refusals.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { bodyErrors } from './operation-parts.ts';
 import { modelIdParameter, policyIdParameter } from './path-ids.ts';
 import { bindingWriteOf } from './replace-binding.ts';
 import { liveTestsOf } from './replace-policy.ts';
 
 export const dryRunOperationNames = ['dryRunCreatePolicy', 'dryRunReplacePolicy', 'dryRunReplaceBinding'] as const;
-export type DryRunOperation = (typeof dryRunOperationNames)[number];
+type DryRunOperation = (typeof dryRunOperationNames)[number];
 
 type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, DryRunOperation>;
 
@@ -33,13 +34,6 @@ const common = {
   success: { status: 200, description: 'The outcome of every check.', schema: 'DryRunResult', headers: [] },
   obligations: [],
 } as const;
-const bodyErrors = [
-  'unsupported_media_type',
-  'body_too_large',
-  'request_timeout',
-  'invalid_json',
-  'invalid_body',
-] as const;
 const savingQuotas = ['revision_quota_reached', 'storage_quota_reached'] as const;
 const saved = 'Checks the body as the command would, then what an application of the saved version would answer.';
 

@@ -11,14 +11,14 @@ import { approvalEntry } from '../operations/approve-command.ts';
 import type { CommandTarget } from '../operations/command-record.ts';
 import { freezeWindow } from '../operations/freeze-window.ts';
 import type { Management, ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
+import { bodyErrors, usualSuccess } from './operation-parts.ts';
 import { idParameter } from './path-ids.ts';
 
 export const freezeOperationNames = ['listFreezes', 'setFreeze', 'removeFreeze'] as const;
-export type FreezeOperation = (typeof freezeOperationNames)[number];
+type FreezeOperation = (typeof freezeOperationNames)[number];
 
 type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, FreezeOperation>;
 
-const answer = (schema: string) => ({ status: 200, description: 'What was asked for.', schema, headers: [] }) as const;
 const common = { tag: 'Freezes', obligations: [] } as const;
 
 /** Routes outside of the contract: windows in which commands on a policy or model are refused. */
@@ -32,7 +32,7 @@ export const freezeOperations: readonly Row[] = [
     description: 'Windows that have not ended, the next one first.',
     gates: ['identity', 'query'],
     parameters: [],
-    success: answer('Freezes'),
+    success: usualSuccess('Freezes'),
     errors: ['records_unavailable'],
     run: async ({ service }) => success({ items: await service.freezes.list() }),
   },
@@ -48,16 +48,8 @@ export const freezeOperations: readonly Row[] = [
     gates: ['identity', 'query', 'body', 'right'],
     parameters: [],
     body: 'NewFreeze',
-    success: answer('Freeze'),
-    errors: [
-      'unsupported_media_type',
-      'body_too_large',
-      'request_timeout',
-      'invalid_json',
-      'invalid_body',
-      'freeze_quota_reached',
-      'records_unavailable',
-    ],
+    success: usualSuccess('Freeze'),
+    errors: [...bodyErrors, 'freeze_quota_reached', 'records_unavailable'],
     run: setFreeze,
   },
   {
@@ -69,7 +61,7 @@ export const freezeOperations: readonly Row[] = [
     description: 'Commands on the policy or model are no longer refused by this window.',
     gates: ['identity', 'query', 'path'],
     parameters: [idParameter('freezeId', 'The id of the window, a UUID of version 7.')],
-    success: answer('Freeze'),
+    success: usualSuccess('Freeze'),
     errors: ['invalid_path_id', 'freeze_not_found', 'records_unavailable'],
     run: removeFreeze,
   },

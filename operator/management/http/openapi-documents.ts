@@ -21,16 +21,9 @@ import { definitionSchema, sectionSchema } from '#contracts/policy';
 import { revisionDiffSchema } from '#contracts/revision-diff';
 import { revisionPurgeSchema } from '#contracts/revision-purge';
 import { changedRightSchema, controlRightSchema, controlRightsSchema } from '#contracts/rights';
-import { approvalOperations } from './approval-operations.ts';
-import { auditOperations } from './audit-operations.ts';
 import { bodySchemas } from './body-schemas.ts';
-import { dryRunOperations } from './dry-run-operations.ts';
-import { freezeOperations } from './freeze-operations.ts';
-import { listOperationsOperation } from './list-operations.ts';
 import { managementTable } from './management-table.ts';
-import { purgeOperation } from './purge-operation.ts';
-import { revisionDiffOperation } from './revision-diff-operation.ts';
-import { rightsOperations } from './rights-operations.ts';
+import { controlOperations } from './served-table.ts';
 
 /** The management routes have a document of their own (management:schema:routes-excluded). */
 export const managementDocumentPath = '/api/v1/guardrail-management/openapi.json';
@@ -135,16 +128,7 @@ export function commonDocument(): unknown {
     paths: {
       ...openApiPaths({
         ...managementTable,
-        operations: [
-          ...auditOperations,
-          ...rightsOperations,
-          ...dryRunOperations,
-          revisionDiffOperation,
-          purgeOperation,
-          ...approvalOperations,
-          ...freezeOperations,
-          listOperationsOperation,
-        ],
+        operations: controlOperations,
       }),
       [commonDocumentPath]: document(commonDocumentPath, 'Read this document', 'getCommonDocument'),
       [managementDocumentPath]: document(

@@ -5,6 +5,7 @@ import { policyCheckSchema } from '#contracts/policy-check';
 import { readShape } from '#contracts/read-shape';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { bodyErrors } from './operation-parts.ts';
 
 /** A route outside of the contract: a definition and texts, checked as an application would check them. */
 export const policyCheckOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'checkPolicy'> = {
@@ -19,7 +20,7 @@ export const policyCheckOperation: ApiOperation<Management, ManagementCaller, Ma
   parameters: [],
   body: 'PolicyCheck',
   success: { status: 200, description: 'The outcome.', schema: 'PolicyCheckResult', headers: [] },
-  errors: ['unsupported_media_type', 'body_too_large', 'request_timeout', 'invalid_json', 'invalid_body'],
+  errors: bodyErrors,
   obligations: [],
   run: checkPolicy,
 };

@@ -6,7 +6,7 @@ import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 
 export const resourceOperationNames = ['discoverResources', 'listResources', 'getResource'] as const;
-export type ResourceOperation = (typeof resourceOperationNames)[number];
+type ResourceOperation = (typeof resourceOperationNames)[number];
 
 /** Kinds without addresses of providers and processes; each with the error for an absent object. */
 const shown: ReadonlyMap<string, { readonly kind: Kind; readonly absent: ManagementErrorCode }> = new Map([

@@ -7,20 +7,13 @@ import { controlRightSchema } from '#contracts/rights';
 import { RelationsModelError } from '#relations/relations-error';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { bodyErrors, usualSuccess } from './operation-parts.ts';
 
 export const rightsOperationNames = ['listRights', 'grantRight', 'revokeRight'] as const;
-export type RightsOperation = (typeof rightsOperationNames)[number];
+type RightsOperation = (typeof rightsOperationNames)[number];
 
 type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, RightsOperation>;
 
-const answer = (schema: string) => ({ status: 200, description: 'What was asked for.', schema, headers: [] }) as const;
-const bodyErrors = [
-  'unsupported_media_type',
-  'body_too_large',
-  'request_timeout',
-  'invalid_json',
-  'invalid_body',
-] as const;
 const unavailable = ['records_unavailable'] as const;
 
 /** Routes outside of the contract: who has which right to the control plane. */
@@ -34,7 +27,7 @@ export const rightsOperations: readonly Row[] = [
     description: 'Every role of users and groups: for the control plane, for single policies and for single models.',
     gates: ['identity', 'query'],
     parameters: [],
-    success: answer('ControlRights'),
+    success: usualSuccess('ControlRights'),
     errors: unavailable,
     obligations: [],
     run: async ({ service }) => success({ items: await service.rightChanges.list() }),
@@ -49,7 +42,7 @@ export const rightsOperations: readonly Row[] = [
     gates: ['identity', 'query', 'body', 'right'],
     parameters: [],
     body: 'ControlRight',
-    success: answer('ChangedRight'),
+    success: usualSuccess('ChangedRight'),
     errors: [...bodyErrors, ...unavailable],
     obligations: [],
     run: (request) => changeRight(request, 'grant'),
@@ -66,7 +59,7 @@ export const rightsOperations: readonly Row[] = [
     gates: ['identity', 'query', 'body', 'right'],
     parameters: [],
     body: 'ControlRight',
-    success: answer('ChangedRight'),
+    success: usualSuccess('ChangedRight'),
     errors: [...bodyErrors, 'last_administrator', ...unavailable],
     obligations: [],
     run: (request) => changeRight(request, 'revoke'),

@@ -2,22 +2,22 @@ import type { ApiTable } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { activityOperation, decisionCountsOperation } from './activity-operation.ts';
-import { type ManagedAgentOperation, managedAgentOperationNames, managedAgentOperations } from './agent-operations.ts';
-import { type ApprovalOperation, approvalOperationNames, approvalOperations } from './approval-operations.ts';
-import { type AuditOperation, auditOperationNames, auditOperations } from './audit-operations.ts';
-import { type DryRunOperation, dryRunOperationNames, dryRunOperations } from './dry-run-operations.ts';
-import { type FreezeOperation, freezeOperationNames, freezeOperations } from './freeze-operations.ts';
+import { managedAgentOperationNames, managedAgentOperations } from './agent-operations.ts';
+import { approvalOperationNames, approvalOperations } from './approval-operations.ts';
+import { auditOperationNames, auditOperations } from './audit-operations.ts';
+import { dryRunOperationNames, dryRunOperations } from './dry-run-operations.ts';
+import { freezeOperationNames, freezeOperations } from './freeze-operations.ts';
 import { listOperationsOperation } from './list-operations.ts';
 import type { Management } from './management.ts';
-import { type ManagementOperation, managementTable, operationNames } from './management-table.ts';
+import { managementTable, operationNames } from './management-table.ts';
 import { overviewOperation } from './overview-operation.ts';
 import { ownRightsOperation } from './own-rights-operation.ts';
 import { policyCheckOperation } from './policy-check-operation.ts';
 import { providerTestOperation } from './provider-test-operation.ts';
 import { purgeOperation } from './purge-operation.ts';
-import { type ResourceOperation, resourceOperationNames, resourceOperations } from './resource-operations.ts';
+import { resourceOperationNames, resourceOperations } from './resource-operations.ts';
 import { revisionDiffOperation } from './revision-diff-operation.ts';
-import { type RightsOperation, rightsOperationNames, rightsOperations } from './rights-operations.ts';
+import { rightsOperationNames, rightsOperations } from './rights-operations.ts';
 
 export const servedOperationNames = [
   ...operationNames,
@@ -38,24 +38,19 @@ export const servedOperationNames = [
   ...freezeOperationNames,
   listOperationsOperation.name,
 ] as const;
-export type ServedOperation =
-  | ManagementOperation
-  | ResourceOperation
-  | ManagedAgentOperation
-  | typeof activityOperation.name
-  | typeof decisionCountsOperation.name
-  | typeof overviewOperation.name
-  | typeof ownRightsOperation.name
-  | typeof policyCheckOperation.name
-  | typeof providerTestOperation.name
-  | AuditOperation
-  | RightsOperation
-  | DryRunOperation
-  | typeof revisionDiffOperation.name
-  | typeof purgeOperation.name
-  | ApprovalOperation
-  | FreezeOperation
-  | typeof listOperationsOperation.name;
+export type ServedOperation = (typeof servedOperationNames)[number];
+
+/** The operations of the document of the control plane, outside of the contract of policies. */
+export const controlOperations = [
+  ...auditOperations,
+  ...rightsOperations,
+  ...dryRunOperations,
+  revisionDiffOperation,
+  purgeOperation,
+  ...approvalOperations,
+  ...freezeOperations,
+  listOperationsOperation,
+] as const;
 
 /** Every operation of the service: those of the contract, and the service's own reads of resources, agents, decisions, operations and audit entries. */
 export const servedTable: ApiTable<Management, ManagementCaller, ManagementErrorCode, ServedOperation> = {
@@ -70,13 +65,6 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     ownRightsOperation,
     policyCheckOperation,
     providerTestOperation,
-    ...auditOperations,
-    ...rightsOperations,
-    ...dryRunOperations,
-    revisionDiffOperation,
-    purgeOperation,
-    ...approvalOperations,
-    ...freezeOperations,
-    listOperationsOperation,
+    ...controlOperations,
   ],
 };

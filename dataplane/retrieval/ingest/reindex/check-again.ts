@@ -4,18 +4,9 @@ import { type JudgedDocument, textsOf } from '../text/guarded-texts.ts';
 import { storedBlocks } from '../text/stored-blocks.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { judgeDocument } from '../worker/prepare-document.ts';
-import { resubmitMasked } from './resubmit-masked.ts';
+import { type ReplacedText, resubmitMasked } from './resubmit-masked.ts';
 
-type StoredText = {
-  readonly tenant: string;
-  readonly collectionId: string;
-  readonly version: number;
-  readonly doc: string;
-  readonly docId: string;
-  readonly seq: string;
-  readonly canonical: CanonicalText;
-  readonly metadata: JsonObject;
-};
+type StoredText = ReplacedText & { readonly canonical: CanonicalText; readonly metadata: JsonObject };
 
 /**
  * Judges a stored text by the current policy. If the policy now masks more, the masked text is submitted as a job of

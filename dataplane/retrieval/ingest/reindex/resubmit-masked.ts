@@ -6,7 +6,7 @@ import { stagedBytes, stagingKey } from '../submit/staged-document.ts';
 import type { JudgedDocument } from '../text/guarded-texts.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 
-type ReplacedText = {
+export type ReplacedText = {
   readonly tenant: string;
   readonly collectionId: string;
   /** The version that is being built. */

@@ -2,6 +2,7 @@ import type { Turns } from '#kit/concurrency/turns';
 import { type AttributeCondition, type Comparison, valueFulfils, valuesAt } from '../../condition.ts';
 import { ownString } from '../../own-string.ts';
 import type { AttributeValue, EntryScope } from '../../ports.ts';
+import { keepBoth, keepEither, opposite } from '../../row-flags.ts';
 
 type RowsOfValue = Map<AttributeValue, number[]>;
 
@@ -124,17 +125,4 @@ const valuesOfSlice = 256;
 function raise(flags: Uint8Array, rows: readonly number[] | undefined): void {
   if (rows === undefined) return;
   for (const row of rows) flags[row] = 1;
-}
-
-function keepBoth(into: Uint8Array, from: Uint8Array): void {
-  for (let row = 0; row < into.length; row += 1) into[row] = (into[row] as number) & (from[row] as number);
-}
-
-function keepEither(into: Uint8Array, from: Uint8Array): void {
-  for (let row = 0; row < into.length; row += 1) into[row] = (into[row] as number) | (from[row] as number);
-}
-
-function opposite(flags: Uint8Array): Uint8Array {
-  for (let row = 0; row < flags.length; row += 1) flags[row] = 1 - (flags[row] as number);
-  return flags;
 }

@@ -1,6 +1,7 @@
 import type { Turns } from '#kit/concurrency/turns';
 import { type AttributeCondition, type Comparison, valueFulfils } from '../../condition.ts';
 import type { AttributeValue } from '../../ports.ts';
+import { keepBoth, keepEither, opposite } from '../../row-flags.ts';
 import {
   aligned,
   hasOwnId,
@@ -190,17 +191,4 @@ function lowerBound(count: number, isBefore: (no: number) => boolean): number {
     else high = middle;
   }
   return low;
-}
-
-function keepBoth(into: Uint8Array, from: Uint8Array): void {
-  for (let row = 0; row < into.length; row += 1) into[row] = (into[row] as number) & (from[row] as number);
-}
-
-function keepEither(into: Uint8Array, from: Uint8Array): void {
-  for (let row = 0; row < into.length; row += 1) into[row] = (into[row] as number) | (from[row] as number);
-}
-
-function opposite(flags: Uint8Array): Uint8Array {
-  for (let row = 0; row < flags.length; row += 1) flags[row] = 1 - (flags[row] as number);
-  return flags;
 }
