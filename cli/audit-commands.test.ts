@@ -48,7 +48,7 @@ test('portcullis admin grants, lists and revokes a role, and portcullis audit sh
   );
 });
 
-test('portcullis purge-revision asks first, removes the text of a revision for ever, and says what keeps another one', async () => {
+test('portcullis purge-revision asks for confirmation, removes the text of a revision permanently, and names the objects that protect another revision', async () => {
   const manifest = JSON.parse((await run('get', 'gp', 'guarded-chat', '-o', 'json')).stdout);
   const file = join(folder.path, 'leaky.json');
   for (const description of ['with-a-secret', 'without']) {

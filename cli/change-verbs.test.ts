@@ -97,7 +97,7 @@ test('portcullis diff -f shows what apply would change, and exits with 15 only i
   const diff = (text: string) => run(['diff', '-f', '-'], { input: text });
   expect(await diff(manifestOfWord('compared', 'before'))).toMatchObject({
     code: 0,
-    stdout: 'The platform has everything as it is in the files.\n',
+    stdout: 'The platform matches the files.\n',
   });
   const changed = await diff(manifestOfWord('compared', 'after', { labels: { team: 'chat' } }));
   expect(changed.code).toBe(15);
@@ -152,7 +152,7 @@ describe('edit', () => {
     await run(['apply', '-f', '-'], { input: manifestOfWord('edited', 'first') });
   });
 
-  test('portcullis edit applies what the editor saved, and writes nothing without a change', async () => {
+  test('portcullis edit applies the saved file, and writes nothing if it is unchanged', async () => {
     expect(await edit('sed -i s/first/second/')).toMatchObject({
       code: 0,
       stdout: 'GuardrailPolicy edited configured\n',
@@ -216,7 +216,7 @@ describe('edit', () => {
   });
 });
 
-test('portcullis explain describes kinds and fields with types, choices, limits and what is required', async () => {
+test('portcullis explain describes kinds and fields with types, choices, limits and required members', async () => {
   const policy = (await run(['explain', 'gp'])).stdout;
   expect(policy).toContain('KIND:     GuardrailPolicy\nVERSION:  portcullis.dev/v1alpha1\n');
   expect(policy).toContain('GuardrailPolicy is a named set of rules');

@@ -21,7 +21,7 @@ function commandsIn(text: string): readonly Named[] {
   );
 }
 
-/** What the program would refuse in a command line; undefined for one that it accepts. */
+/** The problem of a command line that the program would refuse; undefined for one that it accepts. */
 async function refusalOf({ program, words }: Named): Promise<string | undefined> {
   const create = programs[program];
   if (create === undefined) return 'no such program';
@@ -62,7 +62,7 @@ describe('the remedies', () => {
     },
   );
 
-  test('a remedy of the kubectl plugin names another program only for what the plugin lacks', async () => {
+  test('a remedy of the kubectl plugin names another program only where the plugin has no such command', async () => {
     const names = { program: 'kubectl portcullis', binding: 'chat', policy: 'guard' };
     const others = Object.keys(advice)
       .flatMap((reason) => commandsIn(adviceFor(reason, names)))

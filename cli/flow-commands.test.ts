@@ -198,7 +198,7 @@ describe('schemas for editors', () => {
 describe('portcullis flow version', () => {
   const assistant = join(checkout, 'examples/agents/assistant');
 
-  test('portcullis flow version prints each example as the AgentVersion that stands beside it', async () => {
+  test('portcullis flow version prints each example as the AgentVersion in its folder', async () => {
     for (const folder of [assistant, example]) {
       const end = await runInProcess(['flow', 'version', folder]);
       expect(end).toMatchObject({ code: 0, stderr: '' });

@@ -62,7 +62,7 @@ const exits: Readonly<Record<string, number>> = {
 const lasts = (words: string): number => ['documents delete', 'collection delete', 'delete'].indexOf(words);
 const order = Object.keys(examples).sort((a, b) => lasts(a) - lasts(b));
 
-test('the example of a planner calls an agent with the client of A2A and what the catalogue answered, and nothing else', async ({
+test('the example of a planner calls an agent with only the A2A client and the answer of the catalogue', async ({
   skip,
 }) => {
   const sdk = await prepareNpmPackage('@a2a-js/sdk', '1.3.0');

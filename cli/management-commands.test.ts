@@ -346,7 +346,7 @@ test('an operation and the observation of its model say why an application faile
   }
 });
 
-test('a dry run over the management API says what an application would, and writes nothing', async () => {
+test('a dry run over the management API reports the outcome of an application, and writes nothing', async () => {
   const word = await createPolicy('dry-word');
   const costly = policyManifest({ name: 'dry-costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
   const stored = costly.replace('dry-costly', 'dry-stored').replace('Small', 'dry-stored');

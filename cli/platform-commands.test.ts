@@ -414,7 +414,7 @@ describe('revisions', () => {
   });
 });
 
-test('apply-revision, rollback and reapply refuse a revision whose provider is not approved any more, and write nothing', async () => {
+test('apply-revision, rollback and reapply refuse a revision whose provider is no longer approved, and write nothing', async () => {
   const file = join(platform.data, 'providers.yaml');
   const before = readFileSync(file, 'utf8');
   const spam = {

@@ -30,7 +30,7 @@ function outcomeText({ outcome, code, provider }: ReplicaDecision): string {
   return `${outcome} (${provider === undefined ? code : `${code}, ${provider.name}: ${provider.cause}`})`;
 }
 
-/** One sentence that says which rule decided a request. */
+/** One sentence that names the rule that decided a request. */
 export function decisionSentence(one: ReplicaDecision, policy: string): string {
   const place = `policy ${policy}, revision ${one.revision}, request ${one.requestId}`;
   const rule = one.rule === undefined ? 'no single rule decided' : `rule ${one.rule}`;

@@ -53,7 +53,7 @@ test.each([
   expect(await effect(present, next)).toBe('');
 });
 
-test('the texts that the served version has checked are compared, too, where another version is asked for already', async () => {
+test('the guardrails of the served version are compared even if another version is already requested', async () => {
   const status = { conditions: [], checked: ['Output' as const], served: { version: 'desk-0', versionId: 'id' } };
   expect(await effect(['None', 'None'], ['None', 'None'], status as unknown as Agent['status'])).toBe(
     'Agent desk would serve the version desk-2, which leaves what the agent answers UNGUARDED. The version desk-0 has it checked.',

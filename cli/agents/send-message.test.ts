@@ -21,7 +21,7 @@ async function send(delayMs: number, timeoutSeconds: number) {
   }
 }
 
-test('an agent that does not answer within the request timeout is an error of its own with the remedy', async () => {
+test('an agent that does not answer within the request timeout is reported with a separate error and its remedy', async () => {
   await expect(send(600_000, 1)).rejects.toMatchObject({
     exit: 'timeout',
     message: expect.stringMatching(/did not answer within 1 s, the request timeout\. .*--request-timeout/),

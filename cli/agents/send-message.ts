@@ -11,7 +11,7 @@ const partSchema = z.looseObject({ text: z.string().optional(), data: z.json().o
 const answerSchema = z.looseObject({
   message: z.looseObject({ parts: z.array(partSchema), contextId: z.string().optional() }),
 });
-/** What an agent answered; calls with its context continue the conversation. */
+/** The answer of an agent; calls with its context continue the conversation. */
 export type AgentAnswer = { readonly text?: string; readonly data?: JsonValue; readonly contextId?: string };
 
 type Sent = {

@@ -129,7 +129,7 @@ function isAgent(object: Stored<Resource>): object is Stored<Agent> {
   return object.kind === kinds.agent.kind;
 }
 
-/** What others refer to comes first: policies, then versions of agents. */
+/** Resources that others refer to come first: policies, then versions of agents. */
 function inOrder(manifests: readonly AppliedManifest[]): readonly AppliedManifest[] {
   const first: readonly string[] = [kinds.guardrailPolicy.kind, kinds.agentVersion.kind];
   const others = manifests.filter(({ kind }) => !first.includes(kind.kind));

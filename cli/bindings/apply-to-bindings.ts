@@ -52,7 +52,7 @@ export async function applyToBindings(
   if (!isForPeople(format)) writeValue(format, value);
 }
 
-/** The binding as it would be written, without its new token. */
+/** The binding that would be written, without its new token. */
 function asDesired(
   binding: Stored<ModelBinding>,
   { guardrail, contentProfile = binding.spec.contentProfile }: DesiredGuardrail,

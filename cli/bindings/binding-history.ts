@@ -10,7 +10,7 @@ type BindingHistoryRow = {
   readonly time: string;
   readonly outcome: ApplicationRecord['outcome'];
   readonly reason: string | null;
-  /** Name of the policy; its id where the revision is not recorded any more. */
+  /** Name of the policy; its id where the revision is no longer recorded. */
   readonly policy: string | null;
   readonly revision: number | null;
   readonly author: string;

@@ -41,7 +41,7 @@ test('the command line describes which texts a binding has judged', () => {
   );
 });
 
-test('the command line says why a text of a further kind that is larger than one check is refused', () => {
+test('the command line explains why a text of a further kind that is larger than one check is refused', () => {
   const long = (checks: Parameters<typeof judgedScopeText>[1]) =>
     text({ judge: ['toolCalls'] }, checks).filter((line) => line.startsWith('long texts'));
   expect(long({ streamingRefusedBy: 'long-key', division: { allowed: false, rule: 'anchored' } })).toEqual([

@@ -2,12 +2,12 @@ import { expandJudge, type JudgedTextKind, judgedTextKinds } from '#contracts/ju
 import type { ModelBinding, ModelBindingStatus } from '#resources/model-binding';
 import { tableOf } from '../output/write.ts';
 
-/** What of the texts of a model is judged, as a binding says (docs/design/judged-texts.md). */
+/** The texts of a model that are judged by a binding (docs/design/judged-texts.md). */
 export type JudgedScope = {
   /** Kinds of text that are judged in addition to those of the contract. */
   readonly judges: readonly JudgedTextKind[];
   readonly notJudged: readonly JudgedTextKind[];
-  /** What happens to requests and answers with text that is not judged. */
+  /** The treatment of requests and answers with text that is not judged. */
   readonly unjudged: 'Forward' | 'Refuse';
   readonly streaming: 'Strict' | 'Allowed' | 'Refused';
   readonly longConversations: 'Refuse' | 'Split';
@@ -38,7 +38,7 @@ const streams = {
   Refused: 'refused',
 } as const satisfies Record<JudgedScope['streaming'], string>;
 
-/** What the status of a binding says about the rules that judge its texts. */
+/** The part of a binding's status about the rules that judge its texts. */
 type PinnedChecks = Pick<
   NonNullable<NonNullable<ModelBindingStatus['pinned']>['checks']>,
   'streamingRefusedBy' | 'division'
@@ -64,7 +64,7 @@ export function judgedScopeText(scope: JudgedScope | undefined, checks: PinnedCh
   ]);
 }
 
-/** What happens to a text of the further kinds that is larger than one check. */
+/** The treatment of a text of the further kinds that is larger than one check. */
 function longTexts({ streaming }: JudgedScope, checks: PinnedChecks): readonly (readonly string[])[] {
   const { division, streamingRefusedBy } = checks;
   const inRequests =

@@ -18,7 +18,7 @@ const help = (args: readonly string[], environment: Readonly<Record<string, stri
   runInProcess([...args, '--help'], { environment: { COLUMNS: '', ...environment } });
 const escapeCode = String.fromCharCode(27);
 
-test.each(programs)('the help of %# lists every command under a heading of its own group', (program) => {
+test.each(programs)('the help of %# lists every command under the heading of its group', (program) => {
   const groups = program.commands.map((command) => command.helpGroup());
   expect(new Set(groups).size).toBeGreaterThan(3);
   expect(groups).not.toContain('');

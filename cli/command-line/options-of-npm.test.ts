@@ -5,7 +5,7 @@ import { commandForNpm } from './options-of-npm.ts';
 
 const options = (await createCommandLine()).commands.find((command) => command.name() === 'up')?.options ?? [];
 
-/** What npm sets for an option that stands before `--`. */
+/** The environment that npm sets for an option before `--`. */
 function setByNpm({ long = '', negate, required }: Option): Record<string, string> {
   const name = long.replace(/^--(no-)?/, '').replaceAll('-', '_');
   return { [`npm_config_${name}`]: negate ? '' : required ? '7' : 'true' };

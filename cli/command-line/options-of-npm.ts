@@ -4,7 +4,7 @@ import { quoteWord } from './quote-word.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The command line that npm should have got. npm takes the options before `--` for settings of its own, and passes them
+ * The command line that npm should have got. npm takes the options before `--` for its own settings, and passes them
  * on as `npm_config_NAME` only: `true` or a value, and nothing for an option that begins with `--no-`.
  * @param options those of the command that `npm start` runs
  * @param words the words that npm passed on; the value in `--port 8090` is one of them

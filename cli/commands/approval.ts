@@ -36,7 +36,7 @@ export function addApproval(program: Command): void {
     .description('show which policies and models ask for approvals')
     .action(rules);
   withRule(approval.command('require')).description('ask for approvals from now on').action(changeWith('require'));
-  withRule(approval.command('release')).description('ask for approvals no more').action(changeWith('release'));
+  withRule(approval.command('release')).description('stop requiring approvals').action(changeWith('release'));
 }
 
 function withRule(command: Command): Command {
@@ -95,7 +95,7 @@ function changeWith(verb: 'require' | 'release') {
     const { connection } = openManagement(options);
     const call = { method: 'POST', path: `/api/v1/approval-rules/${verb}`, body: rule } as const;
     const { value } = await sendRequest(connection, call, changedApprovalRuleSchema);
-    const now = verb === 'require' ? 'asks for approvals' : 'asks for approvals no more';
+    const now = verb === 'require' ? 'requires approvals' : 'no longer requires approvals';
     const before = value.changed ? '' : ' It was so before.';
     writeResult(formatOf(options), value, () => `The ${textOf(rule)} ${now}.${before}`);
   };

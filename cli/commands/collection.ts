@@ -100,7 +100,7 @@ export function addCollection(program: Command): void {
   addCollectionGrants(collection);
   const reindex = collection
     .command('reindex')
-    .description('build a new index version beside the active one')
+    .description('build a new index version while the active one serves')
     .argument('<name>', 'name or id of the collection')
     .option('--profile <id>', 'another embedding profile of models.yaml');
   withOutput(withRetrievalOptions(reindex)).action(reindexOne);

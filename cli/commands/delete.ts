@@ -207,7 +207,7 @@ function lostService(found: Stored<Resource>): readonly string[] {
   if (!isBinding(found) || !isGuarding(found) || found.metadata.deletionTimestamp !== undefined) return [];
   const { metadata, spec } = found;
   return [
-    `The ModelBinding ${metadata.name} guards the model ${spec.model.alias}, which would not be served any more.`,
+    `The ModelBinding ${metadata.name} guards the model ${spec.model.alias}, which would no longer be served.`,
   ];
 }
 

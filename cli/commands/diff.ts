@@ -46,7 +46,7 @@ async function diffFiles(source: ResourceSource, paths: readonly string[], optio
   const changed = compared.filter(({ isSame }) => !isSame);
   writeResult(formatOf(options), compared, () =>
     changed.length === 0
-      ? 'The platform has everything as it is in the files.'
+      ? 'The platform matches the files.'
       : changed.map(({ diff }) => diff).join(''),
   );
   if (changed.length === 0) return;

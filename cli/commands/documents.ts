@@ -43,7 +43,7 @@ export function addDocuments(program: Command): void {
     .option('--base-url <url>', 'address before the document id, for the links of citations')
     .option('--timeout <seconds>', 'how long to wait for the documents', wholeNumber(1, 86_400), 600)
     .option('--no-wait', 'end when the documents are accepted')
-    .option('--watch', 'keep the documents of --source in step with the files, deletions included, until Ctrl-C');
+    .option('--watch', 'keep the documents of --source in sync with the files, deletions included, until Ctrl-C');
   withOutput(withRetrievalOptions(submit)).action(submitDocuments);
   const list = documents
     .command('list')
@@ -53,7 +53,7 @@ export function addDocuments(program: Command): void {
   addDocumentShare(documents);
   const remove = documents
     .command('delete')
-    .description('delete documents of a collection, and wait until they are not found any more')
+    .description('delete documents of a collection, and wait until they are no longer found')
     .argument('<ids...>', 'ids of the documents')
     .requiredOption('--collection <name>', 'collection of the documents')
     .option('--timeout <seconds>', 'how long to wait', wholeNumber(1, 86_400), 60);

@@ -24,7 +24,7 @@ type EditOptions = ResourceCommandOptions & OutputOptions & WaitOption & Confirm
 export function addEdit(program: Command, source: ResourceSource): void {
   const command = program
     .command('edit')
-    .description('open one resource in an editor (KUBE_EDITOR, EDITOR) and apply what was saved')
+    .description('open one resource in an editor (KUBE_EDITOR, EDITOR) and apply the saved file')
     .argument('<kind>', 'policy or binding, or KIND/NAME')
     .argument('[name]', 'name of the resource');
   source

@@ -31,7 +31,7 @@ export function addFlow(program: Command): void {
   );
   const test = withFlow(flow.command('test'))
     .description('run the tests of a flow; every call gets the answer that the test gives it')
-    .option('--tests <file>', 'file of the tests (default: tests.yaml beside the flow)');
+    .option('--tests <file>', 'file of the tests (default: tests.yaml in the folder of the flow)');
   withOutput(test).action(async (file: string, options: TestFlowOptions) => (await actions()).testFlow(file, options));
   const run = withCaller(withFlow(flow.command('run')))
     .description('run a flow against the running platform, and print each node and the result')
@@ -41,7 +41,7 @@ export function addFlow(program: Command): void {
   withOutput(run).action(async (file: string, options: RunOptions) => (await runs()).runFlowFile(file, options));
   const evaluate = withCaller(withFlow(flow.command('eval')))
     .description('run the judged cases of a flow against the running platform, and print their scores')
-    .option('--cases <file>', 'file of the cases (default: eval.yaml beside the flow)')
+    .option('--cases <file>', 'file of the cases (default: eval.yaml in the folder of the flow)')
     .option('--min-score <number>', 'mean score, from 0 to 1, below which the command fails', readScore, 0);
   withOutput(evaluate).action(async (file: string, options: EvaluateOptions) =>
     (await runs()).evaluateFlowFile(file, options),
@@ -60,7 +60,7 @@ export function addFlow(program: Command): void {
     .option('--name <word>', 'name of the version (default: the name of the agent and the version of the flow)')
     .option('--subflows <dir>', 'folder with the flows that subflow nodes name by their digests')
     .option('--as <person>', 'owner of a new Agent, who may call it (default: PORTCULLIS_AS)', readCallerName)
-    .option('--allow <persons>', 'persons who may find and call it beside the owner', readCallerNames)
+    .option('--allow <persons>', 'persons who may find and call it in addition to the owner', readCallerNames)
     .option('--everyone', 'let every caller find and call it over A2A')
     .option('--tenant <name>', 'tenant of the persons', readCallerName, defaultTenant)
     .option('--workspace <name>', 'workspace of the Agent (default: that of the Agent, or the tenant)', readCallerName)

@@ -30,13 +30,13 @@ type SearchOptions = ScopeOptions & {
 };
 
 export function addMemory(program: Command): void {
-  const memory = program.command('memory').description('memories of a person, taken from what the person says');
+  const memory = program.command('memory').description('memories of a person, extracted from the messages of the person');
   const add = withScope(
     memory.command('add').description('send messages and show which facts were added, changed or ignored'),
   )
     .argument('<messages...>', 'text of each message')
     .addOption(new Option('--role <role>', 'role of the sender').choices(['user', 'assistant']).default('user'))
-    .option('--no-infer', 'keep each message as it is instead of extracting facts');
+    .option('--no-infer', 'keep each message unchanged instead of extracting facts');
   withOutput(withMemoryOptions(add)).action(addMessages);
   const search = withScope(memory.command('search').description('find the memories that belong to a question'))
     .argument('<query>', 'question or words')
@@ -188,7 +188,7 @@ async function deleteThem(ids: readonly string[], options: ScopeOptions & Confir
     return deleteByIds(client, ids, formatOf(options));
   }
   if (agent === undefined && run === undefined) {
-    throw new CliError('usage', 'Name what is deleted: ids of memories, --agent ID or --run ID.');
+    throw new CliError('usage', 'Name the memories to delete: ids, --agent ID or --run ID.');
   }
   if (formatOf(options) === 'name') {
     throw new CliError('usage', 'The deletion of a scope has no ids to write: choose -o json or -o jsonpath=….');

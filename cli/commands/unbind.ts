@@ -16,7 +16,7 @@ type UnbindOptions = ResourceCommandOptions & OutputOptions & WaitOption & DryRu
 export function addUnbind(program: Command, source: ResourceSource): void {
   const command = program
     .command('unbind')
-    .description('remove the guardrail of a binding: requests and answers are not checked any more; asks first')
+    .description('remove the guardrail of a binding: requests and answers are no longer checked; asks first')
     .argument('<binding>', 'name of the binding');
   source
     .addWriteOptions(withConfirm(withDryRun(withWait(withOutput(withResourceOptions(command, source))))))

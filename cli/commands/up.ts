@@ -97,10 +97,10 @@ async function up(options: UpOptions): Promise<void> {
     throw new CliError('usage', '--guard-documents judges the documents of retrieval: add --retrieval.');
   }
   if (options.guardMemories !== undefined && options.memory !== true) {
-    throw new CliError('usage', '--guard-memories judges what the memory service stores: add --memory.');
+    throw new CliError('usage', '--guard-memories checks texts before the memory service stores them: add --memory.');
   }
   if (options.guardCards !== undefined && options.catalogue !== true) {
-    throw new CliError('usage', '--guard-cards judges what the catalogue shows of agents: add --catalogue.');
+    throw new CliError('usage', '--guard-cards checks texts of agents before the catalogue shows them: add --catalogue.');
   }
   const data = chosenDataDirectory(options.data);
   const hungAfterMs = hungAfterFromEnvironment();

@@ -22,7 +22,7 @@ export function createBatcher(limits: { readonly documents: number; readonly byt
     return full;
   };
   return {
-    /** @returns the batch that the document does not fit into any more; empty if it fits */
+    /** @returns the batch that the document no longer fits into; empty if it fits */
     add(document: DocumentInput): readonly DocumentInput[] {
       const size = Buffer.byteLength(JSON.stringify(document));
       const isFull = held.length === limits.documents || (held.length > 0 && bytes + size > limits.bytes);

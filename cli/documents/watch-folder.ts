@@ -43,7 +43,7 @@ type WatchTools = {
 };
 
 /**
- * Keeps the documents of a source in step with files: each round submits files that are not known to be in the collection
+ * Keeps the documents of a source in sync with files: each round submits files that are not known to be in the collection
  * as they are, and deletes documents without a file. Documents whose file may be at an unreadable place are kept.
  */
 export function createFolderWatch(paths: readonly string[], tools: WatchTools): () => Promise<void> {

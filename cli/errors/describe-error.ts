@@ -44,11 +44,11 @@ function fileSentence(error: unknown): string | undefined {
  */
 function unexpectedSentence(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  if (process.env['PORTCULLIS_DEBUG'] !== undefined) return `An error that has no message of its own: ${stack}`;
+  if (process.env['PORTCULLIS_DEBUG'] !== undefined) return `An error without a message: ${stack}`;
   const name = error instanceof Error ? error.name : typeof error;
   return (
-    `The command failed with an error that has no message of its own (${name}). ` +
-    'Repeat it with PORTCULLIS_DEBUG=1 to see where, and report that text.'
+    `The command failed with an error without a message (${name}). ` +
+    'Repeat it with PORTCULLIS_DEBUG=1 and report its output.'
   );
 }
 
@@ -68,7 +68,7 @@ function kubeSentence({ code, message, details }: KubeError): string {
     case 'not_found':
       return details.absent === undefined
         ? 'The server has no such resources in this namespace: choose another one, or install the chart first.'
-        : `The server has no ${details.absent} any more: list the resources and repeat the command.`;
+        : `The server no longer has ${details.absent}: list the resources and repeat the command.`;
     case 'already_exists':
       return `The resource exists already: choose another name, or apply the file to it. ${words}`;
     case 'invalid':

@@ -1,7 +1,7 @@
 /** Exit codes of the command line. They are stable: scripts can rely on them. */
 export const exitCodes = {
   ok: { code: 0, meaning: 'The command succeeded.' },
-  failed: { code: 1, meaning: 'A failure without a code of its own.' },
+  failed: { code: 1, meaning: 'A failure that no other code describes.' },
   usage: { code: 2, meaning: 'The command line, a file or a document in it is invalid; nothing was changed.' },
   not_found: { code: 3, meaning: 'The resource or file does not exist.' },
   not_running: {

@@ -24,7 +24,7 @@ export function fileFault(error: unknown): Fault | undefined {
   return code !== undefined && Object.hasOwn(fileFaults, code) ? fileFaults[code] : undefined;
 }
 
-/** Whether the error says that a file does not exist. */
+/** Whether the error means that a file does not exist. */
 export function isAbsent(error: unknown): boolean {
   return codeOf(error) === 'ENOENT';
 }

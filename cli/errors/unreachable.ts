@@ -25,7 +25,7 @@ export function unreachableReason(cause: unknown, origin: string): string {
 }
 
 /**
- * What to do about an address without an answer.
+ * The remedy for an address that does not answer.
  * @param log the name of its log file in the folder `logs` of a data directory, without its ending
  */
 export function unreachableRemedy(log: string): string {

@@ -104,7 +104,7 @@ function casesOf(path: string, flow: LoadedFlow): FlowFile<readonly JudgedCase[]
 }
 
 /**
- * What a run needs: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C aborts.
+ * The requirements of a run: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C aborts.
  */
 async function openCalls(flow: LoadedFlow, options: CallingOptions) {
   const identity = await callerIdentity(options)();

@@ -76,7 +76,7 @@ function withCause({ status, headers }: JsonAnswer, error: ManagementErrorBody['
   return { ...error, message: `${remedy} (${error.message})` };
 }
 
-/** What to do about a token that was refused: the API does not know where it comes from. */
+/** The remedy for a refused token: the API does not know where it comes from. */
 function remedyOf(status: number, { tokenFile }: ManagementConnection): string {
   if (status === 401) {
     return tokenFile === undefined

@@ -37,7 +37,7 @@ export function deletionOf({ metadata, status }: Stored<GuardrailPolicy>): strin
   return ready?.reason === 'DeletionHeld' ? ready.message : 'the operator has not processed the deletion yet';
 }
 
-/** A line that says why a policy under deletion still exists; none for other resources. */
+/** A line with the reason why a policy under deletion still exists; none for other resources. */
 export function deletionLines(resource: Stored<Resource>): readonly string[] {
   if (resource.kind !== kinds.guardrailPolicy.kind) return [];
   const reason = deletionOf(resource as Stored<GuardrailPolicy>);

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type RetrievalMode, retrievalLimits } from '#contracts/retrieval';
 import { wholeNumber } from '../options/whole-number.ts';
 
-/** What a collection uses where a search or a submit names nothing. */
+/** The defaults of a collection for a search or submit that names no value. */
 export type DefaultsOptions = {
   readonly mode?: RetrievalMode;
   readonly topK?: number;

@@ -43,7 +43,7 @@ export type BindingRow = {
   readonly workload?: string;
   readonly build?: string;
   readonly digest?: string;
-  /** What of the texts of the model is judged; absent for an unguarded model. */
+  /** The texts of the model that are judged; absent for an unguarded model. */
   readonly judged?: JudgedScope;
   /** The author and the message of the application that serves requests. */
   readonly appliedBy?: ChangeNote;

@@ -14,7 +14,7 @@ type NextSteps = {
   readonly signInCode: string | undefined;
 };
 
-/** What the examples of agents are asked. */
+/** The questions of the examples to agents. */
 const questions: Readonly<Record<string, string>> = {
   assistant: 'What is a portcullis?',
   handbook: 'What may a hotel cost?',

@@ -106,7 +106,7 @@ export function originOfGateway(address: string, port: number): string {
   return `http://${hostAndPort(reachable, port)}`;
 }
 
-/** What gateways and operator need for agents; absent where agents are not served by the gateways. */
+/** The settings of gateways and operator for agents; absent if the gateways do not serve agents. */
 type AgentsAt = { readonly database: DatabaseAt };
 
 /** The rights on agents, and the issuer of their identities. */

@@ -9,7 +9,7 @@ import type { Kind } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { ManagementUnreachableError } from '../management/management-error.ts';
 
-/** A resource that is new or was changed, or that does not exist any more. */
+/** A resource that is new or was changed, or that no longer exists. */
 export type ResourceChange = { readonly is: 'set' | 'gone'; readonly object: Stored<Resource> };
 
 type ChangeBatch = readonly ResourceChange[];

@@ -32,7 +32,7 @@ const stateWords: Readonly<Record<CollectionState, string>> = {
   ready: 'ready',
   reindexing: 'ready, and a new version is built',
   faulty: 'not ready',
-  waiting: 'not looked at yet',
+  waiting: 'not processed yet',
   deleting: 'being deleted',
 };
 

@@ -29,7 +29,7 @@ function policy(changed: readonly Said[] = [], { generation = 1, deletionTimesta
 const explain = (resource: Stored<GuardrailPolicy>, surroundings: object = leading) =>
   explainPolicy(resource, surroundings as Surroundings, 'portcullis');
 
-test('a recorded policy has no cause, and a warning is shown beside it', () => {
+test('a recorded policy has no cause, and its warning is shown', () => {
   const { state, summary, cause, chain } = explain(policy([['Warnings', 'True', 'RulesHaveWarnings']]));
   expect([state, summary, cause]).toEqual([
     'recorded',
@@ -65,7 +65,7 @@ test.each<[string, readonly Said[], string, RegExp]>([
   expect(whatToDo).toMatch(remedy);
 });
 
-test('a policy that the operator has not looked at waits, and without an operator that is the cause', () => {
+test('a policy that no operator has processed is pending, and a missing operator is the cause', () => {
   expect(explain(policy([], { generation: 2 }))).toMatchObject({ state: 'waiting', cause: { reason: 'NotLookedAt' } });
   expect(explain(policy([], { generation: 2 }), absent)).toMatchObject({ cause: { reason: 'NoOperator' } });
 });

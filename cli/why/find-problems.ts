@@ -55,7 +55,7 @@ export function findProblems(installation: Installation, program: string): reado
       part: `${kinds.collection.kind} ${one.metadata.name}`,
       ...explainCollection(one, surroundings, program),
     })),
-    // A starting agent waits for its version, which has an entry of its own.
+    // A starting agent waits for its version, which has its own entry.
     ...agents
       .map((one) => ({ part: `${kinds.agent.kind} ${one.metadata.name}`, ...explainAgent(one, surroundings, program) }))
       .filter(({ state }) => state !== 'starting'),

@@ -100,7 +100,7 @@ export type CatalogueConfig = {
   readonly requests: { readonly atOnce: number; readonly perMinute: number };
   /** Undefined where no events are delivered. */
   readonly events: EventsConfig | undefined;
-  /** What judges the texts of cards before they are shown. */
+  /** The policy that checks the texts of cards before they are shown. */
   readonly guard: { readonly targetFile: string; readonly tokenFile: string } | 'unguarded';
   readonly massRemoval: 'pause' | 'accept';
   readonly logLevel: LogLevel;

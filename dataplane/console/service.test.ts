@@ -76,7 +76,7 @@ test('a request of a script gets a part of a page, and after the end of the sess
   expect(whole.body).toContain('<main');
 });
 
-test('a stream says that the management API does not answer, and keeps the connection', async () => {
+test('a stream reports that the management API does not answer, and keeps the connection', async () => {
   await using stack = new AsyncDisposableStack();
   const stop = new AbortController();
   stack.defer(() => stop.abort());

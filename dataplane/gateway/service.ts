@@ -240,7 +240,7 @@ type HeldRoutes = {
   isReady(): boolean;
   /** Call this method after each change of a route of an agent. */
   changed(routeChanged: boolean): void;
-  /** Writes in the gateway's report that the replica is not ready any more. */
+  /** Writes in the gateway's report that the replica is no longer ready. */
   withdraw(): void;
 };
 

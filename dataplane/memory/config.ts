@@ -30,7 +30,7 @@ export const settings = {
   ),
   PORTCULLIS_GUARD_TARGET_FILE: setting.optional(
     setting.path({
-      help: 'target of the served policy that judges what is stored, followed on change; nothing is judged without it',
+      help: 'target of the served policy that checks texts before they are stored, read again on change; without it no text is checked',
     }),
   ),
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.optional(
@@ -53,7 +53,7 @@ export const settings = {
     ...memoryLimits.memories,
   }),
   PORTCULLIS_TENANT_USERS: setting.integer({
-    help: 'users of one tenant about whom something is stored; the first request of another one is answered 429',
+    help: 'users of one tenant who have memories; the first request of a further user is answered 429',
     min: 1,
     max: 1_000_000_000,
     default: 1_000_000,
@@ -80,7 +80,7 @@ export type MemoryConfig = {
   readonly modelsFile: string;
   readonly embeddingProfile: string | undefined;
   readonly extractionModel: string | undefined;
-  /** What is stored is judged by the served policy of this target, or not at all. */
+  /** The target of the served policy that checks stored texts; without it they are not checked. */
   readonly guard: { readonly targetFile: string; readonly tokenFile: string } | 'unguarded';
   readonly indexBytes: number;
   readonly eventConcurrency: number;

@@ -29,7 +29,7 @@ type PretendedReport = {
   readonly writesAtRest: number;
 };
 
-/** Applies versions to a real API server whose nodes and pods are pretended, beside a real operator. */
+/** Applies versions to a real API server whose nodes and pods are simulated, with a real operator. */
 export async function runPretended(count: number): Promise<PretendedReport> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;

@@ -140,7 +140,7 @@ describe('portcullis flow eval', () => {
     expect(end.stdout).toContain('Mean 0.83 of 3 cases.');
   });
 
-  test('portcullis flow eval fails below the mean that is asked for, and passes at it', async () => {
+  test('portcullis flow eval fails below the requested mean, and passes at it', async () => {
     expect(await evaluate(assistant, '--min-score', '0.83')).toMatchObject({ code: 0 });
     const low = await evaluate(assistant, '--min-score', '0.84');
     expect([low.code, low.stderr]).toEqual([5, expect.stringContaining('the mean 0.83 is below 0.84')]);

@@ -117,7 +117,7 @@ describe.each(languages)('the example agent in %s', (language, prepare) => {
     upstream.forget();
   });
 
-  test('it answers a person with what a model says, which it asks with a token for the person', async () => {
+  test('it answers a person with the text of a model, which it calls with a token for the person', async () => {
     await routeTo(example as Example);
     const answer = await world.call(sendPath, {
       token: await world.personToken('ann'),

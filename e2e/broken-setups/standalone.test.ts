@@ -59,7 +59,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
   const why = (...more: readonly string[]) => runInProcess(['why', binding, ...more], { data: platform.data });
   const isWell = () =>
     until(
-      'the platform is well again',
+      'the platform has recovered',
       async () => (await status()).stdout.startsWith('Ready:') && platform.status().ready,
     );
 

@@ -219,7 +219,7 @@ describe('the monitoring of a release', () => {
     }
   });
 
-  test('an alert tells of keys that cannot be fetched for each service that verifies tokens of issuers', () => {
+  test('each service that verifies tokens of issuers has an alert for keys that cannot be fetched', () => {
     const suffix = '_issuer_keys_unavailable_total';
     const exported = [...services.values()].flatMap(({ names }) => [...names].filter((name) => name.endsWith(suffix)));
     expect(exported.length).toBeGreaterThan(3);

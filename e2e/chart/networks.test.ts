@@ -314,7 +314,7 @@ describe('networks', () => {
     });
   });
 
-  test('without rules of its own, the management API reaches the ports of issuers, database and OpenFGA', async () => {
+  test('without configured rules, the management API reaches the ports of issuers, database and OpenFGA', async () => {
     const egressOf = async (...args: readonly string[]) => {
       const objects = await renderChart(args);
       const found = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-management'));
@@ -359,7 +359,7 @@ describe('networks', () => {
     expect(open?.spec.ingress?.[0]?.from).toBeUndefined();
   });
 
-  test('without rules of their own, gateways reach the ports of models, and the operator those of detectors', async () => {
+  test('without configured rules, gateways reach the ports of models, and the operator those of detectors', async () => {
     const provider = (index: number, kind: string, endpoint: string): readonly string[] =>
       [`name=p${index}`, `kind=${kind}`, `endpoint=${endpoint}`].map((one) => `--set=providers[${index}].${one}`);
     const objects = await renderChart([

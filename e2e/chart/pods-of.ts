@@ -84,7 +84,7 @@ function templateOf({ kind, metadata, spec }: Rendered): Template | undefined {
     case 'DaemonSet':
     case 'CronJob':
     case 'ReplicaSet':
-      throw new TypeError(`the pods of a ${kind} are not looked at`);
+      throw new TypeError(`the pods of a ${kind} are not examined`);
     default:
       return undefined;
   }

@@ -174,7 +174,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     expect((await other.context.request.post(`${consoleOf(platform)}/audit/verify`, sent)).status()).toBe(403);
   });
 
-  test('a person without the right to administer policies is told so, and gets no page of them in the navigation', async () => {
+  test('a person without the right to administer policies sees a message, and no page of policies in the navigation', async () => {
     const { page } = await openWatchedPage(browser);
     await signIn(platform, page, { person: 'bob', path: '/overview' });
     await page.getByRole('alert').waitFor();

@@ -212,7 +212,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(complaints).toEqual([]);
   });
 
-  test('a person finds an agent, talks to it, stops an answer, and is told what to do about a denial', async () => {
+  test('a person finds an agent, talks to it, stops an answer, and sees the remedy for a denial', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     await signIn(platform, page, { person: 'bob', path: '/agents' });
     await page.getByLabel('Find an agent for a task').fill('answer a question in one sentence');

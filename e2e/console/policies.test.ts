@@ -127,7 +127,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await page.getByRole('heading', { name: 'recipe-competitors' }).waitFor();
   });
 
-  test('the playground marks each match by its rule, and shows what the model would see', async () => {
+  test('the playground marks each match by its rule, and shows the text that the model would get', async () => {
     const { page, complaints } = shown;
     await page.goto(`${consoleOf(platform)}/playground`);
     await page.getByLabel('Policy').selectOption({ label: 'guarded-chat' });

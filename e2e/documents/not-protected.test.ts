@@ -81,7 +81,7 @@ async function ask(
 const asking = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 describe('what docs/not-protected.md lists', () => {
-  test('the page about what is not protected lists spellings and members in both directions', () => {
+  test('docs/not-protected.md lists exactly the spellings and members that are not protected', () => {
     expect(spellings.length).toBeGreaterThanOrEqual(56);
     expect(spellings.filter(([, , folded]) => folded === 'denied').length).toBeGreaterThanOrEqual(40);
     expect(rowsOf('Members of a request').length).toBeGreaterThanOrEqual(8);

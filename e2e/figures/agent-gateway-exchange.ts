@@ -89,7 +89,7 @@ export const figure: Figure = {
     const kinds = [...new Set(wrong)].slice(0, 5).join(', ');
     return {
       holds: wrong.length === 0 && accepted > 0,
-      line: `${sizes[size]} grants: ${accepted} traded, ${wrong.length} answers unlike the model${kinds === '' ? '' : ` (${kinds})`}`,
+      line: `${sizes[size]} grants: ${accepted} exchanged, ${wrong.length} answers that differ from the model${kinds === '' ? '' : ` (${kinds})`}`,
     };
   },
 };

@@ -11,7 +11,7 @@ const sizes = {
 
 export const figure: Figure = {
   name: 'agent-gateway-speed',
-  title: `whole calls and streams of the stub of an agent, without anything between, through a bare relay of Node and through the gateway with tokens of people and rights in PostgreSQL, in turn in the same run: the gateway adds at most ${bounds.addedMs.toFixed(1)} ms at the median, and takes at most ${bounds.perEvent} times the relay per event`,
+  title: `calls and streams of a stub agent: direct, through a bare relay in Node.js, and through the gateway with tokens of people and rights in PostgreSQL, alternating in one run: the gateway adds at most ${bounds.addedMs.toFixed(1)} ms at the median, and takes at most ${bounds.perEvent} times the relay per event`,
   async run(size, say) {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };
     const { addedMs, perEvent: mostPerEvent, ...amounts } = sizes[size];

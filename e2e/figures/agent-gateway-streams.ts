@@ -12,7 +12,7 @@ const sizes = {
 export const figure: Figure = {
   name: 'agent-gateway-streams',
   title:
-    'streams of the stub of an agent and of a real agent through the gateway process, all open at the same time for a minute, a fifth of them with slow readers and a tenth with readers that disconnect: resident memory within 10 %, no stream mixed or broken off, and no connection, run or pin is left',
+    'streams of a stub agent and of a real agent through the gateway process, all open at the same time for a minute, a fifth of them with slow readers and a tenth with readers that disconnect: resident memory within 10 %, no stream mixed or aborted, and no connection, run or pin left',
   async run(size, say) {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };
     if (!hasProcessTable) return { skipped: 'connections of a process are counted in /proc' };

@@ -12,12 +12,12 @@ const sizes = { full: 100, small: 20 } as const;
 
 export const figure: Figure = {
   name: 'agent-versions',
-  title: 'kubectl apply of AgentVersions to Ready: one in 6 s and 20 in 60 s on a node, 100 with pretended pods',
+  title: 'kubectl apply of AgentVersions to Ready: one in 6 s and 20 in 60 s on a node, 100 with simulated pods',
   run: async (size, say) => {
     if (missingApiServer !== undefined) return { skipped: missingApiServer };
     const pretended = await runPretended(sizes[size]);
     const line =
-      `${pretended.versions} with pretended pods in ${pretended.seconds.toFixed(1)} s, ` +
+      `${pretended.versions} with simulated pods in ${pretended.seconds.toFixed(1)} s, ` +
       `${pretended.writesOfEach.toFixed(1)} writes of each, ${pretended.writesAtRest} at rest`;
     const isQuiet = pretended.writesAtRest === 0;
     // The suite of a whole cluster applies one on a node.

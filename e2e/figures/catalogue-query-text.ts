@@ -9,7 +9,7 @@ const shown = 10;
 export const figure: Figure = {
   name: 'catalogue-query-text',
   title:
-    'a marker in the query of searches that succeed, are refused, fail and are left by their client is found nowhere ' +
+    'a marker in the query of searches that succeed, are refused, fail and are abandoned by their client is found nowhere ' +
     'afterwards: rows and files of the database, files of the bus, logs, metrics and heaps of the catalogue, of the ' +
     'gateway and of the runtime',
   async run(size, say) {

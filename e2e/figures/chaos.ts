@@ -11,7 +11,7 @@ const bounds = { recovery: 35, connections, sockets: 128 } as const;
 
 export const figure: Figure = {
   name: 'chaos',
-  title: `faults of a real API server and of leaders: nothing lost, well again within ${bounds.recovery} s, guarded traffic untouched`,
+  title: `faults of a real API server and of leaders: nothing lost, recovered within ${bounds.recovery} s, guarded traffic untouched`,
   run: async (size, say) => {
     if (missingApiServer !== undefined) return { skipped: missingApiServer };
     const small = { seconds: 25, stormMs: 3_000, faults: ['429', 'API server restart', 'killed leader'] };
@@ -21,11 +21,11 @@ export const figure: Figure = {
     for (const sentence of wrong.slice(0, 20)) say(sentence);
     const line =
       `${report.seconds.toFixed(0)} s, ${report.rounds} rounds, ${report.faults} faults of requests and connections, ` +
-      `${report.edits} edits, ${report.applications} applications: ${lost.length} objects lost, well again within ` +
+      `${report.edits} edits, ${report.applications} applications: ${lost.length} objects lost, recovered within ` +
       `${recovery.seconds.toFixed(1)} s (${recovery.after}), at most ${report.connections} connections to the API ` +
       `server and ${report.sockets} sockets in one process, ${surprises.length} processes that failed; ` +
       `${traffic.requests} requests: ${traffic.failed.length} failed, ${traffic.unguarded.length} unguarded, ` +
-      `${traffic.mixed.length} judged by another generation`;
+      `${traffic.mixed.length} judged by the wrong generation`;
     const isBounded = report.connections <= bounds.connections && report.sockets <= bounds.sockets;
     const holds = wrong.length === 0 && recovery.seconds <= bounds.recovery && isBounded && traffic.requests > 100;
     return { holds, line };

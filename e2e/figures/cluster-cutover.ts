@@ -17,7 +17,7 @@ export const figure: Figure = {
     const line =
       `${report.applications} applications in ${report.seconds.toFixed(0)} s, 2 replicas, ${report.requests} requests, ` +
       `${longStreams} streams that outlived ${outlived} applications, ${canaries} canaries: ${failed} failed, ` +
-      `${unguarded} unguarded, ${mixed} judged by another generation, ${restarts} restarts of containers`;
+      `${unguarded} unguarded, ${mixed} judged by the wrong generation, ${restarts} restarts of containers`;
     return { holds: failed + unguarded + mixed + restarts === 0 && longStreams > 0 && canaries > 0, line };
   },
 };

@@ -17,7 +17,7 @@ const secret = 'secret-4711';
 export const figure: Figure = {
   name: 'conversations',
   title:
-    'conversations of 1 to 400 messages with longConversations Split, beside each group of messages judged by hand',
+    'conversations of 1 to 400 messages with longConversations Split, compared with each group of messages judged separately',
   coveredBy: 'dataplane/gateway/http/long-conversations.test.ts',
   run: async (size, say) => {
     const bundle = bundleOf([stopList('denied', [forbidden]), masking(stopList('masked', [secret]), '***')]);
@@ -46,7 +46,7 @@ export const figure: Figure = {
     for (const difference of differences.slice(0, 20)) say(difference);
     const line =
       `${count} conversations of 1 to ${mostMessages} messages (${counts.messages} messages in ${counts.groups} groups; ` +
-      `${counts.denied} denied, ${counts.masked} masked): ${differences.length} differ from their groups judged by hand`;
+      `${counts.denied} denied, ${counts.masked} masked): ${differences.length} differ from their groups judged separately`;
     return { holds: differences.length === 0 && counts.denied > 0 && counts.masked > 0, line };
   },
 };

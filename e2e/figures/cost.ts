@@ -27,7 +27,7 @@ const sizes = {
 export const figure: Figure = {
   name: 'cost',
   title:
-    'which rules are admitted by their estimated worst case, how long they really take, and how much the slowest delay the event loop',
+    'rules that are admitted by their estimated worst case: the time that they take, and the event-loop delay of the slowest',
   run: async (size, say) => {
     const refused = await judgeRefused({ all: size === 'full', texts: sizes[size].texts }, say);
     for (const sentence of refused.wrong) say(`WRONG: ${sentence}`);

@@ -12,7 +12,7 @@ export const figure: Figure = {
     const line =
       `${report.applications} applications, 2 replicas, ${report.requests} requests, ${report.longStreams} streams ` +
       `that outlived ${report.outlived} applications, ${report.canaries} canaries: ${report.failed.length} failed, ` +
-      `${report.unguarded.length} unguarded, ${report.mixed.length} judged by another generation`;
+      `${report.unguarded.length} unguarded, ${report.mixed.length} judged by the wrong generation`;
     return { holds: faults === 0 && report.longStreams > 0 && report.canaries > 0, line };
   },
 };

@@ -7,7 +7,7 @@ const bounds = { crashSeconds: 17, orderlySeconds: 2 } as const;
 export const figure: Figure = {
   name: 'failover',
   coveredBy: 'e2e/kube/failover.test.ts',
-  title: `another process writes within ${bounds.crashSeconds} s of a crash and ${bounds.orderlySeconds} s of an orderly end; a frozen one never again`,
+  title: `a standby writes within ${bounds.crashSeconds} s of a crash of the leader and ${bounds.orderlySeconds} s of its orderly shutdown; a leader that was frozen never writes again`,
   run: async (size, say) => {
     if (missingApiServer !== undefined) return { skipped: missingApiServer };
     const rounds = size === 'full' ? 5 : 1;
@@ -21,15 +21,15 @@ export const figure: Figure = {
       ends.push(await measureFailover({ client: await server.client(), access }, 'SIGTERM'));
       late += await countLateWrites({ client: await server.client(), access });
       say(
-        `crash ${crashes.at(-1)?.toFixed(2)} s, orderly end ${ends.at(-1)?.toFixed(2)} s, ${late} late writes so far`,
+        `crash ${crashes.at(-1)?.toFixed(2)} s, orderly shutdown ${ends.at(-1)?.toFixed(2)} s, ${late} late writes so far`,
       );
     }
     const [crash, end] = [Math.max(...crashes), Math.max(...ends)];
     return {
       holds: crash <= bounds.crashSeconds && end <= bounds.orderlySeconds && late === 0,
       line:
-        `${rounds} rounds: first write of the next leader at most ${crash.toFixed(2)} s after a crash and ` +
-        `${end.toFixed(2)} s after an orderly end; ${late} writes of a frozen leader accepted`,
+        `${rounds} rounds: first write of the new leader at most ${crash.toFixed(2)} s after a crash and ` +
+        `${end.toFixed(2)} s after an orderly shutdown; ${late} writes of a frozen leader accepted`,
     };
   },
 };

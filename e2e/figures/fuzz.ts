@@ -21,7 +21,7 @@ export const figure: Figure = {
     if (tally.examples.length > 0) say(`to send one again: node e2e/fuzz/replay.ts ${seed} ROUND`);
     const told = [...tally.told].sort(([, one], [, other]) => other - one);
     say(
-      `${told.map(([what, count]) => `${what} ${count}`).join(', ')}; ${tally.unanswered} behind a closed connection`,
+      `${told.map(([what, count]) => `${what} ${count}`).join(', ')}; ${tally.unanswered} unanswered after a closed connection`,
     );
     const kinds = Object.entries(tally.judged).map(([kind, count]) => `${kind} ${count}`);
     const resident =

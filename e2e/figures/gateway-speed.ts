@@ -10,7 +10,7 @@ const bounds = { guarded: 0.1, unguarded: 0.1 } as const;
 export const figure: Figure = {
   name: 'gateway-speed',
   title:
-    'throughput of a gateway, whole and streamed: without a guard beside a bare relay of Node, with one beside the same gateway without',
+    'throughput of a gateway, buffered and streamed: unguarded compared with a bare relay in Node.js, guarded compared with unguarded',
   async run(size, say) {
     const figures = await measureRelay(
       size === 'full'

@@ -10,7 +10,7 @@ const downloadMs = 3_600_000;
 export const figure: Figure = {
   name: 'guard-frameworks',
   title:
-    'the judgement of a text of 2 KiB by the runtime, and by Presidio, LLM Guard and NeMo Guardrails in process with the same 8 patterns and 1,000 terms; every decision is right',
+    'the judgement of a text of 2 KiB by the runtime, and by Presidio, LLM Guard and NeMo Guardrails in process with the same 8 patterns and 1,000 terms; every decision is correct',
   run: async (size, say) => {
     if (size === 'small') return { skipped: 'measured in the full size only: the Python packages have 5 GB' };
     const python = await preparePython(join(root, 'e2e/guard-frameworks/requirements.txt'), downloadMs);

@@ -13,7 +13,7 @@ const mostTimes = { full: 2, small: Number.POSITIVE_INFINITY } as const;
 export const figure: Figure = {
   name: 'management-flood',
   title:
-    'one subject at full speed against the policy management API: the store within its quota, reads of others at most doubled, the log not overrun',
+    'one subject floods the policy management API: the store stays within its quota, reads of others take at most twice as long, and the log is bounded',
   run: async (size, say) => {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };
     const { policies, quietSeconds, floodSeconds } = sizes[size];

@@ -38,7 +38,7 @@ function lineOf(report: ReadReport): string {
   return (
     `${report.policies} policies: bare answer ${ms(report.bareMs)} ms and GET ${ms(report.serverGetMs)} ms; list ` +
     `${ms(report.listMs)} ms (${report.listTimes.toFixed(2)} times), read ${ms(report.readMs)} ms ` +
-    `(${report.readTimes.toFixed(2)} times), 95 of 100; a walk of ${report.visited} while ${report.madeMeanwhile} were ` +
-    `made: ${report.twice} twice, ${report.missed} missed`
+    `(${report.readTimes.toFixed(2)} times), 95th percentiles; a listing of ${report.visited} while ${report.madeMeanwhile} were ` +
+    `created: ${report.twice} repeated, ${report.missed} missed`
   );
 }

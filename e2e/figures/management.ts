@@ -15,7 +15,7 @@ const seed = 6;
 export const figure: Figure = {
   name: 'management',
   title:
-    'commands of the policy management API over two replicas on a real API server: repeated, contended, and through crashes',
+    'commands of the policy management API through two replicas on a real API server: repeated, concurrent, and during crashes',
   run: async (size, say) => {
     const missing = missingPostgres ?? missingApiServer;
     if (missing !== undefined) return { skipped: missing };

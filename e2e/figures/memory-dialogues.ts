@@ -37,7 +37,7 @@ type Talk = keyof typeof leastRemembered;
 export const figure: Figure = {
   name: 'memory-dialogues',
   title:
-    'dialogues in Russian and English without a model: sent again and with what a search found, 0 new facts; no ' +
+    'dialogues in Russian and English without a model: 0 new facts when they are sent again with their search results; no ' +
     'corrected fact returned; at most 2 % of small talk kept, also of small talk in other words',
   run: async (size, say) => {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };
@@ -76,7 +76,7 @@ async function judgeAll(memory: OpenedMemory, size: keyof typeof sizes, talk: Ta
       share <= mostSmallTalk,
     line:
       `${judged} dialogues: ${counts.remembered} of ${counts.stated} stated facts remembered; ${again} new facts ` +
-      `when sent again, ${recalled} from what was recalled; of ${counts.replacedKnown} remembered and then corrected ` +
+      `when sent again, ${recalled} from recalled memories; of ${counts.replacedKnown} remembered and then corrected ` +
       `facts ${replacedReturned} were still returned, ${historyMissing} without history; ${chatFacts} facts from ${chatMessages} messages of small talk`,
   };
 }

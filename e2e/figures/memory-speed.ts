@@ -10,8 +10,8 @@ const sizes = {
 export const figure: Figure = {
   name: 'memory-speed',
   title:
-    'from an add until a search finds it, and searches over 10,000 memories, as multiples of a bare answer of the ' +
-    'framework in the same run; adds a second until their events have ended',
+    'time from an add until a search finds it, and of searches over 10,000 memories, as multiples of a bare answer of the ' +
+    'framework in the same run; adds that are processed each second',
   run: async (size) => {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };
     const { bare, search, searchable, addsPerSecond } = await measureMemorySpeed(sizes[size]);

@@ -7,7 +7,7 @@ const seed = 20_260_101;
 export const figure: Figure = {
   name: 'model',
   title:
-    'operators that are killed at each of their writes; random sequences of edits, faults, crashes and changes of leadership',
+    'operators that are killed at each write; random sequences of edits, faults, crashes and changes of leadership',
   run: async (size, say) => {
     const crashes = await runCrashPoints(say);
     for (const sentence of crashes.differing.slice(0, 10)) say(sentence);
@@ -22,9 +22,9 @@ export const figure: Figure = {
     return {
       holds: crashes.deaths > 150 && crashes.differing.length === 0 && counterexample === undefined,
       line:
-        `${crashes.deaths} deaths between two writes, ${crashes.differing.length} with another end; ` +
+        `${crashes.deaths} deaths between two writes, ${crashes.differing.length} with another final state; ` +
         `${model.runs} sequences of ${model.acts} acts, ${hours} h of simulated time, ${model.writes} writes and ` +
-        `${model.requests} requests: ${counterexample === undefined ? 'no' : 'a'} broken promise`,
+        `${model.requests} requests: ${counterexample === undefined ? 'no invariant' : 'an invariant'} violated`,
     };
   },
 };

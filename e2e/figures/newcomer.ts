@@ -8,7 +8,7 @@ const mebibyte = 1_048_576;
 
 export const figure: Figure = {
   name: 'newcomer',
-  title: `from a fresh clone with warm caches to the first answers of an own model, as README.md prints it, at most ${boundSeconds} s beside two busy processes; memory at rest at most ${boundMebibytes} MiB`,
+  title: `README.md followed from a fresh clone with warm caches to the first answers of another model: at most ${boundSeconds} s beside two busy processes, and memory at rest at most ${boundMebibytes} MiB`,
   run: async (size, say) => {
     if (!hasProcessTable) return { skipped: 'memory is measured on Linux' };
     // The time has a bound only under a known load.

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 
 export const figure: Figure = {
   name: 'reflector',
-  title: `10,000 bindings of 2 KiB: in step within ${bounds.seconds} s and ${bounds.residentMiB} MiB, at most 4 KiB of heap for each`,
+  title: `10,000 bindings of 2 KiB: synced within ${bounds.seconds} s and ${bounds.residentMiB} MiB, at most 4 KiB of heap for each`,
   run: async (size, say) => {
     if (missingApiServer !== undefined) return { skipped: missingApiServer };
     const count = size === 'full' ? 10_000 : 1_000;
@@ -42,7 +42,7 @@ export const figure: Figure = {
         residentMiB <= bounds.residentMiB &&
         heapBytes <= bounds.heapBytes,
       line:
-        `${count} bindings in step after ${best.seconds.toFixed(2)} s (${best.cpuSeconds.toFixed(2)} s of CPU), ` +
+        `${count} bindings synced after ${best.seconds.toFixed(2)} s (${best.cpuSeconds.toFixed(2)} s of CPU), ` +
         `at most ${residentMiB} MiB resident, ${heapBytes} bytes of heap for each`,
     };
   },

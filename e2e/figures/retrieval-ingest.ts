@@ -10,7 +10,7 @@ const bounds = { small: { slowdown: 5, growth: 1.5 }, full: { slowdown: 2, growt
 
 export const figure: Figure = {
   name: 'retrieval-ingest',
-  title: 'documents from the submit until they are live, one after the other: linear to 100,000 chunks, memory flat',
+  title: 'time from submit to live, one document after the other: linear up to 100,000 chunks, with flat memory',
   run: async (size, say) => {
     const found = await measureIngest(chunks[size], say);
     if ('missing' in found) return { skipped: found.missing };

@@ -5,7 +5,7 @@ import type { Figure } from '../support/figure.ts';
 
 export const figure: Figure = {
   name: 'scale',
-  title: '10,000 bindings over 100 policies, two gateways and one operator after the other beside a real API server',
+  title: '10,000 bindings over 100 policies, two gateways and successive operators on a real API server',
   run: async (size, say) => {
     if (missingApiServer !== undefined) return { skipped: missingApiServer };
     if (!hasProcessTable) return { skipped: 'what processes take is read from /proc' };

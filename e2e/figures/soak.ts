@@ -8,7 +8,7 @@ const sizes = {
 
 export const figure: Figure = {
   name: 'soak',
-  title: 'under steady edits and traffic nothing that operator, gateway and runtime hold grows',
+  title: 'memory and connections of operator, gateway and runtime do not grow under steady edits and traffic',
   run: async (size, say) => {
     const report = await runSoak({ ...sizes[size], say });
     for (const fault of report.faults) say(fault);

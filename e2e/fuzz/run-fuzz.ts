@@ -20,7 +20,7 @@ type FuzzRun = {
 export type FuzzReport = {
   readonly tally: Tally;
   readonly connections: number;
-  /** Whether the runtime process exited, is not ready any more, or logged an error. */
+  /** Whether the runtime process exited, is no longer ready, or logged an error. */
   readonly crashed: boolean;
   /** Resident memory in bytes after the warm-up and at the end; undefined without /proc. */
   readonly memory: { readonly before: number; readonly after: number } | undefined;
@@ -73,7 +73,7 @@ export function mebibytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(0)} MiB`;
 }
 
-/** Whether the runtime process exited, is not ready any more, or logged an error. */
+/** Whether the runtime process exited, is no longer ready, or logged an error. */
 export async function hasCrashed(runtime: RunningProcess): Promise<boolean> {
   if (runtime.hasEnded() || /"level":"(?:error|fatal)"|request_failed/.test(runtime.log())) return true;
   return fetch(`${runtime.url}/readyz`).then(

@@ -40,7 +40,7 @@ describe('a pattern that needs more memory than the engine has', () => {
     },
   );
 
-  test('a bundle with a short pattern is admitted and matches beside rules whose large patterns would be refused', async () => {
+  test('a bundle with a short pattern is admitted and matches together with rules whose large patterns would be refused', async () => {
     await using runtime = await startReady(bundleOf('hello', '[a-z]{3}[0-9]'));
     expect(outcome(await runtime.check('request', ['good']))).toBe(pass);
     for (const text of ['hello', 'abc1', 'it is forbidden'])

@@ -105,7 +105,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('freeze windows'), () 
     }
   });
 
-  test('an administrator overrides a freeze window with an audit entry of its own, and an applier does not', async () => {
+  test('an administrator overrides a freeze window, which adds an audit entry, and an applier does not', async () => {
     const { id } = await world.createPolicy('overridden', definitionOf('overridden'));
     const model = await world.createModel('overridden');
     const overrides = async () => (await entriesOf(`action=freeze.override&targetId=${model}`)).length;

@@ -39,7 +39,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the list of operation
     return (await world.api.ended(await world.api.command('PUT', path, body, { etag, token }))).operationId;
   }
 
-  test('an operation names its author, its object, what it asks for, how it ended, and why it failed', async () => {
+  test('an operation names its author, its object, its request, its outcome, and the reason of a failure', async () => {
     const applied = await world.api.ended(await world.apply(modelId, policyId, 1));
     const failed = await world.api.ended(await world.apply(modelId, policyId, 1, 'unknown-profile'));
     const { items } = (await list({ targetId: modelId })).json;
@@ -91,7 +91,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the list of operation
     expect((await list({ subject: 'a'.repeat(255), limit: 1 })).status).toBe(200);
   });
 
-  test('a viewer reads the commands of every person; an author of one policy those of its own, and a person without a right none', async () => {
+  test('a viewer reads the commands of every person, an author of one policy only own commands, and a person without a right none', async () => {
     const own = await saveAs(tokens.author);
     expect(await idsOf({ subject: 'author' }, tokens.viewer)).toEqual([own]);
     expect((await idsOf({}, tokens.viewer)).length).toBeGreaterThan(3);

@@ -24,7 +24,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text o
   const purge = (id: string, revision: number, options: { readonly token?: string; readonly replica?: number } = {}) =>
     world.api.call(`/api/v1/policy-purges/${id}/${revision}`, { method: 'POST', ...options });
 
-  /** Waits until no process runs the version any more, and removes its text. */
+  /** Waits until no process runs the version, and removes its text. */
   const purged = (id: string, revision: number) =>
     until(`the text of version ${revision} is removed`, async () => {
       const answer = await purge(id, revision);

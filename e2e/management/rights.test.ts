@@ -117,7 +117,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     expect((await change('grant', right, { token: emergency })).status).toBe(401);
   });
 
-  test('each role may do what it names and nothing else, for the control plane, one policy or one model', async () => {
+  test('each role permits exactly its operations, for the control plane, one policy or one model', async () => {
     const [own, other] = [(await world.createPolicy('own')).id, (await world.createPolicy('other')).id];
     const [model, otherModel] = [await world.createModel('own-model'), await world.createModel('other-model')];
     const put = (path: string, body: unknown) => async (token: string) =>
@@ -188,7 +188,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     }
   });
 
-  test('an author of one policy reads the operations of its own commands only', async () => {
+  test('an author of one policy reads only the operations of own commands', async () => {
     const { id } = await world.createPolicy('authored');
     const token = await world.api.mint({ subject: 'author-of-one' });
     await change('grant', { role: 'author', holder: { issuer, subject: 'author-of-one' }, policyId: id });

@@ -7,7 +7,7 @@ import { generateDialogues } from './generate-dialogues.ts';
 const dialogues = 1_500;
 
 describe.each(['en', 'ru'] as const)('corrections in %s, in other words than those of the figure', (language) => {
-  test('a corrected fact is not remembered any more, and what is remembered is no news when it is said again', () => {
+  test('a corrected fact is no longer remembered, and a remembered fact is not new when it is repeated', () => {
     const random = randomFrom(7);
     let known = 0;
     for (let made = 0; made < dialogues; made += 1) {

@@ -14,7 +14,7 @@ import { type OpenedMemory, openMemory } from '../../dataplane/memory/testing/op
 import { hashedWords } from '../support/hashed-words.ts';
 
 describe.skipIf(missingPostgres !== undefined)(
-  onPostgres('the guardrail of what is stored, with a real runtime'),
+  onPostgres('the guardrail of stored texts, with a real runtime'),
   () => {
     const stack = new AsyncDisposableStack();
     const folder = stack.use(temporaryFolder()).path;
@@ -90,7 +90,7 @@ describe.skipIf(missingPostgres !== undefined)(
       return (json['results'] as readonly Readonly<Record<string, unknown>>[])[0] ?? {};
     };
 
-    test('a masked text is what is extracted, stored, embedded and found, and saying it again adds nothing', async () => {
+    test('the masked text is extracted, stored, embedded and found, and repeating it adds nothing', async () => {
       const body = {
         agent_id: 'tutor',
         messages: [{ role: 'user', content: 'My card is 4111 1111.' }],
@@ -170,7 +170,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect((await memory.call(ann, 'GET', path)).json['state']).toEqual({ pay: ['[card]', 5] });
     });
 
-    test('the MCP tool remember stores what the guardrail passes', async () => {
+    test('the MCP tool remember stores the text that the guardrail passes', async () => {
       const call = async (fact: string) => {
         const params = { name: 'remember', arguments: { fact, agent_id: 'mcp' } };
         const { json } = await memory.call(ann, 'POST', '/v1/mcp', {

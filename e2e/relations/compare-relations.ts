@@ -14,7 +14,7 @@ type Comparison = {
   readonly allowed: number;
   /** Answers that differ between the two stores. */
   readonly differences: number;
-  /** Rights that a store granted although no relation grants them any more, or ever did. */
+  /** Rights that a store granted although no relation grants them, or ever did. */
   readonly staleAllows: number;
   /** Answers that differ from the expected relations, including stale rights. */
   readonly wrong: number;

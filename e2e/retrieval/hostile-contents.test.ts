@@ -186,7 +186,7 @@ describe.skipIf(missing !== undefined)(missing === undefined ? title : `${title}
     });
   });
 
-  test('a full disk refuses a submit and keeps what it has, and takes documents again when it has room', async (context) => {
+  test('on a full disk a submit is refused and stored documents are kept; documents are accepted again when there is room', async (context) => {
     using folder = temporaryFolder();
     const objects = join(folder.path, 'objects');
     mkdirSync(objects);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { missingOpenSearch, onOpenSearch, startOpenSearch } from './opensearch-server.ts';
 
 describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('an OpenSearch server of the tests'), () => {
-  test('a killed OpenSearch server keeps its data, and does not run any more after disposal', async () => {
+  test('a killed OpenSearch server keeps its data, and no longer runs after disposal', async () => {
     let url: URL;
     {
       await using server = await startOpenSearch();

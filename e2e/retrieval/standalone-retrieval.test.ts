@@ -69,7 +69,7 @@ test.skipIf(missingPostgres !== undefined)(
 );
 
 test.skipIf(missingPostgres !== undefined)(
-  onPostgres('portcullis documents submit --watch keeps a collection in step with a folder'),
+  onPostgres('portcullis documents submit --watch keeps a collection in sync with a folder'),
   async () => {
     using folder = temporaryFolder();
     const file = (name: string) => join(folder.path, name);

@@ -78,9 +78,9 @@ export async function measureEditsInResync(
     const during = editor
       .timed(await world.operatorWrites(from))
       .filter(({ seenAt }) => seenAt >= begunAt && seenAt <= endedAt);
-    say(`a look at everything took ${((endedAt - begunAt) / 1_000).toFixed(1)} s, ${during.length} edits meanwhile`);
+    say(`a full resync took ${((endedAt - begunAt) / 1_000).toFixed(1)} s, ${during.length} edits meanwhile`);
     timed.push(...during);
     acting = next;
   }
-  return [figureOf('edits during a look at everything, watch line to first write', timed, most.resyncMs), acting];
+  return [figureOf('edits during a full resync, watch line to first write', timed, most.resyncMs), acting];
 }

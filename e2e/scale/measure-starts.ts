@@ -51,7 +51,7 @@ export async function measureColdStarts(
     await settled(operator);
     writes.push((await world.operatorWrites(from)).filter(({ resource }) => resource !== 'leases').length);
     say(
-      `in step after ${seconds.at(-1)?.toFixed(2)} s with ${resident.at(-1)?.toFixed(0)} MiB, everything looked at with ` +
+      `synced after ${seconds.at(-1)?.toFixed(2)} s with ${resident.at(-1)?.toFixed(0)} MiB, full resync with ` +
         `${cpuSecondsOf(operator.pid).toFixed(1)} s of CPU and ${peakMiBOf(operator.pid).toFixed(0)} MiB, ${writes.at(-1)} writes`,
     );
     if (round + 1 < rounds) {
@@ -61,9 +61,9 @@ export async function measureColdStarts(
     live = (await liveBytesOf(operator)) / 1_048_576;
     return [
       [
-        atMost('cold start until in step', Math.max(...seconds), most.seconds, ' s', 2),
-        atMost('resident until in step', Math.max(...resident), most.residentMiB, ' MiB'),
-        atMost('writes of a look at everything', Math.max(...writes), 0),
+        atMost('cold start until synced', Math.max(...seconds), most.seconds, ' s', 2),
+        atMost('resident until synced', Math.max(...resident), most.residentMiB, ' MiB'),
+        atMost('writes of a full resync', Math.max(...writes), 0),
         published('alive in an operator at rest', `${live.toFixed(0)} MiB`),
       ],
       operator,

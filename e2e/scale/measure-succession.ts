@@ -58,7 +58,7 @@ export async function measureSuccession(
     });
     await ended;
     seconds[signal].push((first.receivedAt - at) / 1_000);
-    say(`${signal}: the first write of the next after ${seconds[signal].at(-1)?.toFixed(2)} s`);
+    say(`${signal}: first write of the new leader after ${seconds[signal].at(-1)?.toFixed(2)} s`);
     acting = next;
   }
 
@@ -88,9 +88,9 @@ export async function measureSuccession(
   for (; round < size.ends + size.crashes + size.freezes; round += 1) await freeze(round);
   const figures = [
     atMost('first write after a crash', Math.max(...seconds.SIGKILL), most.crashSeconds, ' s', 2),
-    atMost('first write after an orderly end', Math.max(...seconds.SIGTERM), most.orderlySeconds, ' s', 2),
+    atMost('first write after an orderly shutdown', Math.max(...seconds.SIGTERM), most.orderlySeconds, ' s', 2),
     atMost('late writes of a frozen leader', late, 0),
-    atMost('bindings that are not as they would be without', await countStrays(world, acting, size.bindings), 0),
+    atMost('bindings without the route that their spec asks for', await countStrays(world, acting, size.bindings), 0),
   ];
   return [figures, acting];
 }

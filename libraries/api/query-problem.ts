@@ -8,7 +8,7 @@ export function problemOfNames(names: readonly string[], known: readonly Paramet
   return repeated === undefined ? undefined : { path: repeated, message: 'is sent more than once' };
 }
 
-/** What a parameter must be, as its schema describes it. */
+/** The requirement of a parameter, as its schema describes it. */
 export function problemOfValue({ name, schema }: Parameter<string>, text: string | undefined): ErrorDetail {
   return { path: name, message: text === undefined ? 'is required' : wanted(schema) };
 }

@@ -35,7 +35,7 @@ export type AuditLog = {
    * until the transaction ends.
    */
   append(sql: TransactionSql, contents: readonly AuditContent[]): Promise<void>;
-  /** Adds entries in a transaction of its own. */
+  /** Adds entries in a separate transaction. */
   write(contents: readonly AuditContent[]): Promise<void>;
   /** Adds an entry unless one with this source exists. `source` names what was observed. @returns whether it was added */
   writeOnce(source: string, content: AuditContent): Promise<boolean>;

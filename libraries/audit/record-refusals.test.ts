@@ -41,7 +41,7 @@ test('refusals without a verified subject are counted and stored as one entry fo
   ]);
 });
 
-test('a subject has 30 entries of its own in a minute, and the next one is counted', async () => {
+test('a subject can add 30 entries in a minute, and the next one is only counted', async () => {
   const { recorder, written } = openRecorder();
   for (let at = 0; at < refusalLimits.singles; at++) await recorder.record(refusal(token('one')));
   expect(written).toHaveLength(30);

@@ -16,7 +16,7 @@ export type RefusalRecorder = AsyncDisposable & {
 /** Limits of one process within one window. */
 export const refusalLimits = {
   windowMs: 60_000,
-  /** Refusals of one subject that get entries of their own. */
+  /** Refusals of one subject that get their own entries. */
   singles: 30,
   /** Groups of equal refusals that are counted apart. */
   groups: 500,

@@ -31,7 +31,7 @@ export type CheckCall = {
   readonly maxAnswerBytes: number;
 };
 
-/** What ends a call before its answer: a signal, and a time of the monotonic clock in milliseconds. */
+/** The conditions that end a call before its answer: a signal, and a time of the monotonic clock in milliseconds. */
 type CallEnd = { readonly signal: AbortSignal | undefined; readonly deadline: number };
 
 /** The reason of a call that its deadline ended. */

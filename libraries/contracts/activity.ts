@@ -56,7 +56,7 @@ export const collectedActivitySchema = z.strictObject({
 });
 export type CollectedActivity = z.infer<typeof collectedActivitySchema>;
 
-/** What one replica answered to GET /activity; a status is absent where it did not answer. */
+/** The answer of one replica to GET /activity; a status is absent where it did not answer. */
 export function readReplicaActivity(
   replica: string,
   answer: { readonly status?: number; readonly value?: unknown },
@@ -66,7 +66,7 @@ export function readReplicaActivity(
   return { items: read.value.items.map((record) => ({ ...record, replica })), missing: [] };
 }
 
-/** What a replica answered to a request for its decisions, or why it has none to show. */
+/** The answer of a replica to a request for its decisions, or the reason why it has none. */
 export function readReplicaAnswer<S extends z.ZodType>(
   schema: S,
   { status, value }: { readonly status?: number; readonly value?: unknown },

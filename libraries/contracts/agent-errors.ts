@@ -68,7 +68,7 @@ export const agentErrors = {
   budget_exceeded: error(429, 'RESOURCE_EXHAUSTED', 'The run used more than its budget.'),
   cancelled: error(499, 'CANCELLED', 'The client ended the call.'),
   task_not_found: error(404, 'NOT_FOUND', 'The caller has no such task in this process.', 'TASK_NOT_FOUND'),
-  run_not_found: error(404, 'NOT_FOUND', 'The caller may read no such run, or this process does not keep it any more.'),
+  run_not_found: error(404, 'NOT_FOUND', 'The caller may read no such run, or this process no longer keeps it.'),
   UnsupportedOperationError: error(400, precondition, 'The agent does not offer this.', 'UNSUPPORTED_OPERATION'),
   push_notification_not_supported: error(
     400,
@@ -84,10 +84,10 @@ export const agentErrors = {
     'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
   ),
   session_not_found: error(404, 'NOT_FOUND', 'The caller has no such session in this process: initialize again.'),
-  advertised_capability_unavailable: error(503, 'UNAVAILABLE', 'The agent is not ready: GET /health/ready says why.'),
+  advertised_capability_unavailable: error(503, 'UNAVAILABLE', 'The agent is not ready: GET /health/ready names the reason.'),
   not_found: error(404, 'NOT_FOUND', 'There is no such path.'),
   method_not_allowed: error(405, 'UNIMPLEMENTED', 'The path exists, the method does not.'),
-  internal: error(500, 'INTERNAL', 'The call failed for a reason that has no code of its own.'),
+  internal: error(500, 'INTERNAL', 'The call failed for a reason without a specific code.'),
 } as const satisfies Record<string, AgentErrorRow>;
 
 export type AgentErrorCode = keyof typeof agentErrors;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { canonicalBytes, sha256Hex } from './canonical.ts';
 
-/** What an entry of the audit log is about. `read` and `binding.write` occur in refusals only. */
+/** The subjects of entries of the audit log. `read` and `binding.write` occur in refusals only. */
 export const auditActions = [
   'policy.create',
   'policy.update',

@@ -45,7 +45,7 @@ export function dataDirectory(root: string) {
     fileKeySet: join(files, 'keys.json'),
     /** The folder from which agents read the files of references (docs/design/file-references.md, "The folder"). */
     files,
-    /** The files themselves, each beside its description. */
+    /** The files, each with its description. */
     storedFiles: join(files, 'files'),
     /** The folder of provider credentials, one file each. */
     secrets: join(root, 'secrets'),

@@ -16,14 +16,14 @@ export const flowErrors = {
   state_invalid: meaning(author, 'The state after a turn does not match the schema of the state.'),
   iterations_exceeded: meaning(author, 'A loop did not end within its turns.'),
   turns_exceeded: meaning(author, 'The model asked for tools in each of its turns.'),
-  flow_failed: meaning(author, 'A fail node ended the run; its own code says why.'),
+  flow_failed: meaning(author, 'A fail node ended the run; its own code names the reason.'),
   guardrail_denied: meaning(caller, 'A policy denied a text.'),
   refused: meaning(author, 'The called service does not accept this request.'),
   not_found: meaning(author, 'The called service has no such object, or hides it.'),
   forbidden: meaning(caller, 'The identity of the run does not have the right that the call needs.'),
   grant_ended: meaning(
     caller,
-    'The right of the run has ended: its user may not invoke the agent any more, or its version is not served any more.',
+    'The right of the run has ended: its user may no longer invoke the agent, or its version is no longer served.',
   ),
   input_required: meaning(author, 'The called agent asks for more input, which a flow cannot give.'),
   auth_required: meaning(author, 'The called agent asks for another sign-in, which a flow cannot give.'),
@@ -35,7 +35,7 @@ export const flowErrors = {
   deadline_exceeded: meaning(caller, 'The run took longer than its time.'),
   budget_exceeded: meaning(caller, 'The run used more nodes, model tokens or bytes than its budget.'),
   cancelled: meaning(caller, 'The caller ended the run.'),
-  internal: meaning(platform, 'The run failed for a reason that has no code of its own.'),
+  internal: meaning(platform, 'The run failed for a reason without a specific code.'),
 } as const;
 
 export type FlowErrorCode = keyof typeof flowErrors;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * What a local rule ignores in addition to its exact matching (docs/design/folding.md):
+ * The differences that a local rule ignores (docs/design/folding.md):
  * - `whitespace`: any run of white space equals one blank.
  * - `invisible`: characters that are not shown are left out.
  * - `compatibility`: forms of one character are equal (NFKC), and `ё` equals `е`.

@@ -18,10 +18,10 @@ export const judgeSchema = z
 /** The kinds as a route lists them: each once, in the order of `judgedTextKinds`. */
 export const judgedKindsSchema = z.array(judgedTextKindSchema).min(1).max(judgedTextKinds.length);
 
-/** What happens to a request or an answer with text that is not judged. */
+/** The treatment of a request or an answer with text that is not judged. */
 export const unjudgedSchema = z.enum(['Forward', 'Refuse']);
 
-/** What happens to a conversation that exceeds the limits of one check. */
+/** The treatment of a conversation that exceeds the limits of one check. */
 export const longConversationsSchema = z.enum(['Refuse', 'Split']);
 
 /** Replaces `all` by every kind, and removes repetitions. */

@@ -43,9 +43,9 @@ type MixedMatching = {
 function refuseMixedMatching(how: MixedMatching, context: z.RefinementCtx): void {
   const issue = (member: string, message: string): void =>
     context.addIssue({ code: 'custom', path: [member], message });
-  if (how.allow !== undefined && how.fold !== undefined) issue('allow', 'is not supported beside fold: remove one');
+  if (how.allow !== undefined && how.fold !== undefined) issue('allow', 'cannot be combined with fold: remove one');
   if (how.stem === undefined) return;
-  if (how.fold !== undefined) issue('stem', 'is not supported beside fold: use two rules');
+  if (how.fold !== undefined) issue('stem', 'cannot be combined with fold: use two rules');
   if (how.match !== 'token') issue('stem', 'needs match token: stems are those of whole words');
   if (how.caseSensitive) issue('stem', 'needs caseSensitive false: stems have no letter case');
 }

@@ -92,7 +92,7 @@ const messageSchema = z
   .describe('A message of a dialogue.');
 export type MemoryMessage = z.output<typeof messageSchema>;
 
-/** Body of POST /v1/memories (memory:add:*). A body without a scope has an error of its own. */
+/** Body of POST /v1/memories (memory:add:*). A body without a scope has its own error code. */
 export const addMemoriesSchema = z
   .strictObject({
     messages: z.array(messageSchema).min(1).max(limits.messagesOfAdd),

@@ -114,7 +114,7 @@ export const providerProblems: Readonly<Record<ProviderCause, Description>> = {
   },
 };
 
-/** Causes that mean something else for a detector or classifier than for a model. */
+/** Causes that have another meaning for a detector or classifier than for a model. */
 const ofChecks: Partial<Readonly<Record<ProviderCause, Omit<Description, 'reason'>>>> = {
   credential_unreadable: {
     problem: 'its credential is empty, cannot be read, or holds more than one key',

@@ -29,7 +29,7 @@ export const collectedProviderTestsSchema = z.strictObject({
 });
 export type CollectedProviderTests = z.infer<typeof collectedProviderTestsSchema>;
 
-/** What one replica answered; a status is absent where it did not answer. */
+/** The answer of one replica; a status is absent if it did not answer. */
 export function readReplicaTest(
   replica: string,
   answer: { readonly status?: number; readonly value?: unknown },

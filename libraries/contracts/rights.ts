@@ -6,7 +6,7 @@ export const controlRoles = ['administrator', 'author', 'applier', 'viewer'] as 
 
 const name = z.string().min(1).max(255);
 
-/** Who has a role: a user, or the members of a group as the tokens of its issuer name it. */
+/** The holder of a role: a user, or the members of a group as the tokens of its issuer name it. */
 const roleHolderSchema = z.union([
   z.strictObject({ issuer: name, subject: name }),
   z.strictObject({ issuer: name, group: name }),

@@ -1,9 +1,9 @@
-/** What a run has used together with the runs that it has started, or may use. */
+/** The usage or the budget of a run, including the runs that it has started. */
 export type RunAmounts = { readonly nodes: number; readonly modelTokens: number; readonly outputBytes: number };
 
 /**
- * The header in which an agent tells the agent that called it what its run has used. The gateway passes it on to agents only.
- * A caller without it takes the run to have used everything that it was given.
+ * The header in which an agent reports the usage of its run to the agent that called it. The gateway passes it on to agents only.
+ * Without it the caller assumes that the run has used its whole budget.
  */
 export const runUsageHeader = 'x-portcullis-run-usage';
 

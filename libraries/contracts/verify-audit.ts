@@ -1,6 +1,6 @@
 import { type AuditChain, type AuditEntry, auditHash } from './audit.ts';
 
-/** The first place of a chain that is not as it was written. */
+/** The first changed place of a chain. */
 type AuditBreak = { readonly chain: string; readonly number: number; readonly problem: string };
 
 type Progress = { number: number; hash: string; retained: string | undefined };

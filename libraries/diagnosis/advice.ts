@@ -15,7 +15,7 @@ const wait: Advice = () => 'Wait, and look again to see the progress.';
 const platform: Advice = () => 'The operator retries. See its log for details.';
 /** Flows are files: the command line of a checkout checks them, the kubectl plugin has no such command. */
 const correctVersion: Advice = () =>
-  'Correct what the message names ("portcullis flow check FLOW" shows the place), and apply the version under another name: a version never changes.';
+  'Correct the problem that the message names ("portcullis flow check FLOW" shows the place), and apply the version under another name: a version never changes.';
 const approve: Advice = () =>
   'Add the provider to the approved providers, with the same kind and credential. The operator reads the list again and retries.';
 
@@ -93,7 +93,7 @@ export const advice: Readonly<Record<string, Advice>> = {
   ForeignEndpoint: () =>
     'Remove the label portcullis.dev/workload from the named pod. The workload becomes ready without it.',
   ObjectRefused: () => 'Correct the cause that the message names. The operator retries.',
-  BuildMissing: (names) => `This build is not available any more: ${reapply(names)}`,
+  BuildMissing: (names) => `This build is no longer available: ${reapply(names)}`,
   BundleMissing: reapply,
   WorkloadMissing: wait,
   ScaledToZero: () => 'Scale it to one replica or more: kubectl scale --replicas=1.',
@@ -144,7 +144,7 @@ export const advice: Readonly<Record<string, Advice>> = {
   AclModelDiffers: () => 'Create the resource again with the aclModel that the collection has.',
   ChunkingDiffers: () => 'Create the resource again with the chunking that the collection has.',
   ParentNotWritable: () =>
-    'Correct spec.parent.collectionId, or give the owner the right to write that collection. It is asked again each minute.',
+    'Correct spec.parent.collectionId, or give the owner the right to write that collection. It is retried each minute.',
   ParentNotPossible: () => 'Choose another spec.parent, or mode None for the top level.',
   HasChildren: () => 'Move or delete the collections below it: the deletion then continues.',
   DeletionHeld: () => 'Correct the cause that the message names: the operator retries.',

@@ -32,7 +32,7 @@ const stateWords: Readonly<Record<AgentVersionState, string>> = {
   ready: 'ready',
   starting: 'starting',
   faulty: 'not ready',
-  waiting: 'not looked at yet',
+  waiting: 'not processed yet',
   deleting: 'being deleted',
 };
 

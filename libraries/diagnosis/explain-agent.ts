@@ -39,11 +39,11 @@ const stateWords: Readonly<Record<ServedState, string>> = {
   ready: 'served',
   starting: 'starting',
   faulty: 'not served as declared',
-  waiting: 'not looked at yet',
+  waiting: 'not processed yet',
   deleting: 'being deleted',
 };
 
-/** An installation that runs no agents has neither route nor rights: the last step says so. */
+/** An installation that runs no agents has neither route nor rights: the last step reports it. */
 const notConfigured = 'AgentsNotConfigured';
 
 function accessLink(link: Link): Link {

@@ -28,7 +28,7 @@ function agentAudience(agentId: string): string {
 
 /** A call of one agent by another one. `actors` begins with the caller, `agentId` is the called agent. */
 type AgentCallClaims = Omit<DelegatedMember, 'versionId'> & {
-  /** What is left of the run of the caller. */
+  /** The remaining budget of the run of the caller. */
   readonly budget: GrantedBudget;
   /** The end of that run. */
   readonly deadline: Date;

@@ -59,7 +59,7 @@ describe('callers by token', () => {
     });
   });
 
-  test('identity headers beside a token change nothing', async () => {
+  test('identity headers sent with a token change nothing', async () => {
     const headers = { 'X-User-Id': 'bob', 'X-Groups': 'board', 'X-Principals': 'eve', 'X-Agent-Id': 'other' };
     expect(await authorizeToken(good, { 'X-Tenant-Id': 'acme', ...headers })).toEqual(await authorizeToken(good));
   });

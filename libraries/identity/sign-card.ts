@@ -20,7 +20,7 @@ export async function signCard(
   return { protected: header, signature };
 }
 
-/** What a signature of a card covers. */
+/** The content that a signature of a card covers. */
 function signedCard({ signatures: _, ...card }: Json): JsonValue {
   return withoutDefaults(card);
 }

@@ -3,7 +3,7 @@ import { type TokenErrorCode, tokenLimits } from './identity.ts';
 import { own } from './read-token.ts';
 import { isSecond } from './validate-claims.ts';
 
-/** Conditions that an issuer's tokens must meet beside those of every token. */
+/** Conditions that an issuer's tokens must meet in addition to those of every token. */
 export type TokenConditions = {
   /** Longest time since `iat`, seconds; a token without `iat` is refused then. */
   readonly maxAgeSeconds?: number | undefined;
@@ -17,7 +17,7 @@ export type TokenConditions = {
 
 type Members = Readonly<Record<string, JsonValue>>;
 
-/** Claims of ID tokens (OpenID Connect Core 1.0, sections 2 and 3.3.2.11): such a token tells a client who signed in. */
+/** Claims of ID tokens (OpenID Connect Core 1.0, sections 2 and 3.3.2.11): such a token identifies the signed-in user to a client. */
 const idTokenClaims = ['nonce', 'at_hash', 'c_hash'] as const;
 /** Values of the claim `typ` with which issuers mark other tokens than access tokens. */
 const otherTypes: ReadonlySet<JsonValue | undefined> = new Set(['ID', 'Refresh', 'Offline', 'Logout']);

@@ -13,7 +13,7 @@ test('a megabyte without a space is counted', () => {
   expect(countTokens(' '.repeat(1_000_000))).toBeGreaterThan(0);
 });
 
-test('a run of 256 characters is encoded at once and a longer one is cut, whatever white space is beside it', () => {
+test('a run of 256 characters is encoded at once and a longer one is cut, whatever white space surrounds it', () => {
   const spaces = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit)).filter((one) =>
     /\s/.test(one),
   );

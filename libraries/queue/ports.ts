@@ -18,7 +18,7 @@ export type HintQueue = AsyncDisposable & {
   subscribe(topic: string, onHint: () => void): Promise<AsyncDisposable>;
 };
 
-/** A message of a log. Its id tells a repeated one. */
+/** A message of a log. Its id identifies a repeated one. */
 export type LoggedMessage = { readonly id: string; readonly body: string; readonly contentType: string };
 
 /** Messages that are kept for other programs, in the order in which they were stored. */

@@ -27,7 +27,7 @@ export function begunVersions(before: Versions, after: Versions): readonly strin
   ];
 }
 
-/** What a version leaves unchecked of the texts that are checked now, in words; undefined where it checks all of them. */
+/** The texts that are checked now and that a version would not check, in words; undefined if it checks all of them. */
 export function lostTexts(checked: readonly AgentText[], next: Guarded): string | undefined {
   const kept = checkedTexts(next);
   const lost = checked.filter((text) => !kept.includes(text)).map((text) => words[text]);

@@ -46,7 +46,7 @@ const guardrail = (what: string) =>
 export const sdkLimits = { card: 65_536, tool: 128 } as const;
 
 const reachable = ['Model', 'Connection', 'Mcp', 'Agent'] as const;
-/** What the gateway gives tokens for and serves itself: a process of an image reaches nothing else. */
+/** The services that the gateway gives tokens for or serves itself: a process of an image reaches no other. */
 const reachableKinds: ReadonlySet<string> = new Set(reachable);
 
 /** An image whose process the author wrote, and the one protocol that it serves. */

@@ -13,7 +13,7 @@ const percent = () => z.int().min(1).max(99);
 const versionName = (what: string) => nameSchema.describe(`version is the name of ${what}.`);
 const versionId = () => uidSchema.describe('versionId is its id.');
 
-/** Who has a right on an agent; the tuple of each is made by `accessSubject` (operator/access). */
+/** The holder of a right on an agent; the tuple of each is made by `accessSubject` (operator/access). */
 const holderSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('User').describe('kind is the kind of subject.'),

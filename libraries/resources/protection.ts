@@ -50,7 +50,7 @@ export function bindingDeletionProblem(
   );
 }
 
-/** What refers to a policy: a resource, or a name in `served-policies.yaml`. */
+/** A reference to a policy: a resource, or a name in `served-policies.yaml`. */
 export type PolicyUser = { readonly kind: 'ModelBinding' | 'AgentVersion' | 'ServedPolicy'; readonly name: string };
 
 /** The resources that can refer to a policy, all of the namespace. */
@@ -87,7 +87,7 @@ function policyUserText({ kind, name }: PolicyUser): string {
   return kind === 'ServedPolicy' ? `the served policy ${name}` : `the ${kind} ${name}`;
 }
 
-/** Why the deletion of a policy is refused: something refers to it, and the deletion is not confirmed. */
+/** Why the deletion of a policy is refused: it is referenced, and the deletion is not confirmed. */
 export function policyDeletionProblem(
   policy: Stored<GuardrailPolicy>,
   referrers: PolicyReferrers,

@@ -2,7 +2,7 @@ import type { ProviderCause } from '#contracts/provider-causes';
 import type { GatewayReportSpec } from './gateway-report.ts';
 import type { GatewayRouteSpec } from './gateway-route.ts';
 
-/** What the ready replicas of a gateway know about the provider of a route's model and those of its rules. */
+/** The reports of the ready replicas of a gateway about the providers of a route's model and rules. */
 export type ProviderFact =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'reachable' }

@@ -1,5 +1,5 @@
 /**
- * A copy of a string with memory of its own. A part of a string keeps the whole in memory, so that a kept term would keep
+ * A copy of a string in separate memory. A part of a string keeps the whole in memory, so that a kept term would keep
  * its document.
  */
 export function ownString(text: string): string {

@@ -56,7 +56,7 @@ export type CandidateQuery = {
   readonly partition: string;
   /** The newest committed change that the caller has read: the answer reflects it and all before it. */
   readonly reflects: bigint;
-  /** Labels of the caller; `every` for entries without rights of their own. */
+  /** Labels of the caller; `every` for entries without individual rights. */
   readonly labels: readonly string[] | 'every';
   readonly condition?: AttributeCondition;
   readonly legs: readonly Leg[];

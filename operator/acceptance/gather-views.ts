@@ -58,7 +58,7 @@ export function workloadView(
       runnable: false,
       ready: false,
       addresses: [],
-      problem: `the workload ${name} does not exist any more`,
+      problem: `the workload ${name} no longer exists`,
     };
   }
   const { metadata, spec, status } = generation;

@@ -63,7 +63,7 @@ export function makeAgentBundle(
   return { ...content, digest: agentBundleDigest(content) };
 }
 
-/** What the process of an image must serve: a card that is published with this digest, or a tool of this name. */
+/** The proof that the process of an image must serve: a card that is published with this digest, or a tool of this name. */
 function servedBy(
   { a2a, mcp }: NonNullable<AgentVersion['spec']['sdk']>,
   publicUrl: string,

@@ -5,7 +5,7 @@ import type { RoutedVersion, RouteGuardrail } from '#resources/agent-route';
 type ImageMembers = { readonly [Member in 'guardrails' | 'sdk']: NonNullable<RoutedVersion[Member]> };
 
 /**
- * What the route of an image adds: how the gateway judges its texts, which it does not check itself, and how its card or
+ * The members of the route of an image: how the gateway judges its texts, which it does not check itself, and how its card or
  * tool is published.
  * @returns undefined while a policy that it names is not served in the named revision, so that the version is not routed
  */

@@ -1,4 +1,4 @@
-/** Where the process of an image says that it is ready, which card it has, and which tools. */
+/** The paths of the process of an image for readiness, card and tools. */
 export const imagePaths = {
   ready: '/health/ready',
   card: '/.well-known/agent-card.json',

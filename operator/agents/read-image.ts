@@ -12,7 +12,7 @@ const toolsSchema = z.looseObject({ tools: z.array(z.looseObject({ name: z.strin
 type SeenImage = { readonly state: AgentState; readonly card: CardCheck };
 
 /**
- * The state of the process of an image, which has no admin address: it is ready when it says so, and when its card is
+ * The state of the process of an image, which has no admin address: it is ready when it reports so, and when its card is
  * published as the resource states, or it lists the tool. It does not report runs; the gateways report the calls.
  * @param traffic origin of the process
  * @returns undefined without an answer

@@ -37,7 +37,7 @@ export function isFinal({ reason, generationId }: Pick<ApplicationRecord, 'reaso
 }
 
 /**
- * Adds an outcome. The oldest is dropped, except the one that says that the pinned generation was applied: without it
+ * Adds an outcome. The oldest is dropped, except the one that records that the pinned generation was applied: without it
  * an old application would count as unconfirmed again.
  */
 export function addOutcome(

@@ -28,7 +28,7 @@ export function buildBundle(input: BundleInput): BuiltBundle | RefusedBundle {
   const { revision, contentProfile, limits, approved } = input;
   const definition = definitionIn(revision);
   if (definition === undefined) {
-    const message = 'the recorded definition is not valid any more';
+    const message = 'the recorded definition is no longer valid';
     return { kind: 'refused', reason: 'bundle_invalid', message };
   }
   const assembled = assembleBundle({
@@ -44,7 +44,7 @@ export function buildBundle(input: BundleInput): BuiltBundle | RefusedBundle {
   return { kind: 'built', definition, bundle, bytes, digest };
 }
 
-/** What was read from each revision that is held, so that the passes of all bindings of a revision read it once. */
+/** The content of each held revision, so that the passes of all bindings of a revision read it once. */
 const read = new WeakMap<PolicyRevisionSpec, { readonly definition: Definition | undefined }>();
 
 /** The definition of a revision; undefined if it is not valid. */

@@ -70,7 +70,7 @@ export type BundleStore = AsyncDisposable & {
   /** Removes every stored bundle that is neither needed nor held. One sweep at a time. */
   sweep(listNeeded: () => Promise<ReadonlySet<string>>): Promise<void>;
   /**
-   * Calls the listener with the digest of a bundle that is not stored any more, late or
+   * Calls the listener with the digest of a bundle that is no longer stored, late or
    * twice. One listener at a time.
    */
   onLost(listener: (digest: string) => void): void;

@@ -115,7 +115,7 @@ export function startCaches(options: {
       leaving: ({ metadata }) => (metadata.deletionTimestamp === undefined ? [] : ['true']),
     },
     (name, current, previous) => {
-      // The version at which the route was deleted is not needed any more.
+      // The version at which the route was deleted is no longer needed.
       if (current === undefined) removals.delete(name);
       tell('bindings', name, current, previous);
     },

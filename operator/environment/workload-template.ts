@@ -54,7 +54,7 @@ export const workloadTemplateSchema = z
     authoritiesConfigMap: nameSchema
       .optional()
       .describe(
-        'authoritiesConfigMap holds, under the key ca.crt, authorities of providers beside those of the system.',
+        'authoritiesConfigMap holds, under the key ca.crt, certificate authorities of providers in addition to those of the system.',
       ),
     runAsUser: podUser
       .optional()

@@ -246,7 +246,7 @@ test('a watched file asks to keep a policy under deletion, with the content of t
   expect(kept?.metadata.annotations?.[keepAnnotation]).toBe(kept?.metadata.deletionTimestamp);
 });
 
-test('a watched file that is saved again without a change keeps a policy under deletion as it was edited', async () => {
+test('a watched file that is saved again without a change does not modify a policy under deletion', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one', { finalizers: ['a.b/c'] })) });
   await one.applied('a.yaml');
   const stored = await policy(one.client, 'one');

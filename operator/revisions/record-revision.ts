@@ -41,7 +41,7 @@ export type RevisionRecorder = {
     policy: Recordable,
     known?: readonly Pick<RevisionHead, 'number' | 'token' | 'policy'>[],
   ): Promise<RecordResult>;
-  /** Forgets a policy that does not exist any more. */
+  /** Forgets a policy that no longer exists. */
   forget(uid: string): void;
 };
 

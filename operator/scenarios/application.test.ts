@@ -102,7 +102,7 @@ describe('an application', () => {
     },
   );
 
-  test('a replaced workload is removed when no replica uses it any more', async () => {
+  test('a replaced workload is removed when no replica uses it', async () => {
     await until('the first workload is deleted', async () => {
       const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
       return items.every((item) => item.metadata.name !== first.spec.workload);

@@ -42,7 +42,7 @@ test('on one machine a service checks texts by the target file of a served polic
 
   await rm(join(data, 'served-policies.yaml'));
   await platform.restart();
-  await until('a policy that is not listed any more is refused', async () => (await ask()).kind === 'failed');
+  await until('a policy that is no longer listed is refused', async () => (await ask()).kind === 'failed');
   await expect(follow(path)).rejects.toThrow('is missing');
 });
 

@@ -30,7 +30,7 @@ export type ServedPin = z.infer<typeof servedPinSchema>;
 export type ServedPolicies = AsyncDisposable & {
   /** The listed policies; fixed for the life of the process. */
   readonly entries: readonly ServedPolicy[];
-  /** By name of entry the target of its address, as last read; includes entries that are not listed any more. */
+  /** By name of entry the target of its address, as last read; includes entries that are no longer listed. */
   pins(): ReadonlyMap<string, ServedPin>;
   /** The target of the address of an entry, from a live read. */
   readPins(): Promise<ReadonlyMap<string, ServedPin>>;

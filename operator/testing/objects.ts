@@ -56,7 +56,7 @@ export function policyObject(name: string, change: Partial<GuardrailPolicySpec> 
   };
 }
 
-/** A binding of the alias of its own name, guarded by revision 1 of the policy `guard`, with the given changes. */
+/** A binding whose alias is its name, guarded by revision 1 of the policy `guard`, with the given changes. */
 export function bindingObject(name: string, change: Partial<ModelBindingSpec> = {}): ModelBinding {
   return {
     apiVersion,

@@ -201,7 +201,7 @@ export async function createTestPolicy(
 }
 
 /**
- * The clock of this machine, which a test can put forward. A deadline then passes only when the test advances the
+ * The clock of this machine, which a test can advance. A deadline then passes only when the test advances the
  * clock, not because the machine is slow. Timers keep waiting, so the test also changes something that is reconciled.
  */
 export function createSkippingClock(): Clock & { skip(ms: number): void } {

@@ -40,7 +40,7 @@ export type Queues = Readonly<
 export function createTriggers(options: {
   readonly queues: Queues;
   readonly stores: Stores;
-  /** Queues these workloads, and those that are not needed any more, after a debounce. */
+  /** Queues these workloads, and those that are no longer needed, after a debounce. */
   readonly lookAtWorkloads: (workloads?: readonly string[]) => void;
   /** Bindings that wait for a workload that no route names yet. */
   readonly waitingFor: (workload: string) => readonly string[];
@@ -130,7 +130,7 @@ export function createTriggers(options: {
     },
     workloads(name, current, previous) {
       queues.workloads.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
-      // The workload is queued because its bundle may not be needed any more.
+      // The workload is queued because its bundle may no longer be needed.
       if (current === undefined) queues.bundles.add(allBundles);
       addAll('bindings', stores.routes.by('workload', name));
       addAll('bindings', stores.bindings.by('workload', name));

@@ -53,7 +53,7 @@ export type WorkloadProblemReason =
   | 'ReplicaNotAnswering'
   | 'Unschedulable';
 
-/** A process that answered and does not answer any more; it is killed after 10 s without an answer. */
+/** A process that answered and no longer answers; it is killed after 10 s without an answer. */
 export const notAnswering: WorkloadProblem = { reason: 'ReplicaNotAnswering', message: 'a process does not answer' };
 
 /**

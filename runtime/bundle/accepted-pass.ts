@@ -10,7 +10,7 @@ import { allowedPlaces, type IsAllowed } from '../rules/terms/allowed-places.ts'
 import { compileTokens } from '../rules/terms/compile-tokens.ts';
 import { type Find, findIn, foldCostMs, patternPass, type SinglePass } from './local-pass.ts';
 
-/** What each match of a pattern must satisfy to count. */
+/** The conditions that a match of a pattern must satisfy. */
 type Tested = PatternSource & {
   readonly checksum?: Checksum | undefined;
   readonly allow?: readonly string[] | undefined;

@@ -95,7 +95,7 @@ test.each([
 const streams = (rule: BaselineRule) =>
   judgeStreaming(bundle([policy(section([quiet]), section([rule]))])).streaming[0]?.allowed;
 
-test('a response rule with a checksum allows streams if a match and the bytes beside it fit into 256 bytes', () => {
+test('a response rule with a checksum allows streams if a match and its surrounding bytes fit into 256 bytes', () => {
   expect(streams(checked('\\b\\d{2,254}\\b', 'luhn'))).toBe(true);
   expect(streams(checked('\\b\\d{2,255}\\b', 'luhn'))).toBe(false);
   expect(streams(checked(card, 'luhn', { fold: [...folds] }))).toBe(true);

@@ -16,7 +16,7 @@ function pattern(source: string, fold: readonly Fold[] = folds): ReturnType<type
   return { ...rule, regex: { ...rule.regex, fold: [...fold] } };
 }
 
-/** What a request becomes: `pass`, `deny`, or the masked text. */
+/** The outcome of a request: `pass`, `deny`, or the masked text. */
 async function outcomes(rules: readonly BaselineRule[], texts: readonly string[]): Promise<readonly string[]> {
   await using runtime = await startRuntime(bundleOf(rules));
   const results: string[] = [];

@@ -13,7 +13,7 @@ const boundaryBesideOther =
 
 /**
  * Finds what an author has most probably not meant: terms that are written as regular expressions, terms that their own rule
- * never or rarely finds, and `\b` beside letters that it does not know. Each is a warning, because the rule is valid.
+ * never or rarely finds, and `\b` next to letters that it does not treat as word characters. Each is a warning, because the rule is valid.
  */
 export function lintRule(rule: LocalRule): readonly string[] {
   return rule.kind === 'stop_list' ? lintTerms(rule.stopList) : lintPattern(rule.regex.pattern);
@@ -34,7 +34,7 @@ function lintTerms(list: Extract<LocalRule, { kind: 'stop_list' }>['stopList']):
     warningOf(
       placesOf(terms, (term) => outerBlank.test(term)),
       (which) => ({
-        message: `${which} found only together with outer white space, and not beside punctuation or at an end of a text`,
+        message: `${which} found only together with outer white space, and not next to punctuation or at an end of a text`,
         remedy: 'remove the white space and use match: token',
       }),
     ),
@@ -51,7 +51,7 @@ function lintTerms(list: Extract<LocalRule, { kind: 'stop_list' }>['stopList']):
 function lintPattern(pattern: string): readonly string[] {
   if (!boundaryBesideOther.test(pattern)) return [];
   return [
-    'it has \\b beside a character outside of ASCII, where \\b is a boundary only beside an ASCII letter, digit or underscore: remove \\b, or use a stop list with match: token',
+    'it has \\b next to a character outside of ASCII, where \\b is a boundary only next to an ASCII letter, digit or underscore: remove \\b, or use a stop list with match: token',
   ];
 }
 

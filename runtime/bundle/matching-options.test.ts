@@ -27,7 +27,7 @@ function keeping(rule: ReturnType<typeof regex>, keep: { keepFirst?: number; kee
   return { ...rule, action: { type: 'mask', replacement: '****', ...keep } };
 }
 
-/** What a request becomes: `pass`, `deny`, the code of a failure, or the masked text. */
+/** The outcome of a request: `pass`, `deny`, the code of a failure, or the masked text. */
 async function outcomes(rules: readonly BaselineRule[], texts: readonly string[]): Promise<readonly string[]> {
   await using runtime = await startRuntime(bundleOf(rules));
   const results: string[] = [];
@@ -203,7 +203,7 @@ describe('stems', () => {
   });
 });
 
-/** A number in letters, so that each is one word of its own. */
+/** A number in letters, so that each is a separate word. */
 function letters(number: number): string {
   return String(number)
     .padStart(4, '0')
@@ -213,7 +213,7 @@ function letters(number: number): string {
 describe('shared rules', () => {
   const base = { request: section([quiet]), response: section([quiet]), providers: [] };
 
-  test('a definition may have them, with ids of their own and times within both deadlines', () => {
+  test('a definition may have them, with unique ids and times within both deadlines', () => {
     const shared = [stopList('house', ['bomb'])];
     expect(definitionSchema.safeParse({ ...base, shared }).success).toBe(true);
     expect(definitionSchema.safeParse({ ...base, shared: [...shared, ...shared] }).success).toBe(false);

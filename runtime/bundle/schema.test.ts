@@ -38,7 +38,7 @@ describe('the published schema of a bundle', () => {
     }
   });
 
-  test('the published schema of a bundle refuses what a runtime refuses, as far as a schema can express it', () => {
+  test('the published schema of a bundle refuses the same bundles as a runtime, as far as a schema can express it', () => {
     const wrong: object[] = [
       {},
       { ...everything, schema: 'bundle/v2' },

@@ -86,7 +86,7 @@ function needsWholeText(rule: LocalRule): string | undefined {
   return `it may need ${most} of text to find a match, more than the ${limits.overlapBytes} that windows share`;
 }
 
-/** A match with a checksum must be seen whole, with the bytes beside it: a part of it has another checksum. */
+/** A match with a checksum must be seen whole, with its surrounding bytes: a part of it has another checksum. */
 function bytesToDecide({ checksum }: Regex, node: PatternNode, view: FoldView | undefined): number {
   const searched = view === undefined ? node : foldPattern(node, view);
   if (checksum === undefined) {

@@ -38,7 +38,7 @@ const getMetrics: Endpoint = {
   },
 };
 
-/** The frozen interface description, byte for byte as stored beside this file (`guardrail:versioning:openapi-3-1`). */
+/** The frozen interface description, byte for byte as stored next to this file (`guardrail:versioning:openapi-3-1`). */
 const openapi = readFileSync(new URL('./openapi.json', import.meta.url), 'utf8');
 
 /** GET /openapi.json: the same document whatever bundle is loaded; needs no token at present. */

@@ -10,7 +10,7 @@ import { errorBody } from './error-answer.ts';
 let provider: ScriptedHttp;
 let runtime: TestRuntime;
 
-/** A policy of its own for each way in which a check can fail; the id says which. */
+/** A policy for each way in which a check can fail; its id names the way. */
 const masks = [
   masking(regex('one', 'abc'), '#'),
   masking(regex('two', 'bcd'), '*'),

@@ -1,4 +1,4 @@
-/** What a mask writes in place of a match. */
+/** The text that a mask writes in place of a match. */
 export type MaskText = {
   readonly replacement: string;
   /** Characters at the ends of a match that stay; 0 for none. */

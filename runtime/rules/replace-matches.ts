@@ -9,7 +9,7 @@ type Place = { readonly place: number; readonly text: number };
 /** Replacements per message, collected from all mask rules that fired. */
 type Collection = {
   readonly byText: Map<number, Replacement[]>;
-  /** Ids of the rules that replace something, in the order in which they ran, and their replacement texts. */
+  /** Ids of the rules that replace text, in the order in which they ran, and their replacement texts. */
   readonly rules: Set<string>;
   readonly inserted: Set<string>;
   /** The number of matches that are still allowed; one match more fails the check with match_limit. */

@@ -14,7 +14,7 @@ export type RawAnswer = {
 const patienceMs = 8_000;
 
 /**
- * Sends bytes over a connection of their own and reads the first answer. `half` closes our side after the bytes. The
+ * Sends bytes over a new connection and reads the first answer. `half` closes our side after the bytes. The
  * answer is undefined where the server closes without one.
  */
 export async function rawRequest(

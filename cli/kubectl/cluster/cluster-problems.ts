@@ -171,7 +171,7 @@ export function isFrozen({ metadata, status }: Stored<Pod>, events: readonly Cor
   );
 }
 
-/** What the kubelet wrote last about a failed probe of a pod whose container runs since then. */
+/** The newest event of the kubelet about a failed probe of a pod whose container has run since then. */
 function newestProbe(
   events: readonly CoreEvent[],
   pod: string,

@@ -37,7 +37,7 @@ export type AgentServer = {
   readonly unwatchedMs: number;
 };
 
-/** What the traffic port serves now: a version of an agent, or the problems that prevent it. */
+/** The present content of the traffic port: a version of an agent, or the problems that prevent it. */
 export type Served =
   | { readonly kind: 'ready'; readonly server: AgentServer }
   | { readonly kind: 'not_ready'; readonly problems: readonly AgentProblem[] };

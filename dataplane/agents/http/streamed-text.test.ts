@@ -197,7 +197,7 @@ test('the text of a prompt with a second attempt arrives whole after the first a
   expect([texts, status.state]).toEqual([[around(3_000)], 'TASK_STATE_COMPLETED']);
 });
 
-test('the model is asked for a stream only where its text can leave in parts', async () => {
+test('the model is called with a stream only if its text can be sent in parts', async () => {
   model.play({ kind: 'answer', content: 'fine' });
   const wasStreamed = () => JSON.parse(model.seen.at(-1)?.text ?? '')['stream'] === true;
   await stream(agent);

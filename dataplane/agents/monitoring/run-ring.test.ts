@@ -50,7 +50,7 @@ test('a node in a trace has its start, and its end once it has ended', () => {
   });
 });
 
-test('a caller reads the traces of its own runs, and not those of another caller', () => {
+test('a caller can read the traces of its runs, and not those of another caller', () => {
   const ring = new RunRing(createFakeClock(), () => undefined);
   ring.started(run('run-1', 'ann'));
   ring.started(run('run-2', 'bob'));

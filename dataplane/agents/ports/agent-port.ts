@@ -24,7 +24,7 @@ const refusalSchema = z.object({
   error: z.object({ details: z.array(z.object({ metadata: z.object({ code: z.string() }) })).min(1) }),
 });
 
-/** What the codes of the called agent say about the call; every other refusal has the meaning of its status. */
+/** The meaning of the codes of the called agent; every other refusal has the meaning of its status. */
 const refusals: ReadonlyMap<string, PortError['code']> = new Map<AgentErrorCode, PortError['code']>([
   ['guardrail_denied', 'guardrail_denied'],
   ['output_invalid', 'answer_invalid'],
@@ -63,7 +63,7 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
       await exchangeWithService({
         url: new URL(`${base}${path}`),
         headers: { ...traceHeaders(call), 'a2a-version': '1.0', ...(await identify(call)) },
-        // Only the answer to the message says what the run has used.
+        // Only the answer to the message reports the usage of the run.
         ...(body === undefined ? {} : { body, onHeaders }),
         signal: call.signal,
         errorOf({ value }) {

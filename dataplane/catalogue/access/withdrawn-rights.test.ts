@@ -11,7 +11,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights that change du
   const parts = new AsyncDisposableStack();
   let world: CatalogueWorld;
   let agents: readonly AgentSketch[];
-  /** What happens when the store has listed what a caller reaches, once. */
+  /** Called once, after the store has listed the agents that a caller reaches. */
   let afterList: (() => Promise<void>) | undefined;
   let isListable = true;
 

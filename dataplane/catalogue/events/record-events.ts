@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import type { AgentLifecycle } from '#contracts/catalogue';
 import type { TransactionSql } from '#sql/connect';
 
-/** What the catalogue tells others about an agent (`catalogue:events:outbox-relay`). */
+/** The events of the catalogue about an agent (`catalogue:events:outbox-relay`). */
 type CatalogueEventType =
   | 'agent.activated'
   | 'agent.degraded'

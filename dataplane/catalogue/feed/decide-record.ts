@@ -28,7 +28,7 @@ type RecordDecision = {
 const lostMs = 30_000;
 
 /**
- * What the catalogue shows of an agent (docs/design/catalogue.md): its state follows the version that is served.
+ * The entry of an agent in the catalogue (docs/design/catalogue.md): its state follows the version that is served.
  * @returns undefined for an agent that has no id yet
  */
 export function decideRecord(observed: ObservedAgent): RecordDecision | undefined {

@@ -203,7 +203,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     return undefined;
   }
 
-  /** The watch says that the resource is gone; only a live answer confirms it (`catalogue:state:removed`). */
+  /** The watch reports that the resource is gone; only a live answer confirms it (`catalogue:state:removed`). */
   async function removeOne(name: string): Promise<void> {
     const live = await client.get<Agent>(kinds.agent, name);
     if (live === undefined) {

@@ -1,6 +1,6 @@
 import type { AgentLifecycle, AgentProtocol, AgentSkill, ImplementationType } from '#contracts/catalogue';
 
-/** What the catalogue stores about one agent. The names are those of the columns. */
+/** The stored content of one agent. The names are those of the columns. */
 export type AgentContent = {
   readonly agent_id: string;
   /** Name of the Agent. */

@@ -6,7 +6,7 @@ import { parseStrict } from '#kit/json/parse-strict';
 import type { AgentVersion } from '#resources/agent-version';
 import { describeSkills, safeSkill } from './describe-skills.ts';
 
-/** What an author says about a version: in the manifest of a flow, or in the card of an image. */
+/** The author's description of a version: from the manifest of a flow, or from the card of an image. */
 type DescribedVersion = {
   readonly title: string | undefined;
   readonly description: string;

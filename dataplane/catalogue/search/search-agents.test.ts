@@ -14,7 +14,7 @@ const profile: EmbeddingProfile = {
   ...{ queryPrefix: '', passagePrefix: '' },
 };
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('a search beside changes'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a search during changes'), () => {
   const parts = new AsyncDisposableStack();
   let world: CatalogueWorld;
   const search = (candidates: SearchIndex['candidates'], workspaceId = 'support', { floor = 0, minScore = 0 } = {}) => {

@@ -2,7 +2,7 @@ import { analyse } from '#search/analysis/analyse';
 import type { TransactionSql } from '#sql/connect';
 import type { AgentContent } from '../records/agent-content.ts';
 
-/** What a search reads of an agent: its safe texts, each in a line. */
+/** The searched text of an agent: its safe texts, each on a line. */
 function passageOf({ name, description, skills }: AgentContent): string {
   const parts = skills.flatMap((skill) => [
     skill.name,

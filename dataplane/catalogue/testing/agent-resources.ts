@@ -5,7 +5,7 @@ import type { AgentVersion } from '#resources/agent-version';
 import { apiVersion } from '#resources/kinds';
 import type { Condition } from '#resources/metadata';
 
-/** What a test says about an agent; everything else is that of an agent that takes calls. */
+/** The fields of an agent that a test sets; the others are those of an agent that accepts calls. */
 export type AgentSketch = {
   readonly name: string;
   readonly agentId: string;

@@ -7,7 +7,7 @@ import type { CloudEvent, EventReceiver } from '../events/ports.ts';
 type ReceiverUnderTest = AsyncDisposable & {
   /** A client of the place; the suite disposes it. */
   connect(): EventReceiver;
-  /** What arrived, in its order; an event that arrived twice may be in it twice. */
+  /** The received events, in order; an event that was received twice may be listed twice. */
   received(): Promise<readonly CloudEvent[]>;
   stop(): Promise<void>;
   /** Starts the place again after a stop, with what it had received. */
@@ -32,7 +32,7 @@ export function eventReceiverSuite(open: () => Promise<ReceiverUnderTest>): void
   const { signal } = new AbortController();
 
   describe('a receiver of events', () => {
-    test('events arrive as they were sent, in the order in which they were delivered', async () => {
+    test('events arrive unchanged and in the order of their delivery', async () => {
       await using place = await open();
       await using receiver = place.connect();
       const [one, other] = [randomUUID(), randomUUID()];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { eventData } from '#kit/http/event-data';
 
-/** What happens in one turn, in order; the last one is `ended` or `failed`. */
+/** The events of one turn, in order; the last one is `ended` or `failed`. */
 export type TurnEvent =
   | { readonly kind: 'begun'; readonly contextId: string }
   | { readonly kind: 'text'; readonly text: string }

@@ -7,7 +7,7 @@ import { type ApiAnswer, type Call, callApi } from './call-api.ts';
 export type ManagementApi = {
   /** @param after the mark of the overview before: the answer then waits for a change, at most 20 seconds */
   overview(after?: string, signal?: AbortSignal): Promise<ApiAnswer<Overview>>;
-  /** What the person may do now. */
+  /** The present rights of the person. */
   ownRights(): Promise<ApiAnswer<OwnRights>>;
   /** Any read or command whose answer has this schema. */
   call<S extends z.ZodType>(path: string, schema: S, call?: Partial<Call>): Promise<ApiAnswer<z.infer<S>>>;

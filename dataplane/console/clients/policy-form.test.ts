@@ -50,7 +50,7 @@ describe('the form of a policy', () => {
     expect([seen?.mode, seen?.replacement]).toEqual(['observe', '#']);
   });
 
-  test('with what a person typed becomes a source whose check names the problem', () => {
+  test('with invalid input becomes a source whose check names the problem', () => {
     const form = readPolicyForm(source);
     if (form === undefined) throw new Error('the source has a form');
     const added = { ...newRule('response', 'stop_list'), id: 'new', text: 'one\n\ntwo', timeoutMs: '20' };

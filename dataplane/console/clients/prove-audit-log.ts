@@ -3,7 +3,7 @@ import { createAuditVerifier } from '#contracts/verify-audit';
 import type { ApiAnswer } from './call-api.ts';
 import type { ManagementApi } from './management-api.ts';
 
-/** What a proof of the audit log says; the last one is not `progress`. */
+/** An event of a proof of the audit log; the last one is not `progress`. */
 export type ProofEvent =
   | { readonly kind: 'progress'; readonly entries: number; readonly of: number }
   | { readonly kind: 'proved'; readonly entries: number; readonly chains: readonly AuditChain[] }

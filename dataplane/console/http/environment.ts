@@ -3,7 +3,7 @@ import type { ManagementApi } from '../clients/management-api.ts';
 import type { PageContext } from '../pages/page.ts';
 import type { PersonSession } from '../sessions/session.ts';
 
-/** What the gates of a request leave for its page. */
+/** The results of the gates of a request, for its page. */
 export type ConsoleEnvironment = {
   Variables: {
     page: PageContext;

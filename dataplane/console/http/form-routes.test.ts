@@ -17,7 +17,7 @@ addFormRoutes(app);
 
 const form = readPolicyForm(readRecipes().get('competitors') ?? '') as PolicyForm;
 
-/** What a browser sends for a form. */
+/** The body that a browser sends for a form. */
 function sentOf({ rules, ...texts }: PolicyForm): FormData {
   const sent = new FormData();
   for (const [name, value] of Object.entries({ ...texts, as: 'form' })) sent.append(name, String(value));
@@ -43,7 +43,7 @@ test('a form is shown as YAML and as a form again, and markup in it stays text',
   expect(same.text.match(/<fieldset class="rule">/g)).toHaveLength(form.rules.length);
 });
 
-test('a text that is no policy, and a form whose rules are not in step, are not shown as a form', async () => {
+test('a text that is no policy, and a form whose rules have different numbers of fields, are not shown as a form', async () => {
   const source = new FormData();
   source.append('source', 'name: [');
   const refused = await convert('form', source);

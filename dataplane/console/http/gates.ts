@@ -79,7 +79,7 @@ export function readChoices(options: {
   };
 }
 
-/** The address of a sign-in has its code, and a write has no page of its own. */
+/** The address of a sign-in has its code, and a write has no page. */
 function hereOf({
   method,
   path,

@@ -86,7 +86,7 @@ test('documents that cannot be read are an error on the page of their collection
   expect(text).not.toContain(en.know.documentsNone);
 });
 
-test('the playground opens a policy that is not on the first page of the list, and says that there are more', async () => {
+test('the playground opens a policy that is not on the first page of the list, and shows that the list has more pages', async () => {
   const others = { items: [{ ...policy, id: id.replace(/1$/, '2'), name: 'Newer' }], nextCursor: 'x' };
   const { read } = open({ '/own-rights': rights, '?limit': others, [`/${id}`]: policy });
   const text = await read(`/playground?policy=${id}`);

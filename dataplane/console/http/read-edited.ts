@@ -7,10 +7,10 @@ import {
 } from '../clients/policy-form.ts';
 import type { ConsoleContext } from './environment.ts';
 
-/** What a person edits: the source of a policy, and the form that it was written from. */
+/** The edited policy: its source, and the form that the source was written from. */
 type Edited = { readonly source: string; readonly form: PolicyForm | undefined };
 
-/** Reads the editor of a request. A form whose rules are not in step has an empty source, which no check accepts. */
+/** Reads the editor of a request. A form whose rules have different numbers of fields has an empty source, which no check accepts. */
 export async function readEdited(context: ConsoleContext): Promise<Edited> {
   const sent: Readonly<Record<string, unknown>> = await context.req.parseBody({ all: true });
   // Forms send line ends as CRLF.

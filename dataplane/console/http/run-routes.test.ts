@@ -47,7 +47,7 @@ test('a run of a version with subflows has the graph of its flow', async () => {
   expect(drawing).toContain('<svg');
 });
 
-test('a run of a version whose flow does not load has no graph, and its page says so', async () => {
+test('the page of a run whose flow does not load states that there is no graph', async () => {
   const read = open({ flow });
   expect((await read(runPath))[1]).toContain(en.runPages.noGraph);
   expect((await read(`${runPath}/flow.svg`))[0]).toBe(422);

@@ -79,7 +79,7 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
 
   async function sessionOf({ subject, token, expiresAt }: SignedIn) {
     const answer = await createManagementApi(config.services.management, token).ownRights();
-    // While the API does not answer, its first page says so.
+    // While the API does not answer, the first page shows that.
     const held = answer.kind === 'value' ? answer.value : { ...noRights, view: answer.kind === 'away' };
     const { view, author, apply, administer } = held;
     return {

@@ -31,7 +31,7 @@ export function turnBegin(
 <p class="sub cut" hidden>${words.agentPages.cut}</p><div id="end-${id}"></div></li>`;
 }
 
-/** What an event adds to the page: every text is escaped. */
+/** The markup that an event adds to the page: every text is escaped. */
 export function turnPart(words: Words, id: string, event: TurnEvent): Markup | Promise<Markup> {
   const { agentPages: own } = words;
   switch (event.kind) {

@@ -13,9 +13,9 @@ import { runbookLink } from './runbooks.ts';
 
 type ShownAgent = {
   readonly agentId: string;
-  /** What the catalogue shows the person; undefined for nothing. */
+  /** The entry of the catalogue that the person may see; undefined if there is none. */
   readonly record: AgentRecord | undefined;
-  /** What the management API says of it; undefined for a person who may not view the control plane. */
+  /** The answer of the management API; undefined for a person who may not view the control plane. */
   readonly managed: ManagedAgent | Markup | Promise<Markup> | undefined;
   /** Why there is no conversation. */
   readonly noChat: keyof Words['agentPages']['noChatText'] | undefined;

@@ -15,7 +15,7 @@ test('an index that is being built shows how far it is and asks again', async ()
   expect(text).toContain('hx-get="/knowledge/c/state" hx-trigger="every 1s"');
 });
 
-test('an index that could not be built names the failure, says what to do, and does not ask again', async () => {
+test('the page of an index that could not be built names the failure and the remedy, and does not poll', async () => {
   const text = await shown({ reindex: { ...reindex, state: 'failed', failure: 'model_unavailable <b>' } });
   expect(text).toContain(en.know.reindexFailed);
   expect(text).toContain('model_unavailable &lt;b&gt;');

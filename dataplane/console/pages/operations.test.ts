@@ -63,7 +63,7 @@ test('the page of an operation leads where the person may go, and not to an obje
   expect(await pageOf(administrator, acted)).toContain('ann, sent by helper');
 });
 
-test('the list keeps its filters in the links to other pages, and an empty one says what to do', async () => {
+test('the list keeps its filters in the links to other pages, and an empty list shows a hint', async () => {
   const found = { items: [operation], nextCursor: 'b&c' };
   const shown = { filters: { ...filters, state: 'running' }, found, isLater: true };
   const list = String(await operationListPage(administrator, shown).main);

@@ -8,7 +8,7 @@ export type Markup = ReturnType<typeof html>;
 
 export type Theme = 'auto' | 'light' | 'dark';
 
-/** What every page knows about its request. */
+/** The context of a request that every page gets. */
 export type PageContext = {
   readonly words: Words;
   readonly language: Language;

@@ -12,7 +12,7 @@ const tones = { Pass: 'good', Mask: 'warn', Reject: 'bad', Failed: 'bad' } as co
   Record<CheckedResult['decision'], Tone>
 >;
 
-/** What a person or a model says in the playground. */
+/** A message of a person or a model in the playground. */
 type PlayedMessage = { readonly role: string; readonly content: string };
 
 const roles = ['user', 'assistant', 'system', 'tool'] as const;

@@ -19,7 +19,7 @@ const policy = {
 const links = { first: undefined, next: undefined };
 const text = async (main: unknown): Promise<string> => String(await main);
 
-test('a policy that is being deleted says so in the list, and its page offers neither its editor nor an application', async () => {
+test('a policy under deletion is marked in the list, and its page offers neither an editor nor an application', async () => {
   const surroundings = { models: [model], deletingPolicies: [id], rights, links };
   const list = await text(policiesPage(context, [policy], surroundings, links).main);
   expect(list).toMatch(/class="badge warn">.*Deleting/);

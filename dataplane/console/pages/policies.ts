@@ -9,7 +9,7 @@ import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { type PageLinks, pageLinks } from './page-links.ts';
 import { timeOf } from './time.ts';
 
-/** What the overview says about policies; an overview that is not available says nothing. */
+/** The part of the overview about policies; empty if the overview is not available. */
 type PolicySurroundings = Pick<Overview, 'models' | 'deletingPolicies'>;
 /** With the rights of the person, by which its page offers changes, and the ways to other pages of its history. */
 type JudgedSurroundings = PolicySurroundings & { readonly rights: OwnRights; readonly links: PageLinks };

@@ -46,7 +46,7 @@ function sourceField({ policyPages: own }: Words, source: string): Markup | Prom
 <textarea id="source" name="source" class="code" rows="30" spellcheck="false" hx-post="/policies/check" hx-trigger="input changed delay:500ms, load" hx-target="#check" hx-sync="this:replace">${source}</textarea>`;
 }
 
-/** The outcome of a check while somebody types. */
+/** The outcome of a check while a person types. */
 export function sourceCheck(
   words: Words,
   { problems, warnings }: { readonly problems: readonly string[]; readonly warnings: readonly string[] },

@@ -26,7 +26,7 @@ function addButton(section: FormSection, kind: string, label: string): Markup | 
   return html`<button type="button" class="plain" hx-get="/policies/form/rule?section=${section}&kind=${kind}" hx-target="#rules-${section}" hx-swap="beforeend">${label}</button>`;
 }
 
-/** One rule. Every rule has the same fields, so that the values of all rules of a form stay in step. */
+/** One rule. Every rule has the same fields, so that the values of a form can be assigned to their rules. */
 export function ruleFields({ formPages: own }: Words, rule: RuleFields): Markup | Promise<Markup> {
   const { section, kind, id, mode, timeoutMs, action, replacement, text, match, caseSensitive, rest } = rule;
   const kinds: Readonly<Record<string, string>> = own.kinds;

@@ -18,7 +18,7 @@ export function streamBegin({ play }: Words): Markup | Promise<Markup> {
 <pre class="text" id="streamed"></pre><div id="stream-state"></div>`);
 }
 
-/** What a client gets once a window has passed. */
+/** The text that a client gets after a window has passed. */
 export function windowPassed(
   { play }: Words,
   window: { readonly number: number; readonly of: number; readonly added: string; readonly held: number },

@@ -8,14 +8,14 @@ const sessionSchema = z.object({
   expiresAt: z.int(),
   /** Every form sends it back. */
   csrf: z.string().min(20),
-  /** What the management API allowed this person at the sign-in; it decides each request anew. */
+  /** The rights of this person at the sign-in; the management API decides each request anew. */
   rights: z.object({ view: z.boolean(), author: z.boolean(), apply: z.boolean(), administer: z.boolean() }),
 });
 
 /** A signed-in person. It exists in the cookie of the browser only. */
 export type PersonSession = z.infer<typeof sessionSchema>;
 
-/** What a sign-in in progress must come back with. */
+/** The values that the return of a sign-in in progress must have. */
 const attemptSchema = z.object({
   state: z.string(),
   nonce: z.string(),

@@ -83,7 +83,7 @@ export const agentsEn = {
   messageForm: (most: number) => `Type a message of at most ${most} characters.`,
   failed: 'The answer failed',
   remedies: {
-    guardrail_denied: 'Write the message without what the policy forbids; “Activity” names the rule to administrators.',
+    guardrail_denied: 'Remove the forbidden text from the message; “Activity” names the rule to administrators.',
     guardrail_error: 'The policy could not be asked, so nothing was used. Repeat the message in a moment.',
     input_invalid: 'The agent expects another input: its skills above say which.',
     forbidden: 'Ask the owner of the agent for the right to invoke it.',

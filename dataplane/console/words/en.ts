@@ -168,7 +168,7 @@ export const en = {
     reindexFailedText: 'Searches use the index before it. Remove the cause, then build it again.',
   },
   remember: {
-    intro: 'What you said about yourself. Only you see it.',
+    intro: 'Facts that you stated about yourself. Only you see them.',
     search: 'Search your memories',
     memory: 'Memory',
     since: 'Since',
@@ -215,7 +215,7 @@ export const en = {
   operationPages: operationsEn,
   audit: {
     title: 'Audit log',
-    intro: 'Who changed what, and who was refused.',
+    intro: 'Changes and refusals, with their authors.',
     author: 'Author',
     action: 'Action',
     target: 'Object',
@@ -242,7 +242,7 @@ export const en = {
     proofText: 'Reads every entry and proves that none was changed or removed, as “portcullis audit verify” does.',
     prove: 'Prove the chains',
     read: (entries: number, of: number) => `${entries} of ${of} entries`,
-    proved: (entries: number) => `${entries} entries are as they were written`,
+    proved: (entries: number) => `${entries} entries are unchanged`,
     heads:
       'Keep the heads outside of the platform. “portcullis audit verify --known HEAD” proves later that the entry is still there.',
     broken: (chain: string, number: number) => `The chain ${chain} is broken at entry ${number}`,
@@ -264,7 +264,7 @@ export const en = {
     foreignText: 'Nothing was changed. Open the page again and repeat the action.',
     tooLarge: 'The form is too large',
     signIn: 'The sign-in failed',
-    signInText: 'Start again. If it fails again, the log of the console says why.',
+    signInText: 'Start again. If it fails again, read the log of the console.',
     unexpected: 'The page could not be made',
     unexpectedText: 'The log of the console has the cause.',
     code: 'Code',
@@ -272,7 +272,7 @@ export const en = {
   back: 'Back to the overview',
   runbookPages: {
     title: 'Runbooks',
-    intro: 'What each alert means, where to look and what to do. They are those of this release, in English.',
+    intro: 'The meaning of each alert, its checks and its remedies, for this release and in English.',
     alert: 'Alert',
     link: 'Runbook',
   },

@@ -4,7 +4,7 @@ export const formEn = {
   asYaml: 'Edit as YAML',
   noForm: 'This text cannot be shown as a form',
   noFormText:
-    'Correct what the check names first. A policy with more than 200 rules, or with terms of several lines, is edited as YAML.',
+    'Correct the problem that the check names first. A policy with more than 200 rules, or with terms of several lines, is edited as YAML.',
   name: 'Name',
   description: 'Description',
   sections: {

@@ -1,6 +1,6 @@
 import type { Rate } from './rate-limit.ts';
 
-/** What a line of the file of client keys says about a key. */
+/** The rules of a key, from its line in the file of client keys. */
 export type KeyRules = {
   /** A name for people; absent if the line has none. */
   readonly name?: string;

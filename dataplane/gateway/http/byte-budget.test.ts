@@ -26,7 +26,7 @@ test('a byte budget can be used to its last byte, and disposing a reservation re
   expect(budget.taken).toBe(0);
 });
 
-test('bytes that a request releases are free for others at once, and no more than it holds', async () => {
+test('bytes that a request releases are immediately available to others, and a request cannot release more than it holds', async () => {
   const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
   const [first, second] = [budget.open(), budget.open()];
   expect(first.take(100)).toBe(true);

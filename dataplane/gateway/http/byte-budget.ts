@@ -5,7 +5,7 @@ export type TakenBytes = Disposable & {
    * @returns false, or a promise of it, when they are not free in time or the bytes were released; then nothing is reserved
    */
   take(bytes: number): boolean | Promise<boolean>;
-  /** Releases bytes that the request does not hold any more. */
+  /** Releases bytes that the request no longer holds. */
   release(bytes: number): void;
 };
 

@@ -388,7 +388,7 @@ describe('further texts of the Responses API', () => {
     },
   );
 
-  test('texts of answers are judged where the binding says so, whole and streamed, and refused elsewhere', async () => {
+  test('texts of answers are judged if the binding asks for it, buffered and streamed, and refused otherwise', async () => {
     for (const item of [callItem(`{"q":"${words.deniedOutput}"}`), reasoningItem(words.deniedOutput)]) {
       answer([item, messageItem(['fine'])]);
       expect(await ask({ input: 'hi' }, 'all')).toMatchObject({ status: 403, code: 'policy_denied' });

@@ -359,7 +359,7 @@ describe('text in a whole answer', () => {
       }
     });
 
-    test('a mask beside it is put into its place', async () => {
+    test('a mask of the other text is put into its place', async () => {
       play({
         content: `the ${words.maskedOutput}`,
         tool_calls: [toolCall(long('end')), toolCall(`"${words.maskedOutput}"`)],

@@ -20,7 +20,7 @@ type Place = { readonly root?: object; readonly choice?: object; readonly messag
 
 const parts = (...content: readonly object[]) => ({ content });
 
-/** What a provider can put beside the content, and the text that must be judged. */
+/** Members that a provider can send in addition to the content, and the text that must be judged. */
 const answers: Readonly<Record<string, readonly [Place, string?]>> = {
   'content in the root': [{ root: { content: phrase } }],
   'message in the root': [{ root: { message: { content: phrase } } }],
@@ -58,7 +58,7 @@ const answers: Readonly<Record<string, readonly [Place, string?]>> = {
 
 const body = { id: 'chatcmpl-1', object: 'chat.completion', created: 1_700_000_000, model: 'Some Model (new)' };
 
-/** What every provider sends. */
+/** The members that every provider sends. */
 const plain: Place = {
   root: {
     usage: { prompt_tokens: 12, details: { cached: 0, price: 0.0012 } },
@@ -84,7 +84,7 @@ function readFrame({ root, choice, message }: Place, judged: ReadonlySet<JudgedT
   return { texts: [...pieces.map(({ text }) => text), ...calls.map(({ input }) => input)], unjudged };
 }
 
-describe('text beside the content of an answer', () => {
+describe('text of an answer outside of its content', () => {
   test.each(Object.entries(answers))('it is judged or refused in a whole answer: %s', (_, [place, text = phrase]) => {
     expect(readWhole(place, all).units.map(({ content }) => content)).toContain(text);
     if (text === phrase) expect(readWhole(place, none).unjudgedAt).toBeDefined();
@@ -166,7 +166,7 @@ const requests: Readonly<Record<string, object>> = {
   'the label of a file': file(`data:image/png;name=${phrase};base64,AAAA`),
 };
 
-describe('text beside the content of a request', () => {
+describe('text of a request outside of its content', () => {
   const read = (request: object, judged: ReadonlySet<JudgedTextKind>) => {
     const bytes = written({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...request });
     return readRequestTexts(parseTree(bytes), bytes, judged);

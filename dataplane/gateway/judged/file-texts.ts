@@ -57,7 +57,7 @@ function readPart(
 
 const audioService: ReadonlySet<string> = new Set(['format']);
 
-/** The texts of a recording: every member beside the recording itself, for example a transcript. */
+/** The texts of a recording: every member except the recording itself, for example a transcript. */
 export function readAudio(node: JsonNode, place: string, role: string, collector: TextCollector): void {
   if (node.kind !== 'object') {
     collector.take('files', node, place, role, false);

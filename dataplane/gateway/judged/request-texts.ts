@@ -66,7 +66,7 @@ function readMessageTexts(message: ObjectNode, place: string, collector: TextCol
   for (const one of message.members) {
     const { key, value } = one;
     const at = placeOf(place, key);
-    // Providers return the images of an answer as parts with an address, beside the content.
+    // Providers return the images of an answer as parts with an address, in addition to the content.
     if (key === 'content' || key === 'images') readFileTexts(value, at, role, collector);
     else if (key === 'refusal' || isService(one, messageService)) continue;
     else if (key === 'name') collector.take('names', value, at, role, false);

@@ -80,7 +80,7 @@ export const clientErrors = {
 export type ClientErrorCode = keyof typeof clientErrors;
 
 /**
- * The failed check that only the gateway can detect: the masked text of a structured answer is not valid JSON any more.
+ * The failed check that only the gateway can detect: the masked text of a structured answer is no longer valid JSON.
  */
 export const unreadableMask = 'structured_answer_unreadable';
 

@@ -71,7 +71,7 @@ const items: Readonly<Record<string, readonly [object, string?]>> = {
   'a number in an item of an unknown type': [{ type: 'new_call', x: 'NUMBER' }, card],
 };
 
-describe('text beside the texts of an answer', () => {
+describe('text of an answer outside of its judged texts', () => {
   test.each(Object.entries(members))('it is judged or refused in a whole answer: %s', (_, [more, text = phrase]) => {
     expect(readWhole(more, all).units.map(({ content }) => content)).toContain(text);
     if (text === phrase) expect(readWhole(more, none).unjudgedAt).toBeDefined();
@@ -117,7 +117,7 @@ describe('text beside the texts of an answer', () => {
   });
 });
 
-describe('text beside the texts of an event', () => {
+describe('text of an event outside of its judged texts', () => {
   const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'hi' };
   const image = { type: 'response.image_generation_call.partial_image', output_index: 0, partial_image_index: 0 };
   const events: Readonly<Record<string, readonly [object, string?]>> = {
@@ -159,7 +159,7 @@ describe('text beside the texts of an event', () => {
   });
 });
 
-describe('text beside the texts of a request', () => {
+describe('text of a request outside of its judged texts', () => {
   const read = (more: object, judged: ReadonlySet<JudgedTextKind>) => {
     const bytes = written({ model: 'm', input: 'hi', ...more });
     return readResponsesTexts(parseTree(bytes), bytes, judged);

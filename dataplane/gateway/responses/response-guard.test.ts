@@ -266,7 +266,7 @@ describe('further texts of a streamed response', () => {
     ],
   ];
 
-  test.each(cases)('%s are judged where the binding says so, and no byte of a denied one leaves', (kind, events) => {
+  test.each(cases)('%s are judged if the binding asks for it, and no byte of a denied one is sent', (kind, events) => {
     const result = run(streamed(events), denies('BAD'), { judged: judgedTextKinds });
     expect(result.end).toEqual(denied);
     expect(result.emitted).not.toMatch(/BAD|042A/);

@@ -10,7 +10,7 @@ import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
 type End = Extract<GuardStep, { readonly kind: 'finished' | 'stopped' }>;
 type Fault = 'broken' | 'event_too_large' | 'invalid' | 'failed';
 
-/** What one event of a stream is. `fault`: it must not be sent. */
+/** The classification of one event of a stream. `fault`: it must not be sent. */
 type EventMeaning = { readonly kind: 'frame' | 'last' } | { readonly kind: 'fault'; readonly fault: Fault };
 
 /** How an API streams its answers. */

@@ -32,7 +32,7 @@ export type StreamCoverage = Coverage & { readonly limits: CheckLimits };
 type HeldFrame = {
   /** The bytes of the event as received; undefined for a frame of a known form. */
   readonly data: Buffer | undefined;
-  /** What is sent for a frame of a known form. */
+  /** The frame to send for a frame of a known form. */
   readonly pieces: readonly Buffer[];
   readonly bytes: number;
   readonly kind: 'text' | 'free' | 'fixed' | 'call';

@@ -9,7 +9,7 @@ import { claimEvent } from './claim-event.ts';
 import { commitEvent } from './commit-event.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the commit of an event'), () => {
-  test('a statement whose known memory expires between decision and write becomes a memory of its own', async () => {
+  test('a statement whose known memory expires between decision and write becomes a separate memory', async () => {
     await using memory = await openMemory({ config: { role: 'api' } });
     const { database } = memory.database;
     const user = { user: 'ann' };

@@ -142,7 +142,7 @@ async function applyAll(
   return stored;
 }
 
-/** A repetition is what the person said last about its topic: an older statement does not replace it any more. */
+/** A repetition is what the person said last about its topic: an older statement no longer replaces it. */
 async function restate(
   change: PersonChange,
   event: ClaimedEvent,
@@ -198,7 +198,7 @@ async function apply(
 }
 
 /**
- * What a statement that replaces a memory changes beside its text: the expiry is that of the add, so that a memory
+ * The changes of a statement that replaces a memory, in addition to its text: the expiry is that of the add, so that a memory
  * never lasts longer or shorter than what it says; metadata and categories stay where the add has none
  * (docs/design/memory.md, "From messages to memories").
  */

@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories that a decis
     expect([...(await memory.all(user))].sort()).toEqual([...left].sort());
   });
 
-  test('a fact about the topic of a memory that the same answer deletes becomes a memory of its own', async () => {
+  test('a fact about the topic of a memory that the same answer deletes becomes a separate memory', async () => {
     const user = { user: 'forgets-and-states' };
     const path = await told(user, 'I live in Rome');
     answers(() => [

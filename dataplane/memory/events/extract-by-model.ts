@@ -136,7 +136,7 @@ function readFact(answer: ModelFact, messages: readonly SaidMessage[]): ReadFact
         })
       : 'not said by the user';
   const isStored = typeof found !== 'string';
-  // What is not stored is not embedded either.
+  // A text that is not stored is not embedded either.
   const text = isStored ? found.text : '-';
   const place = isStored ? { start: found.start, end: found.end } : { start: 0, end: 0 };
   const statement = readStatement(text);
@@ -176,7 +176,7 @@ function decisionsOf(
     const current = present.find(({ memoryId }) => memoryId === referred?.memoryId);
     const hasChanged = referred !== undefined && current?.version !== referred.version;
     if (answer.decision === 'NONE') {
-      // The fact is known by a memory that says so no longer: a later attempt decides again.
+      // The fact is known from a memory that no longer states it: a later attempt decides again.
       if (hasChanged && same === undefined) throw new ChangedMemoryError();
       return none('known', same?.memoryId ?? referred?.memoryId ?? null);
     }

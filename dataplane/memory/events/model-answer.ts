@@ -60,7 +60,7 @@ export const answerForm: AnswerForm = {
   },
 };
 
-/** What the model is told. The same rules are checked in the answer, because a model may not follow them. */
+/** The instructions for the model. The same rules are checked in the answer, because a model may not follow them. */
 export const extractionPrompt = `You maintain what is known about one person. You get what the person said, and what is already known.
 Answer with one JSON object and nothing else: {"facts": [{"decision", "text", "quote", "message", "memory", "importance"}]}.
 - Take only lasting facts about the person that the person states: name, home, work, family, health, tastes, habits, plans.

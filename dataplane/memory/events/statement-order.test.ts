@@ -4,7 +4,7 @@ import { hashedWords } from '../../../e2e/support/hashed-words.ts';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
 
 const day = (no: number): string => `2026-03-${String(no).padStart(2, '0')}T10:00:00Z`;
-/** What a person says, and on which day. */
+/** Messages of a person, and their days. */
 type Said = readonly [content: string, day?: number];
 
 const messageOf = ([content, at]: Said) => ({
@@ -140,7 +140,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements that arriv
     expect(await after(...said)).toEqual(left);
   });
 
-  test('an old statement about a topic is no news, and its decision says so', async () => {
+  test('an old statement about a topic is not new, and its decision reports it', async () => {
     const user = someone();
     await add(user, ['I live in Rome.', 2]);
     expect(await add(user, ['I live in Paris.', 1])).toEqual(['older than the known fact']);

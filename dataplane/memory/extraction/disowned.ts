@@ -1,22 +1,22 @@
 const gap = '[\\s,:—–-]*';
 
-/** What the writer assumes: "Suppose, I live in Rome". */
+/** Assumptions of the writer: "Suppose, I live in Rome". */
 const assumed =
   "(?:suppose|supposing|assume|assuming|imagine|imagining|pretend|let['’]?s (?:say|assume|pretend|imagine|suppose)|hypothetically(?: speaking)?|допустим|предположим|представь(?:те)?|представим|вообрази(?:те)?|притворись|притворимся)(?: that|,? что)?";
-/** What the writer states to be false, or never to have happened: "It is not true that I live in Rome". */
+/** Statements that the writer denies: "It is not true that I live in Rome". */
 const denied =
   "(?:(?:not|\\p{L}+n['’]t|never) (?:\\p{L}+ )?(?:true|correct|right|the case)|untrue|false|wrong|incorrect|nonsense|(?:a |an )?(?:lie|joke|myth|rumou?r)|(?:joked|lied|pretended|denied|doubt|doubted|dream(?:t|ed)|dreaming|never (?:said|claimed|wrote|told \\p{L}+))) that" +
   '|(?:joked|lied|pretended|dream(?:t|ed)|never (?:said|claimed|wrote|told \\p{L}+)|(?:joked|lied|joking|kidding|lying) when I (?:said|wrote|told \\p{L}+))(?: that)?' +
   '|(?:неправда|не правда|неверно|не верно|ложь|вранье|враньё|выдумка|шутка|слух|слухи|(?:по)?шутил[аи]?|(?:со|на)?врал[аи]?|(?:при)?снилось|снится|отрицаю|сомневаюсь|притворял(?:ся|ась)|не (?:говорил|утверждал|писал)[аи]?),? что';
-/** What others believe: "Nobody believes that I live in Rome". */
+/** Beliefs of others: "Nobody believes that I live in Rome". */
 const believed =
   '(?<!\\bI (?:\\p{L}+ )?)\\b(?:thinks?|thought|believes?|believed|assumes?|assumed|supposes?|suspects?|suspected|guesses|guessed|insists?|swears?)(?: that)?' +
   '|(?<!\\bя (?:\\p{L}+ )?)(?<![\\p{L}])(?:думает|думаешь|думаете|думают|думал[аи]?|считает|считаешь|считаете|считают|полагает|полагают|верит|верят|веришь|подозревает)(?:,? что)?';
-/** What the writer does not know: "I am not sure whether I am allergic to nuts". */
+/** Doubts of the writer: "I am not sure whether I am allergic to nuts". */
 const unsure =
   '(?:not sure|not certain|unsure|uncertain)(?: (?:if|that))?|whether|it (?:seems|appears|looks like)(?: that)?|neither|nor' +
   '|(?:не уверен[аы]?|не помню|не знаю),? (?:что|ли)|(?:кажется|вроде(?: бы)?|возможно|наверное|наверно|может быть|похоже)(?:,? что)?';
-/** What the writer asks not to store: "Don't store that I live in Rome". */
+/** Statements that the writer asks not to store: "Don't store that I live in Rome". */
 const withheld =
   "(?:do not|don['’]?t|never|no need to) (?:remember|store|save|keep|memori[sz]e|record|note|write down)(?: the fact| it)?(?: that)?" +
   '|не (?:запоминай|сохраняй|записывай|храни|помни|учитывай|надо запоминать|нужно запоминать)(?:те)?(?:,? (?:о том,? )?что)?';

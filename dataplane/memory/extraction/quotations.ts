@@ -82,7 +82,7 @@ function opens(text: string, at: number): boolean {
 /** A quotation of fewer words is a name or a word that the writer marks: I work at "Romashka". */
 const fewestWords = 3;
 
-/** Whether a quotation can be what somebody says. */
+/** Whether a quotation can be direct speech. */
 export function isSpeech(text: string, { start, end, isPasted }: Part): boolean {
   return (
     isPasted === true ||

@@ -123,7 +123,7 @@ function isPartOf(words: readonly string[], others: readonly string[]): boolean 
 }
 
 const listed = (words: string): ReadonlySet<string> => new Set(words.replaceAll('ё', 'е').split(' '));
-/** Words without which a statement says something else. */
+/** Words without which a statement has another meaning. */
 const negations = listed(
   'not no never nor neither nobody nothing without hardly barely almost nearly anymore longer formerly previously used ' +
     'не нет ни никогда никто ничего без едва почти раньше прежде',

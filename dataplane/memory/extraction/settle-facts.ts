@@ -151,7 +151,7 @@ function settleEnded(
   known: readonly KnownMemory[],
 ): boolean {
   const sentence = (decisions[at] as FactDecision).fact;
-  // What the sentence itself repeats has not ended: "I'm from Norway, came over as a kid".
+  // A value that the sentence itself repeats has not ended: "I'm from Norway, came over as a kid".
   const isKept = (one: FactDecision): boolean =>
     one.kind === 'NONE' ? one.reason === 'known' && isWithin(one.fact, sentence) : one.kind !== 'ADD';
   const kept = new Set(decisions.flatMap((one) => ('memoryId' in one && isKept(one) ? [one.memoryId] : [])));

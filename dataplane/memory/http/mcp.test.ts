@@ -98,7 +98,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     expect((await memory.call({}, 'POST', '/v1/mcp', anonymous)).status).toBe(401);
   });
 
-  test('a tool tells how remembering ended, with the reason of a failure, to the calling user only', async () => {
+  test('a tool returns the outcome of remembering, with the reason of a failure, to the calling user only', async () => {
     await using client = await connect(ann);
     const ended = async (fact: string) => {
       const { event_id } = (await call(client, 'remember', { fact, agent_id: 'tutor' })).structuredContent as {

@@ -14,7 +14,7 @@ export type Memory = MemorySearchPorts & {
   readonly newId: () => string;
   readonly audit: Pick<AuditLog, 'append'>;
   readonly clock: Clock;
-  /** What the index has for the memories of one person. */
+  /** The share of the index for the memories of one person. */
   readonly room: () => IndexRoom;
   readonly quota: MemoryQuota;
   readonly onQuotaReached: (quota: QuotaName) => void;

@@ -14,7 +14,7 @@ type Erasure = {
   readonly person: string | undefined;
 };
 
-/** What an erasure leaves: a record, and an audit entry, which `note` adds as the last statement of the last transaction. */
+/** The remains of an erasure: a record, and an audit entry, which `note` adds as the last statement of the last transaction. */
 type Left = { readonly confirmationId: string; readonly note: (sql: TransactionSql) => Promise<void> };
 
 type Counts = Pick<Erasure, 'memories' | 'history_entries' | 'events' | 'sessions'>;

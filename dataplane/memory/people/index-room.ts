@@ -3,7 +3,7 @@ import type { Sql, TransactionSql } from '#sql/connect';
 /** The share of the index that the memories of one person may need: replaced memories take up to a third. */
 const shareOfPerson = 2 / 3;
 
-/** What the index has for the memories of one person. */
+/** The share of the index for the memories of one person. */
 export type IndexRoom = {
   /** Estimated bytes; more are refused. */
   readonly mostBytes: number;

@@ -22,7 +22,7 @@ const names = [
   '\n',
 ];
 
-test('every chain of names has a path of its own, and a text that names it leads there', () => {
+test('every chain of names has a distinct path, and a text that names it resolves to that path', () => {
   const paths = new Set<string>();
   for (const outer of names) {
     for (const inner of [undefined, ...names]) {

@@ -69,7 +69,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     });
   }
 
-  /** What a new process finds: from segments and later changes, and from the memories alone. */
+  /** The results of a new process: from segments and later changes, and from the memories alone. */
   async function compare({ person, random, profileId }: Store): Promise<number> {
     const source = memorySource(database, () => profileId);
     const [row] = await database.sql<{ change_no: string }[]>`

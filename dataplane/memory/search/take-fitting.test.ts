@@ -36,7 +36,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
   const candidatesOf = (stored: readonly Stored[]): readonly Candidate[] =>
     stored.map(({ id }, at) => ({ id, score: 1 / (at + 1) }));
 
-  /** What a walk through every memory takes. */
+  /** The result of a walk through every memory. */
   function walk(stored: readonly Stored[], topK: number, budget: number): readonly string[] {
     let rest = budget;
     const taken: string[] = [];

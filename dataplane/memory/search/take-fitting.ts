@@ -7,7 +7,7 @@ import { entryId, memoryIdOf } from './memory-entry.ts';
 type TakenMemories = {
   readonly rows: readonly (Candidate & { readonly row: MemoryRow })[];
   readonly tokens: number;
-  /** Candidates that the person does not have any more in this version. */
+  /** Candidates that the person no longer has in this version. */
   readonly dropped: number;
   /** Whether no memory beyond these candidates fits. */
   readonly isComplete: boolean;

@@ -8,7 +8,7 @@ type ServerFault =
   | 'did_not_start'
   | 'ended';
 
-/** The embedded PostgreSQL cannot run. The message says why and what to do, and contains no secret. */
+/** The embedded PostgreSQL cannot run. The message names the reason and the remedy, and contains no secret. */
 export class ServerError extends Error {
   readonly code: ServerFault;
 

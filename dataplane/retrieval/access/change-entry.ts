@@ -6,7 +6,7 @@ import type { TenantCaller } from '#identity/tenant-caller';
 import type { Tuple } from '#relations/ports';
 import type { TransactionSql } from '#sql/connect';
 
-/** Who sent a request, as the audit log states it. */
+/** The author of a request, as the audit log records it. */
 export type ChangeAuthor = Pick<AuditContent, 'author' | 'traceId'> & { readonly client: ClientClass };
 
 /** The holder of the service token, which acts for resources. */

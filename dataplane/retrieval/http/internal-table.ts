@@ -68,7 +68,7 @@ export function createServiceAuthorizer(tokens: TokenFile) {
   };
 }
 
-/** Collections that resources declare: routes with an address and a token of their own. */
+/** Routes for collections that resources declare, with their own address and token. */
 export const internalTable: InternalTable = {
   ...retrievalTable,
   operations: [

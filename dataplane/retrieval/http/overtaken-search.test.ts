@@ -10,7 +10,7 @@ import { documentOf, type OpenedRetrieval, startRetrieval } from '../testing/sta
 
 const ann = { user: 'ann', groups: ['staff'] };
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('searches beside changes'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('searches during changes'), () => {
   const parts = new AsyncDisposableStack();
   let opened: TestDatabase;
   let service: OpenedRetrieval;

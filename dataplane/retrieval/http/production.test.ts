@@ -90,7 +90,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('production identity o
 
   verifies(
     ['retrieval:auth:user-from-token', 'retrieval:auth:groups-from-token', 'retrieval:auth:agent-from-token'],
-    'identity headers beside a token change nothing',
+    'identity headers sent with a token change nothing',
     async () => {
       const headers = { 'x-user-id': 'bob', 'x-groups': 'sales', 'x-principals': 'bob', 'x-agent-id': 'other' };
       expect(await found(as(await tokenOf(), headers))).toEqual(['staff']);

@@ -7,7 +7,7 @@ import { findNamed } from './find-readable.ts';
 import { invalidBody, managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
-/** Starts a new index version beside the active one. */
+/** Starts a new index version while the active one serves. */
 export async function reindexCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
   const { service, caller, path } = request;
   const read = readRequest(reindexSchema, request.body);

@@ -82,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     expect(await find(index, 'отпуск')).toEqual(['отпуск']);
   });
 
-  test('chunks of an earlier release, which were not packed, are loaded beside packed ones', async () => {
+  test('unpacked chunks of an earlier release are loaded together with packed ones', async () => {
     const long = Array.from({ length: 12_000 }, (_, at) => `слово${at} отпуск.`).join(' ');
     await put('old', long);
     for (let at = 0; at < 120; at += 1) await ingest.submit({ docId: `old${at}`, text: `отпуск ${at}`, key: 'one' });

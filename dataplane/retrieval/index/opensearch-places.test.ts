@@ -92,7 +92,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     expect(await open().leftFor(0)).toEqual([{ partition: own(), place: second }]);
   });
 
-  test('a copy of the database, and one whose tables were restored, have indices of their own', async () => {
+  test('a copy of the database, and a database whose tables were restored, have separate indices', async () => {
     const first = await open().placeOf(own());
     await using copy = await opened.copy();
     const copied = await open('docs', 8, copy.database).placeOf(own());

@@ -9,7 +9,7 @@ import { partitionName } from './partition-name.ts';
 export type PreloadedIndex = {
   /** Undefined if the partition is not in memory. */
   appliedThrough(partition: string): bigint | undefined;
-  /** Loads a partition if it fits beside those in memory; false if it does not. */
+  /** Loads a partition if it fits into memory with those already loaded; false if it does not. */
   preload(partition: string, signal: AbortSignal): Promise<boolean>;
 };
 

@@ -30,7 +30,7 @@ export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalError
   stepCompleted(step: IngestStep): void;
   /** The result of reading the job table; undefined if the database did not answer. */
   backlog(found: Backlog | undefined): void;
-  /** What the index in memory holds; undefined if the database did not answer. */
+  /** The state of the index in memory; undefined if the database did not answer. */
   indexHeld(state: IndexState | undefined): void;
   /** Counts a submit that was refused because a limit is reached. */
   limitReached(limit: SubmitLimit): void;

@@ -1,7 +1,7 @@
 import type { Database } from '#sql/connect';
 import { readPartitionName } from '../index/partition-name.ts';
 
-/** What an index in the memory of this replica holds. */
+/** The content of an index in the memory of this replica. */
 export type HeldIndex = {
   /** The names of the partitions in memory. */
   loaded(): readonly string[];

@@ -2,7 +2,7 @@ const timeoutMs = 10_000;
 const maxCode = /^[a-z_]{1,64}$/;
 
 /**
- * The gateway gives no token. `invalid_grant`: the run has ended, or the person may not invoke the agent any more.
+ * The gateway gives no token. `invalid_grant`: the run has ended, or the person may no longer invoke the agent.
  * `invalid_target`: the version does not require the audience. `temporarily_unavailable`: ask again.
  */
 export class ExchangeRefused extends Error {

@@ -81,7 +81,7 @@ export class JudgedStream {
   async #passes(text: string): Promise<boolean> {
     const { judge, refuse } = this.#options;
     if (judge === undefined || (await judge(text)) === 'pass') return true;
-    // A part that has left cannot be masked any more.
+    // A part that has left can no longer be masked.
     if (this.hasBegun) throw refuse('guardrail_denied');
     this.#isWhole = true;
     return false;

@@ -11,7 +11,7 @@ type StorageGuardOptions = {
   readonly target: () => ServedTarget;
 };
 
-/** What a served policy decides about texts that a service is about to store. */
+/** The decision of a served policy about texts that a service is about to store. */
 export type StorageDecision =
   /** The texts that may be stored, masked if the policy masks them, in the order in which they were given. */
   | { readonly kind: 'passed'; readonly texts: readonly string[]; readonly policyRevision: string }

@@ -11,7 +11,7 @@ const shapes: Readonly<Partial<Record<LoadedNode['source']['kind'], string>>> = 
   subflow: 'folder',
 };
 
-/** What a run did at a node: a further line of its label, and whether it succeeded. */
+/** The outcome of a run at a node: a further line of its label, and whether it succeeded. */
 export type NodeMark = { readonly text: string; readonly tone: 'ok' | 'failed' | 'running' };
 
 /** The marks of a run by the ids of nodes; a node without one did not run. */

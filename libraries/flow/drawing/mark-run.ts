@@ -1,7 +1,7 @@
 import type { LoadedFlow } from '../loader/loaded-flow.ts';
 import type { NodeMark, RunMarks } from './draw-flow.ts';
 
-/** What a trace says of a node (`TracedNode` of the contracts). */
+/** The trace of a node (`TracedNode` of the contracts). */
 type TracedNode = {
   readonly path: string;
   readonly outcome?: string | undefined;

@@ -8,7 +8,7 @@ import type { FlowPorts } from './ports.ts';
 const budget = (amount: number) => ({ ...fullBudget, nodes: amount, modelTokens: amount, outputBytes: amount });
 const all = (amount: number): RunAmounts => ({ nodes: amount, modelTokens: amount, outputBytes: amount });
 
-test('the only call under way gets half of what is left, and gives back what it has not used', () => {
+test('the only call in flight gets half of the remaining budget, and returns the unused part', () => {
   const meter = new BudgetMeter(budget(100));
   meter.spend('nodes', 10);
   const share = meter.reserve(1);

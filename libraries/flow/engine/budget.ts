@@ -18,7 +18,7 @@ const words: Readonly<Record<Counted, string>> = { nodes: 'nodes', modelTokens: 
 /** The part of a budget that a call has while it is under way. */
 export type BudgetShare = {
   readonly amounts: RunAmounts;
-  /** What the call has used; without a report that is everything. */
+  /** The usage of the call; without a report that is its whole budget. */
   report(used: RunAmounts): void;
 };
 type OpenShare = BudgetShare & {
@@ -46,7 +46,7 @@ export class BudgetMeter {
     return this.#left[name];
   }
 
-  /** What was spent, with the shares of calls that have not ended. */
+  /** The spent budget, including the shares of calls that have not ended. */
   used(): RunAmounts {
     const usedOf = (name: Counted): number => this.#given[name] - this.#left[name];
     return { nodes: usedOf('nodes'), modelTokens: usedOf('modelTokens'), outputBytes: usedOf('outputBytes') };
@@ -61,7 +61,7 @@ export class BudgetMeter {
   }
 
   /**
-   * Takes the share of a call that runs a flow of its own. Calls at the same time have disjoint shares, so that all of
+   * Takes the share of a call that runs another flow. Calls at the same time have disjoint shares, so that all of
    * them together never use more than the budget. The run keeps a part, so that it can continue after a lost call.
    * @param among how many walks may be under way at the same time: each gets as much as the run keeps
    * @throws FlowError budget_exceeded if a part is empty

@@ -12,7 +12,7 @@ export type PortCall = {
   readonly signal: AbortSignal;
   readonly runId: string;
   readonly traceId: string;
-  /** What the run of the called agent may use; undefined for a call that starts no run. */
+  /** The budget of the run of the called agent; undefined for a call that starts no run. */
   readonly share?: BudgetShare;
   /** The span of this attempt, below that of its node; what is called continues it. */
   readonly trace: TraceContext;

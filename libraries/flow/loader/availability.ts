@@ -6,7 +6,7 @@ export type Available = { readonly always: ReadonlySet<string>; readonly maybe: 
 
 const nothing: Available = { always: new Set(), maybe: new Set() };
 
-/** What is available before each node, and at the end of each region with an owner, by the id of the owner. */
+/** The available values before each node, and at the end of each region with an owner, by the id of the owner. */
 export function findAvailable(graph: Graph, regions: readonly Region[]) {
   const before = new Map<string, Available>();
   const atEnd = new Map<string, Available>();

@@ -11,7 +11,7 @@ const integer = knownBy({ type: 'integer' });
 
 const optionalSchema = (schema: JsonValue | undefined): Known => (schema === undefined ? anything : knownBy(schema));
 
-/** What is known about the output of a node before a run; `outputSchema` of the node adds to it. */
+/** The knowledge about the output of a node before a run; `outputSchema` of the node adds to it. */
 export function knownOutput(node: FlowNode, flow: FlowSource, subflow: LoadedFlow | undefined, inputs: Known): Known {
   if ('outputSchema' in node && node.outputSchema !== undefined) return knownBy(node.outputSchema);
   switch (node.kind) {

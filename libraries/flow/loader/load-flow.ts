@@ -120,7 +120,7 @@ function loadSubflows(source: FlowSource, options: Loading, levelsAt: (id: strin
     const key = `${sha256} ${levels}`;
     const inner = options.loaded.get(key) ?? load(text, options, levels);
     options.loaded.set(key, inner);
-    if (!inner.ok) report('sha256', `names a flow that has problems of its own${firstOf(inner.problems)}`);
+    if (!inner.ok) report('sha256', `names a flow that has problems${firstOf(inner.problems)}`);
     else if (inner.flow.sha256 !== sha256) report('sha256', 'is not the digest of that flow');
     else if (inner.flow.source.metadata.flowId !== flowId)
       report('flowId', 'is not the id of the flow with this digest');

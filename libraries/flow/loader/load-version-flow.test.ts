@@ -29,7 +29,7 @@ test('the flow of a version loads with all flows that it runs, whatever their or
     expect(load.ok && usedSubflows(load.flow)).toEqual(new Set([flowDigest(leaf), flowDigest(middle)]));
   }
   expect(problemsOf(flow, [leaf])).toEqual(['nodes[1].config.sha256 names no flow that was given with this one']);
-  expect(problemsOf(flow, [middle])[0]).toContain('names a flow that has problems of its own: line 8, nodes[1].config');
+  expect(problemsOf(flow, [middle])[0]).toContain('names a flow that has problems: line 8, nodes[1].config');
 });
 
 test('a version contains no text that is not a flow, is there twice, or is not used', () => {
@@ -50,10 +50,10 @@ test('subflows are nested up to the limit, and loading them takes no longer for 
   const most = doubled(flowLimits.nesting);
   expect(problemsOf(most.at(-1) ?? '', most.slice(0, -1))).toEqual([]);
   const more = doubled(flowLimits.nesting + 1);
-  expect(problemsOf(more.at(-1) ?? '', more.slice(0, -1))[0]).toContain('names a flow that has problems of its own');
+  expect(problemsOf(more.at(-1) ?? '', more.slice(0, -1))[0]).toContain('names a flow that has problems');
 });
 
-test('the loops around a subflow count for the depth of its own loops', () => {
+test('the loops around a subflow count towards the depth of its loops', () => {
   const loop = (id: string, body: string) => ({
     id,
     kind: 'loop',

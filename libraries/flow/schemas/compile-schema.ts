@@ -22,7 +22,7 @@ const regExp = Object.assign(
 const dialect = new Ajv2020({ strict: false, logger: false });
 
 /**
- * Compiles a schema that `checkSchema` accepted, or says why the engine refuses it, such as for a negative minLength.
+ * Compiles a schema that `checkSchema` accepted, or returns the reason why the engine refuses it, such as a negative minLength.
  * `format` is an annotation.
  */
 export function compileSchema(schema: JsonValue): SchemaCheck | SchemaRefusal {

@@ -4,7 +4,7 @@ import { isObject } from './check-schema.ts';
 
 type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
 
-/** What is known about a value before a run: a schema of its own definitions, or a value. */
+/** The knowledge about a value before a run: a schema of its own definitions, or a value. */
 export type Known =
   | { readonly kind: 'any' }
   | { readonly kind: 'schema'; readonly schema: JsonValue; readonly root: JsonValue }
@@ -21,7 +21,7 @@ export function knownMembers(members: Readonly<Record<string, Known>>): Known {
   return { kind: 'object', members: new Map(Object.entries(members)) };
 }
 
-/** What is known about the value after the steps; `absent` if the value cannot exist. */
+/** The knowledge about the value after the steps; `absent` if the value cannot exist. */
 export function stepInto(known: Known, steps: readonly (string | number)[]): Known {
   return steps.reduce<Known>(stepOnce, known);
 }
@@ -63,7 +63,7 @@ function resolve(schema: JsonValue, root: JsonValue): JsonValue {
   if (!isObject(schema) || typeof schema['$ref'] !== 'string' || !isObject(root) || !isObject(root['$defs'])) {
     return schema;
   }
-  // Keywords beside a reference restrict its target further, so that less is known.
+  // Keywords next to a reference restrict its target further, so that less is known.
   if (Object.keys(schema).some((keyword) => !['$ref', '$defs', '$schema', 'description', 'title'].includes(keyword)))
     return true;
   return resolve(root['$defs'][schema['$ref'].slice('#/$defs/'.length)] ?? true, root);
@@ -130,7 +130,7 @@ export function mismatch(given: Known, wanted: Known): string | undefined {
   return extra === undefined ? undefined : 'has a member that the schema does not allow';
 }
 
-/** What is known about a compiled value. `lookUp` returns what is known about an expression. */
+/** The knowledge about a compiled value. `lookUp` returns the knowledge about an expression. */
 export function knownOf(value: CompiledValue, lookUp: (value: CompiledValue & { kind: 'reference' }) => Known): Known {
   switch (value.kind) {
     case 'literal':

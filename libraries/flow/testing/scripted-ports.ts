@@ -29,7 +29,7 @@ export function scriptedPorts(given: Partial<FlowPorts>): { readonly ports: Flow
       port,
       async (request: never, call: PortCall) => {
         calls.push({ port, request, call });
-        // A scripted agent uses nothing unless its script says so.
+        // A scripted agent uses nothing unless its script sets a usage.
         call.share?.report(noUsage);
         const answer = given[port];
         if (answer === undefined) throw new PortError('unavailable');

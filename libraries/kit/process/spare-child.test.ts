@@ -48,7 +48,7 @@ describe.skipIf(!hasProcessTable)('a spare process', () => {
     expect(new Set([first.pid, second.pid, third.pid]).size).toBe(3);
   });
 
-  test('a run whose spare process has ended starts a process of its own', async () => {
+  test('a run whose spare process has ended starts a new process', async () => {
     const children = open();
     await run(children);
     const spare = await spareProcess();

@@ -42,10 +42,10 @@ type Forwarded =
   | { readonly kind: 'truncate' }
   /** After some bytes of the body, the proxy resets the connection, ends the body, or sends nothing more. */
   | { readonly kind: 'cut'; readonly ending: 'reset' | 'end' | 'silence' }
-  /** Every byte of the body comes in a chunk of its own. */
+  /** Every byte of the body comes in a separate chunk. */
   | { readonly kind: 'shred' };
 
-/** An HTTP proxy that injects faults, with TLS to the server if its URL says so. */
+/** An HTTP proxy that injects faults, with TLS to the server if its URL is https. */
 export type FaultyProxy = AsyncDisposable & {
   readonly url: string;
   /** URL of the server; may change at any time. */

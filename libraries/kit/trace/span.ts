@@ -1,6 +1,6 @@
 import type { TraceContext } from '../http/trace-context.ts';
 
-/** What a span was, when it has ended. Names and values are those of the program and of resources, never a text of a user. */
+/** An ended span. Names and values are those of the program and of resources, never a text of a user. */
 export type Span = {
   readonly context: TraceContext;
   readonly name: string;

@@ -20,7 +20,7 @@ type Desired = {
 };
 
 /**
- * What must be unchanged when the write arrives: the resource version, or only the generation, which tolerates writes of
+ * The precondition of a write: the resource version, or only the generation, which tolerates writes of
  * status and metadata by others. Both also test the UID.
  */
 type Precondition = 'resourceVersion' | 'generation';

@@ -18,7 +18,7 @@ const maxAliases = 100;
 /** Most syntax errors that are listed for one document. */
 const maxFaults = 10;
 
-/** One resource as it is written in a text of YAML or JSON. */
+/** One resource in a text of YAML or JSON. */
 export type Manifest = {
   /** Number of its YAML document in the text, from 1. */
   readonly document: number;

@@ -182,7 +182,7 @@ test('an event is dropped after three failed attempts, and the log does not cont
   expect(lines).toEqual(['{"code":"network"}']);
 });
 
-test('disposing an event recorder writes the queued events and accepts no more', async () => {
+test('disposing an event recorder writes the queued events, and later ones are not accepted', async () => {
   const { recorder, events } = await open();
   for (let at = 0; at < 20; at += 1) recorder.record(fact(`object-${at}`));
   await recorder[Symbol.asyncDispose]();

@@ -27,7 +27,7 @@ export function createPassScheduler({ clock = systemClock }: { readonly clock?: 
   const running: Record<Priority, number> = { high: 0, normal: 0, low: 0 };
   /** When the first pass of this iteration of the event loop started; undefined before that. */
   let iterationSince: number | undefined;
-  /** When the first low-priority pass started beside a high-priority one; undefined while there is no throttle. */
+  /** When the first low-priority pass started while a high-priority one was running; undefined while there is no throttle. */
   let throttledSince: number | undefined;
   let pause: NodeJS.Timeout | undefined;
   /** Whether a low-priority pass waits for another one to end. */

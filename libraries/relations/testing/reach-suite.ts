@@ -15,7 +15,7 @@ const asked: readonly (readonly [ObjectType, string])[] = [
   ['group', 'member'],
 ];
 
-/** What lists in parts and checks in batches owe to their callers, for each store. */
+/** The obligations of lists in parts and of checks in batches, for each store. */
 export function reachSuite(open: () => Promise<Relations>): void {
   async function given(...tuples: readonly Tuple[]): Promise<Relations> {
     const relations = await open();

@@ -15,7 +15,7 @@ function scopeOf({ group, labels, attributes }: IndexEntry): EntryScope {
   return { group, labels, attributes };
 }
 
-/** A value takes about 16 bytes beside its text. */
+/** A value takes about 16 bytes in addition to its text. */
 function bytesOf({ labels, attributes }: EntryScope): number {
   const values = [...labels, ...Object.keys(attributes), ...Object.values(attributes).flat()];
   return values.reduce<number>((sum, value) => sum + 16 + (typeof value === 'string' ? 2 * value.length : 0), 0);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts';
 
-/** What crossed the proxy. Parsing of statements is not counted: each connection does it once. */
+/** The traffic of the proxy. Parsing of statements is not counted: each connection does it once. */
 type Exchanged = {
   /** Statements that ended, failed ones included. */
   readonly statements: number;
@@ -13,7 +13,7 @@ type Exchanged = {
 
 /** A proxy before a PostgreSQL server that counts statements and rows in both directions. */
 type CountingProxy = PostgresProxy & {
-  /** What crossed the proxy since the last call. */
+  /** The traffic since the last call. */
   take(): Exchanged;
 };
 

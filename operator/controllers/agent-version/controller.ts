@@ -105,7 +105,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     const { publicUrl, build } = host;
     const bundle = makeAgentBundle(resource, outcome.published, { namespace: client.namespace, publicUrl });
     const { digest, workload } = resource.status ?? {};
-    // An upgrade of the operator starts no second process beside the one of an earlier build.
+    // An upgrade of the operator starts no second process while one of an earlier build runs.
     const keeps = workload !== undefined && digest === bundle.digest && host.runs(workload);
     const name = keeps ? workload : agentWorkloadName(bundle, build);
     return { bundle, workload: name, modes: outcome.published.modes };

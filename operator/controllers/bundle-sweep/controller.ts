@@ -13,7 +13,7 @@ type BundleSweepOptions = {
   readonly bundles: Pick<BundleStore, 'sweep'>;
 };
 
-/** Removes bundles that no workload names any more, based on live reads; a failed pass is retried. */
+/** Removes bundles that no workload names, based on live reads; a failed pass is retried. */
 export function createBundleSweep({ client, bundles }: BundleSweepOptions) {
   async function neededDigests(): Promise<ReadonlySet<string>> {
     const { items } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);

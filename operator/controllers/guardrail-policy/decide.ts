@@ -98,7 +98,7 @@ function takeBack(s: PolicySnapshot): PolicyStep | undefined {
   return { kind: 'take_back', from: s.recorded };
 }
 
-/** A finalizer holds the deletion until nothing refers to the policy any more. */
+/** A finalizer holds the deletion until nothing refers to the policy. */
 function leave(s: PolicySnapshot): PolicyStep | undefined {
   if (!s.deleting || s.recorded === 'held') return undefined;
   if (s.references === undefined) return { kind: 'find_references' };

@@ -17,7 +17,7 @@ export type WorkloadResult =
   | { readonly kind: 'bundle_missing' }
   | { readonly kind: 'starting'; readonly message: string; readonly problem: WorkloadProblemReason | undefined }
   | { readonly kind: 'ready' }
-  /** The workload is not needed any more, but these gateway replicas still use it. */
+  /** The workload is no longer needed, but these gateway replicas still use it. */
   | { readonly kind: 'in_use'; readonly by: readonly string[] };
 
 /**

@@ -19,7 +19,7 @@ type RestorePorts = {
 
 /**
  * Stores a removed bundle of a workload again, rebuilt from the revisions that its routes pin. @returns false if no
- * revision gives the same bytes any more
+ * revision gives the same bytes
  */
 export async function restoreBundle(
   ports: RestorePorts,

@@ -114,7 +114,7 @@ export function createServedController(options: ServedControllerOptions) {
   async function move(name: string, pin: ServedPin, seen: ServedPin | undefined, replicas: number): Promise<void> {
     using _claim = claims.claim(pin.workload);
     const generation = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, pin.workload);
-    if (generation === undefined) throw new KubeError('conflict', 'the workload does not exist any more');
+    if (generation === undefined) throw new KubeError('conflict', 'the workload no longer exists');
     await keepWorkload(client, generation, replicas);
     if (!(await served.point(name, pin, seen))) return;
     const { workload, policyId, policyRevision } = pin;

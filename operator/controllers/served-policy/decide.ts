@@ -16,7 +16,7 @@ export type ServedSnapshot = ProgressSnapshot & {
   readonly pin: ServedPin | undefined;
   /** The workload to which the address resolves. */
   readonly pinned: WorkloadView | undefined;
-  /** Previous workloads that no client uses any more. */
+  /** Previous workloads that no client uses. */
   readonly drained: readonly string[];
   /** Reason of the earlier failure of this application; absent if it did not fail. */
   readonly failure: string | undefined;

@@ -11,7 +11,7 @@ import { roleRight } from './required-right.ts';
 import { rightOfTuple, tupleOfRight } from './right-tuples.ts';
 import type { Rights } from './rights.ts';
 
-/** Who changes a right. */
+/** The author of a change of rights. */
 type RightChange = {
   readonly author: AuditAuthor;
   /** Groups of the token, as objects of relations. */

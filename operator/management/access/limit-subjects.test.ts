@@ -21,14 +21,14 @@ test('a subject sends the requests of ten seconds at once, the next one when a t
   expect([ask('ann'), ask('ann')]).toEqual([true, false]);
 });
 
-test('a request that is asked about twice counts once, and a command counts as many requests as it costs', () => {
+test('a request that is checked twice counts once, and a command counts as many requests as it costs', () => {
   const { ask } = open(120);
   const request: readonly string[] = ['a'];
   expect([ask('ann', 10, request), ask('ann', 10, request)]).toEqual([true, true]);
   expect([ask('ann', 10), ask('ann', 10), ask('ann')]).toEqual([true, false, false]);
 });
 
-test('a command is never refused for ever: it costs at most what a subject may send at once', () => {
+test('a command can always be repeated successfully: it costs at most the burst of a subject', () => {
   const { ask } = open(5);
   expect([ask('ann', 10), ask('ann')]).toEqual([true, false]);
 });

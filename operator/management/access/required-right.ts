@@ -8,7 +8,7 @@ export type RequiredRight = {
   readonly objects: readonly string[];
 };
 
-/** What the operations of the API require. */
+/** The required rights of the operations of the API. */
 export type AccessRules = {
   requiredRight(asked: AskedOperation): RequiredRight;
   /** As how many requests of its subject the operation counts. */

@@ -8,7 +8,7 @@ import type { ServedOperation } from '../http/served-table.ts';
 
 type Refused = RefusedRequest<ManagementCaller, ManagementErrorCode, ServedOperation>;
 
-/** The action of each operation that changes something. Every other one reads. */
+/** The action of each operation that writes. Every other one reads. */
 const commands: Partial<Record<ServedOperation, AuditAction>> = {
   createPolicy: 'policy.create',
   replacePolicy: 'policy.update',

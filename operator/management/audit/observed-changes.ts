@@ -15,7 +15,7 @@ export type ObservedChange = {
   readonly content: AuditContent;
 };
 
-/** What a token says, and what else must be true of the command that it names. */
+/** The claims of a token, and the conditions on the command that it names. */
 type ClaimedCommand = {
   readonly operationId: string;
   readonly targetId: string;

@@ -80,7 +80,7 @@ export function startObserving(options: {
       }
       settled.add(source);
     }
-    // A command is deleted long before the revision that it made, which is then not a change of someone else.
+    // A command is deleted long before the revision that it made, which is then not a change by another client.
     await audit.addSources(own);
     for (const source of own) settled.add(source);
   }

@@ -41,7 +41,7 @@ export const listOperationsOperation: ApiOperation<
   tag: 'Operations',
   summary: 'List operations',
   description:
-    'The newest command first, with its author, what it asks for, its state, and why it failed. Ended operations are kept for ' +
+    'The newest command first, with its author, request, state, and the reason of a failure. Ended operations are kept for ' +
     '30 days. A caller without the right to read operations gets those of its own commands.',
   gates: ['identity', 'query'],
   parameters: [

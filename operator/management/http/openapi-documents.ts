@@ -86,10 +86,10 @@ export function commonDocument(): unknown {
     server: 'The control plane.',
     tags: [
       { name: 'Approvals', description: 'Commands that a second person approves.' },
-      { name: 'Audit', description: 'Who changed what, and what was refused.' },
+      { name: 'Audit', description: 'The audit log: changes and refusals.' },
       { name: 'Differences', description: 'Versions of a policy, compared.' },
       { name: 'Documents', description: 'Descriptions of interfaces.' },
-      { name: 'Dry runs', description: 'What a command would answer; nothing is written.' },
+      { name: 'Dry runs', description: 'Commands that are checked and not carried out.' },
       { name: 'Freezes', description: 'Windows in which commands are refused.' },
       { name: 'Operations', description: 'Commands, who sent them, and how they ended.' },
       { name: 'Purges', description: 'Removal of a text that a version must not hold.' },

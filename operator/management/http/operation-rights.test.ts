@@ -110,7 +110,7 @@ describe('the rights of operations', () => {
     },
   );
 
-  test('an operation whose method changes something needs more than a viewer has', () => {
+  test('an operation with a method that writes requires more than the rights of a viewer', () => {
     const changing = servedTable.operations.filter(({ method }) => method !== 'GET').map(({ name }) => name);
     for (const operation of changing) {
       const viewers = ['viewer', 'policyViewer', 'modelViewer'] as const;

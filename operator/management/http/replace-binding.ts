@@ -61,7 +61,7 @@ async function plan(
   };
 }
 
-/** What a command on a binding writes, the state before it, and the approval that it may need. */
+/** The write of a command on a binding, the state before it, and the approval that it may need. */
 export async function bindingWriteOf(
   { models, caches }: Pick<Management, 'models' | 'caches'>,
   binding: Stored<ModelBinding>,

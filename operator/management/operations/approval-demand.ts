@@ -3,7 +3,7 @@ import { digestOf } from '#contracts/canonical';
 import type { GuardrailPolicySpec } from '#resources/guardrail-policy';
 import type { CommandTarget, CommandWrite } from './command-record.ts';
 
-/** What a second person approves. */
+/** The content that a second person approves. */
 export type ApprovalDemand = {
   readonly kind: ApprovalKind;
   /** SHA-256 of what the command writes and of the state that it replaces. After an edit another approval is needed. */

@@ -27,7 +27,7 @@ export function decideBindingEnd(
   written: { readonly uid: string; readonly generation: number },
   facts: BindingFacts | undefined,
 ): OperationEnd | undefined {
-  if (facts === undefined) return failedWith('superseded', 'The model does not exist any more.');
+  if (facts === undefined) return failedWith('superseded', 'The model no longer exists.');
   const record = facts.history.find((entry) => answersOperation(entry, operation));
   if (record !== undefined) return endOf(operation, record, facts);
   // A restored model that still contains the write is applied again, and the operator decides that outcome.

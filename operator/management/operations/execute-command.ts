@@ -93,7 +93,7 @@ async function requestApproval(
 
 type Stop = (ExecutionResult & { readonly kind: 'refused' | 'frozen' }) | { readonly kind: 'unapproved' };
 
-/** What keeps a stored command from being sent. @throws RelationsUnavailableError after the command was withdrawn */
+/** The reason why a stored command must not be sent. @throws RelationsUnavailableError after the command was withdrawn */
 async function findStop(ports: CommandPorts, command: NewCommand): Promise<Stop | undefined> {
   const { rights, approvals, freezes, store } = ports;
   const { operationId, origin } = command;

@@ -24,9 +24,9 @@ export type NewCommand = {
   readonly key: string;
   /** SHA-256 of method, path and canonical body. */
   readonly fingerprint: string;
-  /** What a second person approves, where a policy or model asks for it; undefined for a command that needs none. */
+  /** The content that a second person approves, if a policy or model requires it; undefined for a command that needs none. */
   readonly approval: ApprovalDemand | undefined;
-  /** What a save adds to the installation; undefined for a command on a binding. */
+  /** The growth of the installation by a save; undefined for a command on a binding. */
   readonly saving:
     | { readonly bytes: number /** Whether a quota refuses it. */; readonly needsRoom: boolean }
     | undefined;

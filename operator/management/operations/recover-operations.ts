@@ -60,7 +60,7 @@ async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): P
     }
     if (!isOld && !(await isStillApproved(ports, operation))) {
       logger.warn('recovery_without_approval', placeOf(operation));
-      await store.finish(operationId, failedWith('not_executed', 'Its approval is not valid any more.'));
+      await store.finish(operationId, failedWith('not_executed', 'Its approval is no longer valid.'));
       return undefined;
     }
     if (!isOld && (await freezes.frozenUntil(operationId)) !== undefined) {

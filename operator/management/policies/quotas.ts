@@ -12,7 +12,7 @@ export type PolicyQuotaName = (typeof policyQuotaNames)[number];
 /** The most that commands of this API let an installation hold; revisions of deleted policies count. */
 export type QuotaLimits = Readonly<Record<PolicyQuotaName, number>>;
 
-/** What a save adds besides one revision. */
+/** The growth by a save in addition to one revision. */
 type Addition = { readonly isNewPolicy: boolean; readonly bytes: number };
 
 /** A save in the records of commands that may not be in the watch yet. */

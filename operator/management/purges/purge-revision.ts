@@ -19,7 +19,7 @@ import { gatherUses } from './gather-uses.ts';
 import type { CommandTexts } from './ports.ts';
 import { type RevisionUse, revisionUses } from './revision-uses.ts';
 
-/** Who removes a text. */
+/** The author of a purge. */
 type PurgeCaller = {
   readonly author: AuditAuthor;
   /** Groups of the token, as objects of relations. */
@@ -41,7 +41,7 @@ export type RevisionPurges = {
   purge(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult>;
 };
 
-/** The manifest that kubectl keeps beside a policy: it can hold a text that the policy does not have any more. */
+/** The last applied manifest that kubectl keeps in an annotation of a policy: it can hold a text that the policy no longer has. */
 const appliedByKubectl = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**

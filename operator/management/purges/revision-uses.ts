@@ -12,7 +12,7 @@ import { readPrevious } from '../../applications/previous-application.ts';
 /** An object that keeps a revision in use, and why. */
 export type RevisionUse = { readonly plural: string; readonly name: string; readonly why: string };
 
-/** What was read live after the revision was marked. */
+/** The live objects that were read after the revision was marked. */
 export type UseFacts = {
   readonly revision: Stored<PolicyRevision>;
   /** The policy that has the id of the revision; undefined if it was deleted. */

@@ -111,7 +111,7 @@ export function describeWorkloads(title: string, openPlace: () => Promise<Worklo
       expect(() => workloads.ensure(other)).toThrow(TypeError);
     });
 
-    test('a removed workload is not observed any more', async () => {
+    test('a removed workload is no longer observed', async () => {
       const { workloads, request, becomeReady } = await open();
       workloads.ensure(await request('g-one'));
       workloads.ensure(await request('g-two'));

@@ -10,7 +10,7 @@ import type { PatternSource } from '../../rules/pattern/syntax/pattern-tree.ts';
 import type { FigureBook, WorkedOut } from './figure-book.ts';
 import { type FigureTask, runFigureTask } from './figure-task.ts';
 
-/** Limit of threads: each has a heap of its own. */
+/** Limit of threads: each has its own heap. */
 const maxThreads = 4;
 /** Starting a thread takes as long as computing the figures of this many patterns. */
 const patternsPerThread = 6;

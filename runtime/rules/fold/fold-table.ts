@@ -16,7 +16,7 @@ export const asSequence = -4;
 export type FoldTable = {
   /** By code point below `tableEnd`: the folded code point, or one of the entries above. */
   readonly entries: Int32Array;
-  /** What an entry `asSequence` stands for; never longer in UTF-8 than its source. */
+  /** The replacement of an entry `asSequence`; never longer in UTF-8 than its source. */
   readonly sequences: ReadonlyMap<number, readonly number[]>;
   /** The composed character of a base and a mark, by `base * 0x110000 + mark`. */
   readonly composites: ReadonlyMap<number, number>;

@@ -23,7 +23,7 @@ const plain = (word: string): string => word.replaceAll('ё', 'е');
 const stemOf = (word: string): string => (word.length < 3 ? word : snowballStem(plain(word)));
 
 describe('terms with stems', () => {
-  test('the number of words is enough to mean something', () => {
+  test('the number of words is large enough to be meaningful', () => {
     expect(words.length).toBeGreaterThan(1_500);
   });
 

@@ -62,7 +62,7 @@ export async function writeChunks(
   });
 }
 
-/** @param packed the chunks that are packed beside this one */
+/** @param packed the chunks that are packed together with this one */
 function chunkRow(target: ChunkTarget, chunk: IndexedChunk, packed: readonly IndexedChunk[] | undefined): object {
   const { no, start, end, heading, page, text, tokens, terms, vector } = chunk;
   const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);

@@ -92,7 +92,7 @@ async function buildDocument(
   const title = stored.title ?? undefined;
   const canonical = { ...(title === undefined ? {} : { title }), text: stored.text, ranges: stored.ranges };
   const checked = await checkAgain(ports, { ...claim, ...stored, doc, canonical }, signal);
-  // A job of its own writes the new text to every version.
+  // A separate job writes the new text to every version.
   if (checked === 'left_to_job') return checked;
   const profile = ports.profileOf(claim.profileId);
   if (profile === undefined) throw new DependencyUnavailableError('models');

@@ -65,7 +65,7 @@ export async function lockBuilding(
   return 'incomplete';
 }
 
-/** Resolves when no replica is loading the version any more, or after the longest wait. */
+/** Resolves when no replica is loading the version, or after the longest wait. */
 export async function awaitPreloads(
   { sql }: Pick<Database, 'sql'>,
   { collectionId, version }: Pick<ClaimedVersion, 'collectionId' | 'version'>,

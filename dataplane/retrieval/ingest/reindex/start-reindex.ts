@@ -8,7 +8,7 @@ type ReindexStart =
   | { readonly kind: 'absent' };
 
 /**
- * Starts a new version of a collection beside the active one (`retrieval:reindex:new-version`). From the commit on,
+ * Starts a new version of a collection while the active one serves (`retrieval:reindex:new-version`). From the commit on,
  * every document that becomes live is written to both.
  * @param profileId undefined for the profile of the active version
  */

@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
       times: { ...ingestTimes, pollMs: 3_600_000, reconcileMs: 3_600_000, ...times },
     });
 
-  test('a hint after a submit wakes a worker that looks at the table only once an hour', async () => {
+  test('a hint after a submit starts a worker that polls the table only once an hour', async () => {
     const { queue } = scriptedQueue();
     await using _role = start(queue, {});
     await ingest.submit({ docId: 'a', text: 'words' });

@@ -16,9 +16,9 @@ type FilledCollection = {
 const shareOfCollection = 2 / 3;
 /** The index pads vectors to whole steps of this many bytes. */
 const vectorStep = 64;
-/** What a row takes beside its vector and its terms: ids, labels and values. */
+/** Bytes of a row in addition to its vector and its terms: ids, labels and values. */
 const rowBytes = 440;
-/** What the terms and attributes of a text take for each of its bytes. */
+/** Bytes of the terms and attributes of a text for each of its bytes. */
 const bytesOfText = 2;
 
 type Contents = { readonly chunks: number; readonly textBytes: number };

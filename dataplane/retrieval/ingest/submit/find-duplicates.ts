@@ -47,7 +47,7 @@ export async function withoutDuplicates<T extends JobIdentity>(
     const document = JSON.stringify([collectionId, docId]);
     const before = ofDocument.get(document);
     const isOtherOp = before !== undefined && before.op !== op;
-    // After another op, an equal document is a job of its own.
+    // After another op, an equal document is a separate job.
     const now = isOtherOp || before === undefined ? { op, isChanged: isOtherOp, keys: new Set<string>() } : before;
     ofDocument.set(document, now);
     const key = JSON.stringify([contentHash, idempotencyKey]);

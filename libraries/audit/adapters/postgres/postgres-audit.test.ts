@@ -155,7 +155,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await breaksOf(log)).toEqual([]);
   });
 
-  test('what was observed under one source is recorded once, whichever replica observes it', async () => {
+  test('an observation of one source is recorded once, whichever replica makes it', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
     const added = await Promise.all([1, 2, 3, 4].map((at) => log.writeOnce('revision/1', auditContent(at))));

@@ -137,7 +137,7 @@ async function removeOldest(sql: TransactionSql, chain: string, before: Date, no
   return removed.length;
 }
 
-/** What retention removed: `after.digest` is the hash of the last removed entry, which the first kept one names. */
+/** The entry about removed entries: `after.digest` is the hash of the last removed entry, which the first kept one names. */
 function retention(chain: string, hash: string, count: number, now: Date): AuditContent {
   return {
     time: now.toISOString(),

@@ -86,7 +86,7 @@ async function read(file: string): Promise<string> {
 
 type Transport = { readonly request: typeof requestPlain };
 
-/** Ends a request whose answer is not read to its end in time; the package has no timeout of its own. */
+/** Ends a request whose answer is not read to its end in time; the package has no timeout. */
 function transportOf(isTls: boolean, timeoutMs: number): Transport {
   const send = (isTls ? requestTls : requestPlain) as typeof requestPlain;
   const request = (...args: Parameters<typeof requestPlain>) => {

@@ -20,7 +20,7 @@ export function unavailable(error: unknown): ObjectsUnavailableError {
   return new ObjectsUnavailableError(faults.get(codeOf(error)) ?? 'unreachable');
 }
 
-/** Whether the store says that there is no such object. */
+/** Whether the store answers that there is no such object. */
 export function isNoSuchKey(error: unknown): boolean {
   return codeOf(error) === 'NoSuchKey';
 }

@@ -42,7 +42,7 @@ type Link = Drivers & {
 /** The hints that are received until they are stopped, or until `lost` is aborted. */
 type Reception = { readonly messages: ConsumerMessages; readonly lost: AbortSignal };
 
-/** What a stream keeps; an existing stream is not changed. */
+/** The retention of a stream; an existing stream is not changed. */
 type StreamRetention = {
   /** Most messages of one subject; all when absent. */
   readonly mostOfSubject?: number;

@@ -22,7 +22,7 @@ const neverAborted = new AbortController().signal;
 const putOf = (id: string): IndexChange => ({ kind: 'put', entry: entryOf(id) });
 const putMany = (count: number, from = 0): readonly IndexChange[] =>
   Array.from({ length: count }, (_, at) => putOf(`e${String(from + at).padStart(5, '0')}`));
-/** The change with ids of its own, as an id never gets other content. */
+/** The change with new ids, because an id never gets other content. */
 const renewed = (change: IndexChange): IndexChange =>
   change.kind === 'put'
     ? { kind: 'put', entry: { ...change.entry, id: `new-${change.entry.id}` } }

@@ -18,7 +18,7 @@ type EmbeddedOptions = {
 
 type EmbeddedIndex = SearchIndex & {
   /**
-   * Loads a partition ahead of its first query, if it fits beside those in memory. No partition is evicted for it.
+   * Loads a partition ahead of its first query, if it fits into memory with those already loaded. No partition is evicted for it.
    * @returns whether it is in memory, or is being loaded
    * @throws SearchUnavailableError
    */

@@ -7,7 +7,7 @@ import type { VectorMemory } from './vector-memory.ts';
 
 type Parts = { readonly source: PartitionSource; readonly vectors: VectorMemory; readonly turns: Turns };
 
-/** Ended rows that are tolerated beside the live ones: at least this many, and at most a third of all. */
+/** Ended rows that are tolerated in addition to the live ones: at least this many, and at most a third of all. */
 const fewDead = 1_000;
 
 /** A loaded partition, which follows its source. Its rows stay in memory until the last query on them has ended. */

@@ -77,7 +77,7 @@ export class LoadedPartitions {
   }
 
   /**
-   * Reads a partition ahead of its first query if it fits beside all others; it is the first one that is evicted. The
+   * Reads a partition ahead of its first query if it fits into memory with all others; it is the first one that is evicted. The
    * load is cancelled when `signal` aborts or another partition needs the memory.
    * @returns whether the partition is in memory
    * @throws SearchUnavailableError if it does not exist; whatever the source throws

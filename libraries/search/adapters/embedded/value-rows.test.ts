@@ -52,7 +52,7 @@ test('a condition of 128 parts on many values is evaluated in slices', async () 
   expect(turns.taken).toBeGreaterThanOrEqual(127 * Math.floor(2_000 / 256));
 });
 
-test('an entry that is replaced while a condition is evaluated is found as it was before', async () => {
+test('an entry that is replaced while a condition is evaluated is found with its previous values', async () => {
   const rows = new PartitionRows(new VectorMemory());
   for (const id of ['one', 'two']) rows.apply({ kind: 'put', entry: { ...entryOf(id), attributes: { name: id } } });
   const turns = new WatchedTurns();

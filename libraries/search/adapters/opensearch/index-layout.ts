@@ -19,7 +19,7 @@ export type IndexPlace = {
   readonly generation: string;
 };
 
-/** Raised when the mapping or the encoding of values changes: such an index is built beside the older one. */
+/** Raised when the mapping or the encoding of values changes: such an index is built while the older one serves. */
 const layout = 1;
 const form = /^[a-z0-9][a-z0-9-]{0,99}$/;
 

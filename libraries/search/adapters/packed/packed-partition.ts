@@ -20,7 +20,7 @@ export type PackedSource = PartitionSource & {
 
 type Parts = { readonly source: PackedSource; readonly turns: Turns };
 
-/** Ended rows that are tolerated beside the live ones: at least this many, and at most a third of all. */
+/** Ended rows that are tolerated in addition to the live ones: at least this many, and at most a third of all. */
 const fewDead = 1_000;
 /** Segments of later changes that are tolerated. */
 const fewSealed = 16;

@@ -23,7 +23,7 @@ export class PackedSegment {
   readonly dimensions: number;
   /** Terms of each row. */
   readonly lengths: Uint32Array;
-  /** What a component of 1 stands for in the vector of a row; NaN without a vector. */
+  /** The value of a component of 1 in the vector of a row; NaN without a vector. */
   readonly scales: Float32Array;
   /** `dimensions` components for each row. */
   readonly vectors: Int8Array;

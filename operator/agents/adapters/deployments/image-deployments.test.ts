@@ -46,7 +46,7 @@ test('the pod of an image has no secret, no volume of the platform and no label 
   expect(JSON.stringify(egress)).not.toMatch(/portcullis-runtime|retrieval|memory/);
 });
 
-test('an image is ready when its process says so and its card has the content of the resource, whatever else the card names', async () => {
+test('an image is ready when its process is ready and its card has the content of the resource, whatever else the card contains', async () => {
   const place = await open();
   const foreign = {
     ...card,

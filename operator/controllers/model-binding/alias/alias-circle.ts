@@ -39,7 +39,7 @@ function circleOf(name: string, world: AliasWorld): readonly Mover[] {
 
 /**
  * The new alias of a route whose alias belongs to another binding: a reserved alias, so that a cycle of bindings can
- * move, or its previous alias if no other binding requests that any more.
+ * move, or its previous alias if no other binding requests that.
  */
 export type AliasMove =
   | { readonly kind: 'step_aside'; readonly circle: readonly Mover[] }

@@ -42,7 +42,7 @@ export function ownerOf(stores: OwnershipStores, binding: Stored<ModelBinding>):
   return decideOwner(self, claimants, [...holders.values()].map(aliasHolderOf));
 }
 
-/** What a binding does with its route when the alias belongs to another binding. */
+/** The treatment of a binding's route when the alias belongs to another binding. */
 export function moveOf(
   stores: OwnershipStores,
   binding: Stored<ModelBinding>,

@@ -139,7 +139,7 @@ describe('a rejection before Applied', () => {
     ['the previous application does not exist', { previous: undefined }],
     ['the previous application was unguarded', { previous: { mode: 'None' } }],
     [
-      'the workload of the previous application cannot run any more',
+      'the workload of the previous application can no longer run',
       { previousWorkload: workloadOf('g-1', { runnable: false }) },
     ],
   ])('a rejection does not restore the previous application when %s', (_why, change) => {

@@ -4,7 +4,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { applied, asksForTwo, kindOf, settlementOf, writeOf } from '../testing/decisions.ts';
 import { factsOf, policyId, replicaOf, routeViewOf, snapshotOf, workloadOf } from '../testing/snapshots.ts';
 
-describe('a pinned workload that does not run any more', () => {
+describe('a pinned workload that no longer runs', () => {
   const lost = routeViewOf({ workload: workloadOf('g-1', { runnable: false }) });
   const at = (pinned: Snapshot['facts']['pinned'], change: Partial<Snapshot> = {}): Snapshot =>
     snapshotOf({ route: lost, history: applied, facts: { desired: {}, pinned }, ...change });

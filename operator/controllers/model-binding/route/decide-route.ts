@@ -121,7 +121,7 @@ function placeOf({ binding: { spec }, owner, move, route }: Snapshot, id: string
 
 /**
  * The upstream to write. A name that is not approved changes nothing while the one in use is approved; when that one
- * is not approved any more, the route is disabled.
+ * is no longer approved, the route is disabled.
  */
 function upstreamOf(s: Snapshot): Upstream {
   if (s.upstream.kind === 'approved') return s.upstream;

@@ -152,7 +152,7 @@ async function confirmDecision(client: KubeClient, pass: Pass, s: Snapshot, step
 async function keepPinned(client: KubeClient, draft: RouteDraft, replicas: number): Promise<void> {
   if (draft.workload === undefined) return;
   const generation = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, draft.workload);
-  if (generation === undefined) throw lost('the workload does not exist any more');
+  if (generation === undefined) throw lost('the workload no longer exists');
   await keepWorkload(client, generation, replicas);
 }
 

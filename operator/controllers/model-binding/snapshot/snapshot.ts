@@ -50,7 +50,7 @@ export type Snapshot = ProgressSnapshot & {
   readonly build: string;
   readonly route: RouteView | undefined;
   readonly replicas: readonly ReplicaView[];
-  /** What the replicas know about the providers of the route and its rules; `unknown` without a route. */
+  /** The reports of the replicas about the providers of the route and its rules; `unknown` without a route. */
   readonly provider: ProviderFact;
   /** Replicas that still use the workload of the deleted route; determined while the binding is being deleted. */
   readonly leftBehind: readonly string[];

@@ -255,7 +255,7 @@ function refusalOf(error: unknown): string | undefined {
 }
 
 /**
- * What was corrected in an object that another client changed; undefined where the operator wrote it for the first time
+ * The corrections of an object that another client changed; undefined where the operator wrote it for the first time
  * or changed the number of pods.
  */
 function correctionOf(action: Ensured<KubeObject>['action'], changed: readonly string[], wasApplied: boolean) {

@@ -38,7 +38,7 @@ const isDropped = (character: string, kinds: ReadonlySet<Fold>): boolean =>
 const isSpace = (character: string, kinds: ReadonlySet<Fold>): boolean =>
   kinds.has('whitespace') && /^\p{White_Space}$/u.test(character);
 
-/** What the last character becomes together with this one; undefined where this one stays a character. */
+/** The composition of the last character with this one; undefined where this one stays a character. */
 function joinedWith(last: string, character: string, kinds: ReadonlySet<Fold>): string | undefined {
   if (isSpace(character, kinds)) return last === ' ' ? ' ' : undefined;
   if (!isMark(character) || !(kinds.has('compatibility') || kinds.has('confusables'))) return undefined;

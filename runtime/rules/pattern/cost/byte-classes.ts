@@ -15,7 +15,7 @@ export function isWordByte(byte: number): boolean {
   );
 }
 
-/** The classes of a program; with conditions in it newline and word characters are classes of their own. */
+/** The classes of a program; with conditions in it newline and word characters are separate classes. */
 export function byteClasses(program: ByteProgram): ByteClasses {
   let classes = new Map<string, number>();
   const classOf = new Uint8Array(256);

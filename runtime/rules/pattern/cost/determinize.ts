@@ -8,7 +8,7 @@ import { FLAG_MATCH, type State, ThreadRunner } from './thread-runner.ts';
  */
 export type SearchKind = 'many' | 'first' | 'longest';
 
-/** What precedes the position at which a search begins. */
+/** The context before the position at which a search begins. */
 export type StartContext = 'text' | 'line' | 'word' | 'other';
 export const START_CONTEXTS: readonly StartContext[] = ['text', 'line', 'word', 'other'];
 
@@ -17,7 +17,7 @@ export type Automaton = {
   readonly classOf: Uint8Array;
   readonly classCount: number;
   readonly states: number;
-  /** Transition table: `next[state * classCount + class]`; -1 when no match is possible any more. */
+  /** Transition table: `next[state * classCount + class]`; -1 when no match is possible. */
   readonly next: Int32Array;
   /** For each state, 1 when a match ended one byte before. */
   readonly matched: Uint8Array;

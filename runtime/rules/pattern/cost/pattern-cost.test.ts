@@ -65,7 +65,7 @@ describe('patterns that the engine is slow on', () => {
 describe('bounded gaps', () => {
   const gaps = Array.from({ length: 40 }, (_, index) => prepare(`ignore.{0,60}system${index}x`));
 
-  test('forty patterns with a bounded gap do not fit one set, and fit in groups of their own', () => {
+  test('forty patterns with a bounded gap do not fit into one set, and fit into separate groups', () => {
     const analyses = gaps.map(({ analysis }) => analysis);
     expect(firingCostMs(analyses, BYTES)).toBe(Number.POSITIVE_INFINITY);
     const { groups, refused } = groupPatterns(analyses, { maxBytes: BYTES, budgetMs: BUDGET.timeoutMs20 }, workedOut);

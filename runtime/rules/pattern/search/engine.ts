@@ -47,7 +47,7 @@ export function openPattern(source: string, caseSensitive: boolean): EnginePatte
     return refusal(error);
   }
   if (source !== '' && search.internalSource !== source)
-    return { refused: 'npm re2 would rewrite the expression, so that the engine would match something else' };
+    return { refused: 'npm re2 would rewrite the expression, so that the engine would match other texts' };
   return {
     find(bytes, from) {
       search.lastIndex = from;

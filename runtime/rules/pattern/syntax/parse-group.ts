@@ -10,7 +10,7 @@ export type Flags = {
   readonly swapGreed: boolean;
 };
 
-/** What a `(` opens: a group with the flags inside it, or only new flags for the rest of the present group. */
+/** The construct that a `(` opens: a group with the flags inside it, or only new flags for the rest of the present group. */
 type GroupOpening = {
   readonly opens: boolean;
   readonly flags: Flags;

@@ -63,7 +63,7 @@ function makeContainer(bundle: SdkBundle, template: AgentTemplate) {
   };
 }
 
-/** What the packages of `examples/sdk-agents` read. None of it is a secret. */
+/** The variables that the packages of `examples/sdk-agents` read. None of them is a secret. */
 function makeEnvironment({ agentId, versionId, publicUrl, requires }: SdkBundle, template: AgentTemplate) {
   const models = requires.flatMap(({ kind, name }) => (kind === 'model' ? [name] : []));
   const gateway = template.gateway.replace(/\/$/, '');
