@@ -90,7 +90,7 @@ test.each(order.filter((words) => !ofPlugin.has(words)))(
   'the example in the help of portcullis %s runs as it is printed',
   async (words) => {
     const example = (examples[words] ?? '').replace('...', 'portcullis');
-    // The shell runs in a folder of its own, because an example writes a file.
+    // The shell runs in its own folder, because an example writes a file.
     const command = `ln -sfn ${files}/guarded-chat ${files}/handbook ${files}/agents examples/; ${example}`;
     const environment = {
       ...process.env,

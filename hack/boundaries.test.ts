@@ -233,22 +233,22 @@ const cases: readonly Case[] = [
     good: { 'libraries/kit/process/run-main.ts': 'process.exit(1);', 'runtime/service.ts': 'process.exitCode = 1;' },
   },
   {
-    rule: 'no test has a timeout of its own or an upper bound for a time that passes',
+    rule: 'no test has its own timeout or an upper bound for a time that passes',
     bad: { 'runtime/a.test.ts': "test.each([1])('a %s', async () => {}, 60_000);" },
     good: { 'runtime/a.test.ts': "test('a', async () => { setInterval(() => {}, 1_000); });" },
   },
   {
-    rule: 'no test has a timeout of its own or an upper bound for a time that passes',
+    rule: 'no test has its own timeout or an upper bound for a time that passes',
     bad: { 'runtime/testing/a.ts': "describe.skipIf(absent)('a', { timeout: 60_000 }, () => {});" },
     good: { 'runtime/testing/a.ts': "test('a', () => run({ timeout: 60_000 }));" },
   },
   {
-    rule: 'no test has a timeout of its own or an upper bound for a time that passes',
+    rule: 'no test has its own timeout or an upper bound for a time that passes',
     bad: { 'runtime/a.test.ts': 'const ms = performance.now() - begun;\nexpect(ms).toBeLessThan(10);' },
     good: { 'runtime/a.test.ts': 'expect(performance.now() - begun).toBeGreaterThan(10);' },
   },
   {
-    rule: 'no test has a timeout of its own or an upper bound for a time that passes',
+    rule: 'no test has its own timeout or an upper bound for a time that passes',
     bad: { 'runtime/a.test.ts': 'await expect.poll(() => isEnded).toBe(true);' },
     good: { 'runtime/a.test.ts': "await until('the end', () => isEnded);" },
   },

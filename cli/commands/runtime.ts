@@ -22,7 +22,7 @@ export function addRuntime(program: Command): void {
     .action(runtime);
 }
 
-/** The runtime has a process group of its own, so that each signal reaches it once. */
+/** The runtime has its own process group, so that each signal reaches it once. */
 async function runtime(options: RuntimeOptions): Promise<void> {
   const { secretsDir } = options;
   const child = startChild([process.execPath, join(checkout, 'runtime/main.ts')], {

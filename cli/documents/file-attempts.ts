@@ -10,7 +10,7 @@ export type StampedFile = DocumentFile & {
   readonly changedMs: number | undefined;
 };
 
-/** A file to submit. A retry has a name of its own, because the service answers a repeated submit with the failed job. */
+/** A file to submit. A retry has its own name, because the service answers a repeated submit with the failed job. */
 type DueFile = StampedFile & { readonly retry?: string };
 
 /** Pauses of a watch, milliseconds. */

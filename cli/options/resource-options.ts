@@ -10,7 +10,7 @@ export function withResourceOptions(command: Command, source: ResourceSource): C
   return withRequestTimeout(source.addOptions(command));
 }
 
-/** Adds `--request-timeout`; a request that waits for a model or an agent has a default of its own. */
+/** Adds `--request-timeout`; a request that waits for a model or an agent has its own default. */
 export function withRequestTimeout(
   command: Command,
   { seconds = defaultSeconds, description = 'timeout of one request' } = {},

@@ -18,7 +18,7 @@ import { confirmCapabilities, selfcheckSubject } from './selfcheck/confirm-capab
 
 /**
  * Confirms capabilities with the built-in agents, which call no other service and have no policies. Files are confirmed
- * with an agent of their own, because they are enabled for a whole agent.
+ * with a separate agent, because they are enabled for a whole agent.
  */
 export async function confirmRequested(requested: readonly Capability[]): Promise<ReadonlySet<Capability>> {
   const modes = requested.filter((capability) => capability !== 'files');

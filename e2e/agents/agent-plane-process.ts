@@ -1,4 +1,4 @@
-// Usage: agent-plane-process.ts AGENT: a gateway in a process of its own that serves the stub of an agent at this origin, with
+// Usage: agent-plane-process.ts AGENT: a gateway in its own process that serves the stub of an agent at this origin, with
 // people known by tokens and rights in PostgreSQL. Its ready line has a token of a person who may call the agent.
 import { digestOf } from '#contracts/canonical';
 import { writeReadyLine } from '#kit/process/ready';

@@ -14,7 +14,7 @@ const longest = 100;
 
 let world: AgentProcess;
 let proxy: Awaited<ReturnType<typeof openGatewayProxy>>;
-/** Every test gets a process of its own, because the transcript names all tasks. */
+/** Every test gets its own process, because the transcript names all tasks. */
 beforeEach(async () => {
   proxy = await openGatewayProxy();
   const answer = { type: 'string', maxLength: longest };

@@ -30,7 +30,7 @@ const slow = { everyMs: 4_000, bytes: 65_536 } as const;
 /** Events after which a client disconnects. */
 const vanishesAfter = 5;
 
-/** Reads one stream of the stub of an agent on a connection of its own. Never rejects. */
+/** Reads one stream of the stub of an agent on its own connection. Never rejects. */
 export async function readStubStream({ url, token, id, reader, onOpen, isOver }: Call): Promise<StreamEnd> {
   let events = 0;
   let answer: IncomingMessage | undefined;

@@ -35,7 +35,7 @@ async function stream(id: string, bytes: number, outgoing: ServerResponse): Prom
   outgoing.end();
 }
 
-/** Each event is a write of its own to the socket. */
+/** Each event is a separate write to the socket. */
 function afterWrites(outgoing: ServerResponse): Promise<void> {
   if (outgoing.writableNeedDrain)
     return new Promise((resolve) => outgoing.once('drain', resolve).once('close', resolve));

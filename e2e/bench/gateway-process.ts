@@ -1,4 +1,4 @@
-// Usage: gateway-process.ts FILE: a gateway in a process of its own, with the models of a JSON file (GatewaySetup).
+// Usage: gateway-process.ts FILE: a gateway in its own process, with the models of a JSON file (GatewaySetup).
 import { readFileSync } from 'node:fs';
 import { writeReadyLine } from '#kit/process/ready';
 import { type PolicyPin, routeGuard, routeSpec, storedRoute } from '../../dataplane/gateway/testing/route-builder.ts';

@@ -29,7 +29,7 @@ async function failedStart(data: string, ...more: readonly string[]): Promise<vo
 /** The arguments as a user types them, without the data directory. */
 const commandsOf = (data: string) => (args: readonly string[]) => () => runInProcess(args, { data });
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform with a database of its own'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform with its own database'), () => {
   let platform: Platform;
   let server: TestServer;
   let folder: Folder;
@@ -236,7 +236,7 @@ describe('a platform that cannot start', () => {
 const isRoot = process.getuid?.() === 0;
 
 describe.skipIf(!isRoot)(isRoot ? 'a small file system' : 'a small file system (needs root)', () => {
-  /** A folder on a file system of its own. */
+  /** A folder on its own file system. */
   function mounted(size: string) {
     const folder = folderWithFiles();
     const mount = (...args: readonly string[]) => execFileSync('mount', [...args, folder.path]);

@@ -2,7 +2,7 @@ import { until } from '#kit/testing/until';
 import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import { fillCatalogue } from './fill-catalogue.ts';
 
-/** Of all agents, what the callers with relations of their own may view and invoke. */
+/** Of all agents, what the callers with their own relations may view and invoke. */
 const shares = [0.001, 0.005, 0.01] as const;
 /** Groups through which a caller has 1 % of the agents. */
 const teams = 1_000;

@@ -12,7 +12,7 @@ import { type CatalogueProcesses, startCatalogueProcesses } from './catalogue-pr
 
 /**
  * No other text of the platform contains it, and the analysis of terms leaves it as it is. Node keeps strings of up to ten
- * characters that it reads from JSON in a table of its own; this one is longer.
+ * characters that it reads from JSON in its own table; this one is longer.
  */
 const marker = 'zyxmarkrrzyxmarkrr';
 /** In the description of an agent: shows that a text in the database, in its files and in the heaps is found. */

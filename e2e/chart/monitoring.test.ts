@@ -181,7 +181,7 @@ describe('the monitoring of a release', () => {
   beforeAll(async () => {
     if (missingHelm !== undefined) return;
     objects = await renderFile('production-values.yaml');
-    // The database of the chart has alerts of its own, which a release with an external one does not have.
+    // The database of the chart has its own alerts, which a release with an external one does not have.
     const watched = await renderChart([
       '--set=prometheusRule.enabled=true',
       `--set=prometheusRule.runbookUrl=${pages}`,

@@ -117,7 +117,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       const needsToken =
         /-(operator|gateway|management|example|catalogue-worker)$/.test(name) && !name.endsWith('-test-management');
       expect(spec.automountServiceAccountToken, name).toBe(needsToken);
-      // The retrieval service runs under a service account of its own, so that it has none of the rights of the default
+      // The retrieval service runs under its own service account, so that it has none of the rights of the default
       // account.
       expect(spec.serviceAccountName !== undefined, name).toBe(
         needsToken || /-(retrieval|memory)(-worker)?$|-(console|catalogue)$/.test(name),

@@ -19,7 +19,7 @@ const appliedShown = `new Promise((resolve) => {
 
 /**
  * Enables the example model `rounds` times and measures, each time, from the report of its gateway to the frame of the overview
- * that shows the application, milliseconds. The report is seen by a watch of its own, a little later than it was written.
+ * that shows the application, milliseconds. The report is seen by a separate watch, a little later than it was written.
  */
 export async function measureConfirmations(platform: Platform, page: Page, rounds: number): Promise<readonly number[]> {
   const { client } = platform;

@@ -9,7 +9,7 @@ const page = readFileSync(join(root, 'docs/remember-people.md'), 'utf8');
 const partOf = (title: string): string => page.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
 const section = partOf('Fields that the contract leaves open');
 
-/** Bodies of operations that the contract does not have, and of protocols with a specification of their own. */
+/** Bodies of operations that the contract does not have, and of protocols with their own specification. */
 const own = ['ExportedUser', 'EraseUserRequest', 'Erasure', 'McpMessage', 'McpAnswer', 'Health', 'Error'];
 /** Fields that the contract names. */
 const named = new Set(

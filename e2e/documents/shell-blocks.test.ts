@@ -42,7 +42,7 @@ function commandsOf(page: string): readonly Printed[] {
 const notRun: readonly { readonly reason: string; readonly pattern: RegExp }[] = [
   { reason: 'builds images or runs containers with an engine, or pushes to a registry', pattern: /\bdocker\b/ },
   {
-    reason: 'hack/cluster has tests of its own for a whole cluster',
+    reason: 'hack/cluster has its own tests for a whole cluster',
     pattern: /^npm run cluster|^eval "\$\(npm run -s cluster env\)"$/,
   },
   {

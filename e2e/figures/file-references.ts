@@ -158,7 +158,7 @@ async function openBench(world: FileWorld) {
       ]);
       return { ...reference, capability };
     },
-    'with claims of its own': overreaching,
+    'with its own claims': overreaching,
     expired: async () => {
       const clock = createFakeClock(new Date(Date.now() - 3_600_000 - Math.floor(random() * 80_000_000)));
       const reference = await world.mint(file(), { clock, ttlSeconds: 1 + Math.floor(random() * 3_000) });

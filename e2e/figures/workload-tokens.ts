@@ -141,7 +141,7 @@ async function openBench() {
           `${part({ alg: 'none', typ, kid: key.kid })}.${part(claims)}.${text.split('.')[2]}`,
         ]);
       }),
-    'with claims of its own': () => refusedOf(overreaching, bound),
+    'with its own claims': () => refusedOf(overreaching, bound),
     expired: async () => {
       const kind = oneOf(kinds);
       const ttl = 1 + Math.floor(random() * 60);

@@ -7,7 +7,7 @@ import { type ApiServer, connectApiServer, missingApiServer } from './open-api-s
 
 /**
  * An API server with controllers and audit log that all test files of one run of vitest share: the first file that
- * asks starts it, and the global teardown ends it. Each file works in namespaces of its own; disposing ends its clients.
+ * asks starts it, and the global teardown ends it. Each file works in its own namespaces; disposing ends its clients.
  */
 export async function openSharedApiServer(): Promise<ApiServer> {
   // Test files run in child processes of vitest.

@@ -128,7 +128,7 @@ function isComplete(packed: Packed, found: readonly Citation[], texts: ReadonlyM
   );
 }
 
-/** Whether a chunk would fit as a block of its own, which has at least as many tokens as one that is merged. */
+/** Whether a chunk would fit as a separate block, which has at least as many tokens as one that is merged. */
 function fits(context: string, { title, content }: Citation, budget: number): boolean {
   const block = blockOf(title, content);
   return tokensOf(context === '' ? block : `${context}\n\n${block}`) <= budget;

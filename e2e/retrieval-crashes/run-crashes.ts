@@ -23,7 +23,7 @@ function takeSubmits(submits: Submits, count: number, documents: number): readon
 }
 
 /**
- * The submit of a document of its own: no later submit supersedes it, so that every worker fetches it and fails, in
+ * The submit of a separate document: no later submit supersedes it, so that every worker fetches it and fails, in
  * whatever order it takes the jobs.
  */
 function takeRefusedSubmit(submits: Submits): CrashSubmit {

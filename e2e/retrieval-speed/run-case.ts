@@ -4,7 +4,7 @@ import type { SpeedCase, SpeedReport } from './case.ts';
 
 const file = fileURLToPath(new URL('measure-process.ts', import.meta.url));
 
-/** Measures one case in a process of its own. @throws if the process fails */
+/** Measures one case in its own process. @throws if the process fails */
 export async function runCase(given: SpeedCase): Promise<SpeedReport> {
   const { code, stdout, stderr } = await runChild(file, {
     input: JSON.stringify(given),

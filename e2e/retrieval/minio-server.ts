@@ -8,7 +8,7 @@ export const minioProgram = findServerProgram('minio', 'minio');
 
 export type MinioServer = SpawnedServer & {
   readonly options: S3Options;
-  /** Creates a bucket with a name of its own. */
+  /** Creates a bucket with its own name. */
   createBucket(): Promise<string>;
 };
 

@@ -14,7 +14,7 @@ import { createRandom, type Random } from './random.ts';
 export function makeResponseStream(seed: number, kind: StreamKind): MadeStream {
   const random = createRandom(seed);
   const { text, forbidden } = makeText(random, kind);
-  // The end of a part ends a word, which then is a token of its own.
+  // The end of a part ends a word, which then is a separate token.
   const cuts = kind.kind === 'tokens' ? [] : partCuts(random, text);
   const place = forbidden && { ...forbidden, stop: stopOf(forbidden, cuts) };
   const sent = sendItems(random, itemsOf(random, partsOf(text, cuts)));
@@ -52,7 +52,7 @@ function itemsOf(random: Random, parts: readonly string[]): readonly Readonly<Re
   ];
 }
 
-/** Where one to three parts begin, never inside of a surrogate pair, because each is a text of its own. */
+/** Where one to three parts begin, never inside of a surrogate pair, because each is a separate text. */
 function partCuts(random: Random, text: string): readonly number[] {
   return Array.from({ length: random.below(3) }, () => random.below(text.length + 1))
     .filter((at) => !/[\ud800-\udbff]/.test(text.charAt(at - 1)))

@@ -66,7 +66,7 @@ const proofs: BoundaryRule = {
     }),
 };
 
-/** A bundle is validated in a process of its own: no file imports its entry point. */
+/** A bundle is validated in its own process: no file imports its entry point. */
 const judgement: BoundaryRule = {
   name: 'runtime/judge.ts runs as a child process and is never imported',
   check: (tree) =>

@@ -22,7 +22,7 @@ function slowPlaces({ code, testTimeouts }: SourceFile): readonly { readonly lin
 }
 
 const slowMachines: BoundaryRule = {
-  name: 'no test has a timeout of its own or an upper bound for a time that passes',
+  name: 'no test has its own timeout or an upper bound for a time that passes',
   check: ({ sources }) =>
     [...sources.values()]
       .filter(({ isTest }) => isTest)

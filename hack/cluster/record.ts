@@ -30,7 +30,7 @@ export type ControlPlaneRecord = {
   readonly owner: ProcessMark | null;
 };
 
-/** A cluster with a node, in Linux namespaces of its own on this machine. */
+/** A cluster with a node, in its own Linux namespaces on this machine. */
 export type WholeRecord = {
   readonly size: 'whole';
   readonly name: string;

@@ -3,7 +3,7 @@ import type { Stage } from '#contracts/policy';
 
 /**
  * Splits messages into checks within the limits. The messages are judged independently, so they may go into several
- * checks. A message that exceeds the limit of a check gets a check of its own, which the runtime refuses.
+ * checks. A message that exceeds the limit of a check gets its own check, which the runtime refuses.
  */
 export function batchMessages<M extends CheckMessage>(
   messages: readonly M[],

@@ -35,7 +35,7 @@ test.each([
   ['a reason that is not watched', [], [{ ...ready('True'), reason: 'Y' }], []],
   ['no conditions', undefined, undefined, []],
   [
-    'several, in the order of the table, with a reason of its own',
+    'several, in the order of the table, each with its reason',
     [],
     [ready('True'), accepted('False', 'AliasConflict')],
     [conflict, { type: 'Normal', action: 'Run', reason: 'WorkloadReady', note: 'r' }],

@@ -59,7 +59,7 @@ describe('an application', () => {
 
   verifies(
     ['guardrail:versioning:reapply-gives-new-behaviour', 'guardrail:generation:new-version-new-process'],
-    'a saved revision changes nothing until it is applied, and then runs in a process of its own',
+    'a saved revision changes nothing until it is applied, and then runs in its own process',
     async () => {
       const revision = await editPolicy(platform, 'guard', { definition: definitionOf('harbour') });
       expect(revision).toBe(2);

@@ -7,7 +7,7 @@ type Element = DefaultTreeAdapterTypes.Element;
 /** Elements whose content is not displayed as text. */
 const hidden = new Set(['script', 'style', 'template', 'noscript', 'svg', 'math', 'iframe', 'object', 'head', 'nav']);
 const headings = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
-/** Elements that begin on a line of their own. */
+/** Elements that begin on their own line. */
 const blocks = new Set([
   ...['address', 'article', 'aside', 'blockquote', 'body', 'br', 'dd', 'details', 'div', 'dl', 'dt', 'fieldset'],
   ...['figcaption', 'figure', 'footer', 'form', 'header', 'hr', 'li', 'main', 'ol', 'p', 'pre', 'section', 'summary'],

@@ -5,7 +5,7 @@ import { withRequestTimeout } from '../../options/resource-options.ts';
 import { withOutput } from '../../output/format.ts';
 
 /**
- * The decisions of a cluster, which its management API collects: gateways show them to holders of a token of their own,
+ * The decisions of a cluster, which its management API collects: gateways show them to holders of a separate token,
  * and the API server passes no such token on.
  */
 export function addClusterActivity(program: Command): void {

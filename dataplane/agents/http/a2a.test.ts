@@ -383,7 +383,7 @@ verifies(
 
 verifies(
   ['agents:error:named-codes'],
-  'an unreadable file, an unconfirmed mode and an unsupported operation have error codes of their own',
+  'an unreadable file, an unconfirmed mode and an unsupported operation have their own error codes',
   async () => {
     const member = 'input.question';
     const nodes = [

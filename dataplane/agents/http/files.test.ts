@@ -78,7 +78,7 @@ describe.each([
       'fileref:provider-path:not-returned',
       'fileref:provider-path:not-reused-run',
     ],
-    'a run reads the text of its file and a temporary copy under a name of its own, and the copy is removed afterwards',
+    'a run reads the text of its file and a temporary copy under its own name, and the copy is removed afterwards',
     async () => {
       const file = world.add('the notes of ann');
       const reference = await world.mint(file, { reads: 2 });

@@ -14,7 +14,7 @@ export type Session = {
 /** Limits of sessions; the one that was idle for longest is removed first. */
 export const sessionLimits = { kept: 1_000, idleMs: 3_600_000 } as const;
 
-/** Sessions of this process (`agents:mcp:initialize`). A version has a process of its own, so a session is bound to it. */
+/** Sessions of this process (`agents:mcp:initialize`). A version has its own process, so a session is bound to it. */
 export class SessionStore {
   readonly #sessions = new Map<string, Session>();
   readonly #clock: Clock;

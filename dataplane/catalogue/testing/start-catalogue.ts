@@ -35,7 +35,7 @@ export type CatalogueWorld = AsyncDisposable & {
   readonly resources: FakeApiServer;
   readonly cursorKeyFile: string;
   token(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** A request of a person, or with a token of its own. */
+  /** A request of a person, or with the given token. */
   ask(person: string, path: string, init?: RequestInit): Promise<CatalogueAnswer>;
   /** Creates the resources of an agent and waits until the catalogue has stored them. */
   publish(name: string, change?: Partial<AgentSketch>): Promise<AgentSketch>;

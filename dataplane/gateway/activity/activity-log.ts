@@ -11,7 +11,7 @@ export type ActivityLog = {
   counts(): readonly DecisionCount[];
 };
 
-/** Passes have a ring of their own, so that they do not displace the denied, masked and failed requests. */
+/** Passes have their own ring, so that they do not displace the denied, masked and failed requests. */
 export function createActivityLog(): ActivityLog {
   const decided = createRing(activityLimits.decided);
   const passed = createRing(activityLimits.passed);

@@ -15,7 +15,7 @@ type AdminParts = {
   readonly adminTokens: Pick<TokenFile, 'accepts'> | undefined;
 };
 
-/** Serves health, metrics and, to administrators, the decisions of the gateway, on an address of their own. */
+/** Serves health, metrics and, to administrators, the decisions of the gateway, on a separate address. */
 export function createGatewayAdmin({ metrics, isReady, activity, testProvider, adminTokens }: AdminParts): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));

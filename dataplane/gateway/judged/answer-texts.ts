@@ -6,7 +6,7 @@ import { type Covered, collectorFor, type TextCollector } from './covered-texts.
 import { readToolCalls } from './request-texts.ts';
 import { isService } from './service-value.ts';
 
-/** The places of an answer that have members of their own. `message` is the delta in a stream. */
+/** The places of an answer that have their own members. `message` is the delta in a stream. */
 export type AnswerPlace = 'root' | 'choice' | 'message';
 
 /** Members that the API or its servers set, by their place; the others of the same name are text of an author. */

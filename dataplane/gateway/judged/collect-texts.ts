@@ -128,7 +128,7 @@ export function writtenAt(bytes: Uint8Array, { start, end }: BodyRange): string 
 
 const fixed: TextPlace = { kind: 'fixed' };
 
-/** Names and numbers that occur several times are judged once; a text with a place of its own is judged at each. */
+/** Names and numbers that occur several times are judged once; a text with its own place is judged at each. */
 export function withoutRepetitions(units: readonly CheckUnit[]): readonly CheckUnit[] {
   const seen = new Set<string>();
   return units.filter(({ content, place }) => {

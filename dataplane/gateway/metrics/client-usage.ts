@@ -2,7 +2,7 @@ import type { Metrics } from '#kit/metrics/metrics';
 import type { TokenUsage } from '../chat/read-usage.ts';
 import { type OutcomeName, outcomeNames } from './outcomes.ts';
 
-/** Most clients that get a metric series of their own; all further clients share one series. */
+/** Most clients that get their own metric series; all further clients share one series. */
 const maxClients = 200;
 const dayMs = 86_400_000;
 

@@ -143,7 +143,7 @@ function readInputPart(
   return accept({ string: { start: text.start, end: text.end }, text: text.value, index });
 }
 
-/** Members of a request whose texts are judged above, or that have a kind of their own; the model is that of the binding. */
+/** Members of a request whose texts are judged above, or that have their own kind; the model is that of the binding. */
 const ownMembers: ReadonlySet<string> = new Set(['model', 'input', 'instructions', 'tools']);
 const serviceMembers: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 const messageOwnMembers: ReadonlySet<string> = new Set(['content', 'name']);

@@ -48,7 +48,7 @@ type HeldFrame = {
  * checked early and they leave before it. So every frame leaves after all text in front of it has passed a check, and
  * text leaves only up to 255 bytes before the end of the checked text.
  * Events are read one at a time, so the result does not depend on how the bytes were cut.
- * Where the binding has further texts judged, each of them has windows of its own, and frames with tool calls are held
+ * Where the binding has further texts judged, each of them has its own windows, and frames with tool calls are held
  * until all calls were judged (docs/design/judged-texts.md, "Streams").
  */
 export class StreamGuard extends SteppedGuard {

@@ -7,7 +7,7 @@ import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /**
  * Submits the deletion of one document, as `"op": "delete"` does. It supersedes earlier submits; a repeated deletion
- * has a job of its own and changes nothing.
+ * has its own job and changes nothing.
  */
 export async function deleteDocument(request: RetrievalRequest): Promise<RetrievalResponse> {
   const { service, caller, traceId } = request;

@@ -3,7 +3,7 @@ import { type ProgramEnd, runToEnd } from '#kit/testing/run-to-end';
 
 export const mainFile = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** Runs one cluster command in a process of its own, as a user does. */
+/** Runs one cluster command in its own process, as a user does. */
 export function runClusterCommand(...args: readonly string[]): Promise<ProgramEnd> {
   return runToEnd(process.execPath, [mainFile, ...args]);
 }

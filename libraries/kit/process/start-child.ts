@@ -18,7 +18,7 @@ export type ChildOptions = {
   readonly cwd?: string | undefined;
   /** The user and group that it runs as; those of this process when absent. */
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Whether it has a process group of its own, so that Ctrl-C in a terminal does not reach it before this process. */
+  /** Whether it has its own process group, so that Ctrl-C in a terminal does not reach it before this process. */
   readonly ownGroup?: boolean;
   /** Its whole standard input, or `open`: a pipe that ends with this process, however that ends. Empty when absent. */
   readonly stdin?: 'open' | { readonly text: string };

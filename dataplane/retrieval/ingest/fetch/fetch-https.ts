@@ -24,7 +24,7 @@ type HttpsFetch = AsyncDisposable & { fetch(uri: string, options: FetchOptions):
 const maxHeaderSize = 16_384;
 
 /**
- * Fetches presigned GETs. Each has a connection of its own, follows no redirect and sends nothing except the address:
+ * Fetches presigned GETs. Each has its own connection, follows no redirect and sends nothing except the address:
  * no cookie, no credential, no name of this service.
  */
 export function createHttpsFetch({ mayConnect, timeoutMs = 60_000, resolve = ofSystem, ca }: HttpsOptions): HttpsFetch {
