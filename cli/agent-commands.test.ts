@@ -218,12 +218,12 @@ describe('portcullis flow publish and the commands of versions', () => {
     await serving(['agent', 'switch', 'desk', 'desk-2', '--canary', '50', '--wait'], 'desk-1');
     await serving(['agent', 'promote', 'desk', '--wait'], 'desk-2');
     await serving(['agent', 'switch', 'desk', 'desk-1', '--wait'], 'desk-1');
-    // Who may call it is not changed by its versions.
+    // Its versions do not change its permitted callers.
     expect(await ask('bob')).toMatchObject({ code: 0, stdout: 'hello\n' });
     expect(await ask('eve')).toMatchObject({ code: 3 });
   });
 
-  test('a version without an Agent is not reachable, and the message says what to do', async () => {
+  test('a version without an Agent is not reachable, and the message contains the remedy', async () => {
     using folder = temporaryFolder();
     const alone = join(folder.path, 'alone');
     await run(['flow', 'init', alone]);

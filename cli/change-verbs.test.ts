@@ -42,7 +42,7 @@ describe.each([
   ['client', ' (dry run)'],
   ['server', ' (server dry run)'],
 ])('--dry-run=%s', (mode, suffix) => {
-  test(`portcullis apply and delete say what would be done and change nothing${suffix}`, async () => {
+  test(`a dry run of portcullis apply and delete prints the changes and writes nothing${suffix}`, async () => {
     const name = `dry-${mode}`;
     const dry = (word: string) => run(['apply', '-f', '-', `--dry-run=${mode}`], { input: manifestOfWord(name, word) });
     expect((await dry('one')).stdout).toBe(`GuardrailPolicy ${name} created${suffix}\n`);
@@ -56,7 +56,7 @@ describe.each([
     expect(await namesOf()).toContain(name);
   });
 
-  test(`commands that change bindings and policies say what would be done, wait for nothing and change nothing${suffix}`, async () => {
+  test(`a dry run of commands on bindings and policies prints the changes, does not wait and writes nothing${suffix}`, async () => {
     const generations = async () =>
       (await run(['get', 'mb,gp', '-o', 'jsonpath={.items[*].metadata.generation}'])).stdout;
     const before = await generations();

@@ -42,7 +42,7 @@ describe('portcullis flow init', () => {
 });
 
 describe('portcullis flow check', () => {
-  test('portcullis flow check prints the digest of a flow and what it requires', async () => {
+  test('portcullis flow check prints the digest and the requirements of a flow', async () => {
     const end = await runInProcess(['flow', 'check', flow, '--tests', join(example, 'tests.yaml'), '--json']);
     expect(end).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(end.stdout)).toEqual({

@@ -305,7 +305,7 @@ test('portcullis apply --via api --wait of a policy and its binding prints the w
   expect((await run(['rollback', 'guarded-echo', '--wait'])).code).toBe(0);
 });
 
-test('an operation and the observation of its model say why an application failed, in the words of why', async () => {
+test('an operation and the observation of its model contain the reason of a failed application, in the words of why', async () => {
   const costly = policyManifest({ name: 'reason-costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
   const untrue = policyManifest({
     name: 'reason-tests',

@@ -56,7 +56,7 @@ type Machine = {
   readonly checkout?: string;
   /** A command that runs the installation, as arguments. */
   readonly by?: readonly string[];
-  /** What npm writes before it fails. */
+  /** The output of npm before it fails. */
   readonly npmSays?: string;
 };
 

@@ -65,7 +65,7 @@ export function promoted({ metadata, spec }: Stored<Agent>): VersionChange {
 }
 
 /**
- * What was served before: without the trial that runs, else the version that is still served, else the newest previous
+ * The version that was served before: without the trial that runs, else the version that is still served, else the newest previous
  * one that runs on.
  * @throws CliError usage if there is none
  */

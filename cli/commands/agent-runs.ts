@@ -17,7 +17,7 @@ type RunsOptions = OutputOptions & {
   readonly requestTimeout: number;
 };
 
-/** Traces of runs: what the process of a version keeps of them. */
+/** Traces of runs, as far as the process of a version keeps them. */
 export function addAgentRuns(agent: Command): void {
   const runs = agent
     .command('runs')

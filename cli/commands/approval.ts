@@ -24,7 +24,7 @@ type RuleOptions = Options & { readonly policy?: string; readonly model?: string
 export function addApproval(program: Command): void {
   const approval = program
     .command('approval')
-    .description('approve commands of other people, and say which policies and models ask for it');
+    .description('approve commands of other people, and set the policies and models that require approval');
   withOutput(withManagementOptions(approval.command('list')))
     .description('show commands that wait for an approval or have one')
     .action(list);

@@ -127,7 +127,7 @@ function proveFile(file: string, known: Head | undefined) {
   return proof.end();
 }
 
-/** The chain of an export: what is before its first entry is not in the file. */
+/** The chain of an export: entries before its first one are not in the file. */
 function chainOf(chain: string, own: readonly AuditEntry[]): AuditChain {
   const [first, last] = [own[0], own.at(-1)];
   return {

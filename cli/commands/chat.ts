@@ -38,7 +38,7 @@ export function addChat(program: Command): void {
     .argument('<model>', 'alias of a binding')
     .option('-m, --message <text>', 'the message (default: standard input)')
     .option('--system <text>', 'a system message before the message')
-    .option('--explain', 'for administrators: say which rule masked or denied the text')
+    .option('--explain', 'for administrators: print the rule that masked or denied the text')
     .option('--no-stream', 'do not stream the answer')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   const timeout = { seconds: answerSeconds, description: 'longest wait for the answer, or for its next part' };

@@ -44,7 +44,7 @@ async function written(...args: readonly string[]): Promise<string> {
   }
 }
 
-test('portcullis delete names what it deleted before a deletion failed, as text and as JSON', async () => {
+test('portcullis delete names the objects that it deleted before a deletion failed, as text and as JSON', async () => {
   expect(await written('one', 'two', 'three', 'four')).toBe(
     'ModelBinding one is deleted.\nModelBinding two is deleted.\n',
   );

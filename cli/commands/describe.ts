@@ -40,7 +40,7 @@ async function describe(source: ResourceSource, words: readonly string[], option
   writeResult(format, value, () => (found.length === 0 ? none : texts.join('\n\n')));
 }
 
-/** A resource with what its binding leaves unjudged and, over the management API, the state that the API computes. */
+/** A resource with the texts that its binding does not judge and, over the management API, the state that the API computes. */
 async function textOf({ stateOf }: OpenedResources, found: Stored<Resource>): Promise<string> {
   if (found.kind !== kinds.modelBinding.kind) return description(found);
   const binding = found as Stored<ModelBinding>;

@@ -30,7 +30,7 @@ export function addWhy(program: Command, source: ResourceSource): void {
   const command = program
     .command('why')
     .description(
-      'say why a binding is not applied, or a policy, collection, agent or version of an agent is not ready, and what to do',
+      'explain why a binding is not applied, or a policy, collection, agent or version of an agent is not ready, and print the remedy',
     )
     .argument('<binding>', 'name of the binding; policy/NAME, collection/NAME, agent/NAME or agentversion/NAME');
   withOutput(withResourceOptions(command, source)).action((name: string, options: WhyOptions) =>

@@ -34,7 +34,7 @@ type WatchTools = {
   readonly settings: DocumentSettings & { readonly source: string };
   readonly timeoutMs: number;
   readonly times?: WatchTimes;
-  /** Called after each round that changed something. */
+  /** Called after each round with changes. */
   readonly onChange: (results: readonly FileResult[], deleted: readonly string[]) => void;
   /** Called once for each place that has become unreadable. */
   readonly onLeftOut: (place: LeftOut) => void;

@@ -57,7 +57,7 @@ tests:
     expect: { error: unavailable }
 `;
 
-/** `portcullis flow version` fills in the digest, the schemas and what the flow requires. */
+/** `portcullis flow version` fills in the digest, the schemas and the requirements of the flow. */
 const manifestOf = (name: string): string => `apiVersion: platform.low-code.publish-manifest/v2
 agent: { name: ${name}, title: ${name}, description: Answers a question in one sentence. }
 # The digest, the schemas and the requirements are those of the flow: portcullis flow version.

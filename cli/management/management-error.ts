@@ -13,7 +13,7 @@ export class ManagementApiError extends CliError {
   readonly traceId: string;
   readonly details: ErrorDetails;
 
-  /** @param remedy what the caller can do beyond what the API says; may be empty */
+  /** @param remedy the remedy for the caller, in addition to the message of the API; may be empty */
   constructor(status: number, { code, message, traceId, details }: ManagementErrorBody['error'], remedy: string) {
     const problems = details.length === 0 ? '' : `${details.map(detailText).join('; ')}.`;
     super(exitOf(status, code), [message, problems, remedy].filter((part) => part !== '').join(' '));

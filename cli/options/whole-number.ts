@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Parses a whole number within bounds; `unit` says what is counted. */
+/** Parses a whole number within bounds; `unit` names the counted things. */
 export function wholeNumber(min: number, max: number, unit?: string): (text: string) => number {
   const digits = String(max).length;
   return (text) => {

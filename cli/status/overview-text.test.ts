@@ -59,6 +59,6 @@ test('status over the management API shows gateway and author with -o wide, and 
   ]);
 });
 
-test('status over the management API says that there is no binding', () => {
+test('status over the management API reports that there is no binding', () => {
   expect(overviewText({ mark: '', models: [], deletingPolicies: [] }, false)).toBe('There is no binding.');
 });

@@ -57,7 +57,7 @@ export function refuseForeignFolder(data: DataDirectory): void {
 }
 
 /**
- * Creates what the operator does not: the secrets of gateways, retrieval and database, readable by the owner only, and on a first
+ * Creates the files that the operator does not create: the secrets of gateways, retrieval and database, readable by the owner only, and on a first
  * start the example. Every step is atomic, so that the next start completes one that was killed.
  * @returns whether the example was copied
  */

@@ -7,7 +7,7 @@ import type { Figure } from '../support/figure.ts';
 const steps = { small: 4, full: 1 } as const;
 /** Upper bound of the messages of small talk that become memories. */
 const mostSmallTalk = 0.02;
-/** Bounds of a regression, below and above what the extractor without a model reaches. */
+/** Bounds of a regression, below and above the results of the extractor without a model. */
 const leastRemembered = 0.25;
 const mostReturned = 0.6;
 
@@ -48,7 +48,7 @@ export const figure: Figure = {
 
 async function judge(memory: OpenedMemory, language: 'english' | 'russian', step: number, counts: Counts) {
   const { facts, corrections, smallTalk } = readIndependentStatements(language);
-  /** What the service remembers of a user who says these texts, one add for each. */
+  /** The memories of a user who sends these texts, one add for each. */
   const after = async (user: string, ...texts: readonly string[]): Promise<readonly string[]> => {
     for (const said of texts) await memory.say({ user }, said);
     return memory.all({ user });
@@ -61,7 +61,7 @@ async function judge(memory: OpenedMemory, language: 'english' | 'russian', step
   for (const [at, { fact, correction }] of sample(corrections, step)) {
     const user = `${language}-correction-${at}`;
     const first = await after(user, fact);
-    // What was never remembered cannot be returned.
+    // A fact that was never remembered cannot be returned.
     if (first.length === 0) continue;
     const found = await after(user, correction);
     counts.corrected += 1;

@@ -41,7 +41,7 @@ export const figure: Figure = {
   },
 };
 
-/** Number of persons whose memories were packed at some time; an erasure removes what is packed. */
+/** Number of persons whose memories were packed at some time; an erasure removes packed memories. */
 async function watchPacking({ sql }: Database, end: AbortSignal): Promise<number> {
   const persons = new Set<string>();
   while (!end.aborted) {

@@ -40,7 +40,7 @@ type FrameworkFigure = {
 
 type FrameworkReport = {
   readonly figures: readonly FrameworkFigure[];
-  /** Decisions that differ from what the rules say, each as framework and text. */
+  /** Decisions that differ from the rules, each as framework and text. */
   readonly wrong: readonly string[];
 };
 

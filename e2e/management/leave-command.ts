@@ -16,9 +16,9 @@ export type LeftRow = {
   readonly write: Readonly<Record<string, unknown>>;
   readonly kind: string;
   readonly ageMinutes?: number;
-  /** Who sent it; the administrator when absent. */
+  /** The author; the administrator when absent. */
   readonly subject?: string;
-  /** What freeze windows may refuse it, as type:id. */
+  /** The objects whose freeze windows may refuse it, as type:id. */
   readonly objects?: readonly string[];
   readonly overridesFreeze?: boolean;
   /** How long a process still has it; recovery takes it at once when absent. */

@@ -24,7 +24,7 @@ type FloodReport = {
   readonly failed: number;
   readonly policies: number;
   readonly revisions: number;
-  /** What the replica wrote to its log during the flood. */
+  /** Bytes that the replica wrote to its log during the flood. */
   readonly logBytes: number;
 };
 

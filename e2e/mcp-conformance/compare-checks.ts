@@ -1,6 +1,6 @@
 import type { ExpectedFailure } from './expected-checks.ts';
 
-/** A check as the suite reports it; INFO reports only what was sent. */
+/** A check as the suite reports it; INFO reports only the sent message. */
 export type ReportedCheck = {
   readonly scenario: string;
   readonly id: string;

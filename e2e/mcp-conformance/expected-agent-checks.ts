@@ -18,7 +18,7 @@ const commonFailures = Object.fromEntries(
     }),
 );
 
-/** What the suite 0.1.16 reports about a version of an agent. */
+/** The report of the suite 0.1.16 about a version of an agent. */
 export const agentChecks: ExpectedChecks = {
   passes: expectedPasses,
   failures: {
@@ -37,7 +37,7 @@ export const agentChecks: ExpectedChecks = {
 /** Scenarios in which the suite 0.2 also compares every answer with the schema of the protocol. */
 const withSchema = [...new Set([...Object.keys(commonFailures), ...expectedPasses].map((name) => name.split(' ')[0]))];
 
-/** What the suite 0.2.0-alpha.12 reports about a version of an agent for the edition 2025-11-25. */
+/** The report of the suite 0.2.0-alpha.12 about a version of an agent for the edition 2025-11-25. */
 export const agentChecksAhead: ExpectedChecks = {
   passes: [
     ...expectedPasses,

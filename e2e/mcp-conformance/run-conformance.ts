@@ -24,7 +24,7 @@ function readChecks(folder: string): readonly ReportedCheck[] {
 }
 
 /**
- * Runs every scenario of a conformance suite against a server, and reads what it reports.
+ * Runs every scenario of a conformance suite against a server, and reads its report.
  * @param suite main file of the suite
  * @param url endpoint of the server
  */

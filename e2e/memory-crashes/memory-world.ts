@@ -99,7 +99,7 @@ export async function openMemoryCrashes(): Promise<MemoryCrashes> {
 }
 
 /**
- * Makes open events due now, as if the leases and retry pauses of killed workers had expired. This also ends the claim
+ * Makes open events due now: expires the leases and retry pauses of killed workers. This also ends the claim
  * of the running worker, whose writes must then be refused.
  */
 export async function endLeases({ sql }: Database): Promise<void> {

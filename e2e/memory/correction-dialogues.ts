@@ -1,10 +1,10 @@
 import { englishCorrections, englishValues } from './english-corrections.ts';
 import { russianCorrections, russianValues } from './russian-corrections.ts';
 
-/** A person tells a fact and corrects it later, among other messages. */
+/** A person states a fact and corrects it later, among other messages. */
 type CorrectionDialogue = {
   readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
-  /** The value that was told first, in lower case. */
+  /** The value that was stated first, in lower case. */
   readonly old: string;
   /** Position of the message that corrects it. */
   readonly correctedAt: number;

@@ -3,9 +3,9 @@ import { z } from 'zod';
 
 const text = z.string().min(1);
 const fileSchema = z.strictObject({
-  /** What a person says, with one word or more between asterisks that a memory of it contains. */
+  /** A message of a person, with one word or more between asterisks that a memory of it contains. */
   facts: z.array(text.regex(/^[^*]*\*[^*]+\*[^*]*$/)),
-  /** A fact, and what the person says later, after which the fact is no longer so. */
+  /** A fact, and a later message that ends it. */
   corrections: z.array(z.tuple([text, text])),
   smallTalk: z.array(text),
 });

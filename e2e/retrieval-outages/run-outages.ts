@@ -102,7 +102,7 @@ async function endAll(world: OutageWorld): Promise<number> {
   }
 }
 
-/** What is left of the work, and the last lines of the processes that do it. */
+/** The remaining work, and the last lines of the processes that do it. */
 async function unfinished(world: OutageWorld): Promise<string> {
   const { sql } = world.database;
   const jobs = await sql`

@@ -72,7 +72,7 @@ const sparse = fc
 
 /** Judges the text in pieces and as a whole. @returns whether it could be judged in pieces; a refusal is none */
 async function compare(whole: LoadedBundle, pieces: LoadedBundle, text: string): Promise<boolean> {
-  // The short texts beside it are judged too, and a rule may find something in them.
+  // The short texts next to it are judged too, and a rule may match them.
   const texts = ['—', text, '—'];
   const expected = await ask(whole, texts);
   fc.pre(expected.kind !== 'failed');

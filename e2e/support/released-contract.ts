@@ -22,7 +22,7 @@ export class ReleasedContract {
     this.digest = sha256Hex(text);
   }
 
-  /** What a client of the release relies on and a document of today does not keep. */
+  /** The properties that a client of the release relies on and that the present document breaks. */
   broken(present: unknown): readonly string[] {
     return breakingChanges(this.document, present as OpenApi);
   }

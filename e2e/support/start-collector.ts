@@ -34,7 +34,7 @@ type Request = {
   }[];
 };
 
-/** A receiver of OTLP/HTTP for traces that keeps what it gets. */
+/** A receiver of OTLP/HTTP that stores the received traces. */
 export async function startCollector(): Promise<Collector> {
   const server = await startScriptedHttp(answers({}));
   return {

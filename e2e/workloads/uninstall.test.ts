@@ -21,7 +21,7 @@ import { startClusterOperator } from './start-cluster-operator.ts';
 const server = useApiServer();
 
 const page = readFileSync(join(root, 'docs', 'install-on-kubernetes.md'), 'utf8');
-/** The kinds that users write: the operator keeps each of their objects with its finalizer until it has removed what they started. */
+/** The kinds that users write: the operator keeps each of their objects with its finalizer until it has removed the objects that they started. */
 const userKinds = Object.values(kinds).filter(({ internal }) => !internal);
 
 /** The command of the page that removes the finalizers, as printed there. */

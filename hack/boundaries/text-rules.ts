@@ -128,7 +128,7 @@ const citations: BoundaryRule = {
       ),
 };
 
-/** What git writes around the two sides of a conflict. */
+/** The marks that git writes around the two sides of a conflict. */
 const conflicts: BoundaryRule = {
   name: 'no file has a conflict marker',
   check: ({ texts }) =>

@@ -37,7 +37,7 @@ export type AuditLog = {
   append(sql: TransactionSql, contents: readonly AuditContent[]): Promise<void>;
   /** Adds entries in a separate transaction. */
   write(contents: readonly AuditContent[]): Promise<void>;
-  /** Adds an entry unless one with this source exists. `source` names what was observed. @returns whether it was added */
+  /** Adds an entry unless one with this source exists. `source` names the observed change. @returns whether it was added */
   writeOnce(source: string, content: AuditContent): Promise<boolean>;
   /** Remembers sources that need no entry, as if they had one; at most 500. */
   addSources(sources: readonly string[]): Promise<void>;

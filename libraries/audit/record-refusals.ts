@@ -9,7 +9,7 @@ type Refusal = Pick<AuditContent, 'action' | 'author' | 'client' | 'target' | 't
 export type RefusalRecorder = AsyncDisposable & {
   /** Resolves when the refusal is stored or counted, after `waitMs` at the latest. Never rejects. */
   record(refusal: Refusal): Promise<void>;
-  /** Stores what was counted. */
+  /** Stores the counted refusals. */
   flush(): Promise<void>;
 };
 

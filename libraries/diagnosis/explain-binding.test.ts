@@ -252,7 +252,7 @@ describe('a detector that does not judge', () => {
   const failing = { provider: 'spam', workload: 'g-1', rule: 'no-spam', cause: 'timeout' };
   const reports = [report('gateway-1', { providers: [failing] }), report('gateway-2')];
 
-  test('why names the rule and its provider first, the replicas that say so, and the remedy for detectors', () => {
+  test('why names the rule and its provider first, the replicas that report it, and the remedy for detectors', () => {
     const { summary, cause, whatToDo } = explain({ conditions, route, reports });
     expect(summary).toBe(
       `ModelBinding chat is applied with revision 1 of guard, but texts that the rule no-spam judges are refused: ${sentenceOfRule} Replicas: gateway-1.`,

@@ -11,7 +11,7 @@ export type DeclaredExplanation<State extends string> = {
   /** The first cause; absent when nothing is wrong. */
   readonly cause?: Link;
   readonly whatToDo?: string;
-  /** From the operator to what the resource declares. */
+  /** The steps from the operator to the declared object. */
   readonly chain: readonly Link[];
 };
 

@@ -4,7 +4,7 @@ import type { Subject } from './identity.ts';
 /** The caller of a service of the data plane, for one tenant and one request. */
 export type TenantCaller = {
   readonly tenant: string;
-  /** The user whose rights decide what is returned. */
+  /** The user whose rights decide about the returned objects. */
   readonly user: Subject;
   /** The agent or integration service that acts for the user: the direct caller of the act chain. */
   readonly agent: Subject | undefined;

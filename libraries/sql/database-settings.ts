@@ -1,6 +1,6 @@
 import { setting } from '#kit/env/read-environment';
 
-/** The settings of the database of a service. @param content what the service keeps in it */
+/** The settings of the database of a service. @param content the content that the service stores in it */
 export function databaseSettings(content: string) {
   return {
     PORTCULLIS_DATABASE_URL: setting.string({

@@ -95,7 +95,7 @@ function loadVersions(directory: string): number {
   if (bytes === undefined) return 0;
   const reserved = (parse(bytes) as { reservedThrough?: unknown } | undefined)?.reservedThrough;
   if (typeof reserved === 'number' && Number.isSafeInteger(reserved)) return reserved;
-  throw new StoreError('unreadable_versions', `${path} does not say which versions were given out: restore it`);
+  throw new StoreError('unreadable_versions', `${path} does not contain the newest resource version: restore it`);
 }
 
 function readIfPresent(path: string): Buffer | undefined {

@@ -88,7 +88,7 @@ function referrersIn(store: Pick<ResourceStore, 'list'>): PolicyReferrers {
   return { bindings: all<ModelBinding>(kinds.modelBinding), versions: all<AgentVersion>(kinds.agentVersion) };
 }
 
-/** The schema of the kind has validated what the store holds. */
+/** The schema of the kind has validated the stored objects. */
 function bindingOf(object: Stored<Resource>): Stored<ModelBinding> {
   return object as Stored<ModelBinding>;
 }

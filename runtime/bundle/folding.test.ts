@@ -65,7 +65,7 @@ test('a mask replaces the original bytes of a folded match, each once', async ()
   expect(await outcomes(rules, texts)).toEqual(['a #.', '#', '# and #', 'х #ма']);
 });
 
-test('a mask by a pattern covers the union of what it matches exactly and in the folded text', async () => {
+test('a mask by a pattern covers the union of its matches in the exact and in the folded text', async () => {
   expect(await outcomes([masking(pattern('[a-z]{3,}'), '#')], ['abcdе xyz', 'a\u200bbc'])).toEqual(['# #', '#']);
 });
 

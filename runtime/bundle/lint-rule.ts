@@ -12,7 +12,7 @@ const boundaryBesideOther =
   /(?<!\\)\\b(?:\((?:\?[a-z]*:)?|\[)*[^\p{ASCII}]|[^\p{ASCII}](?:[\])]|[+*?]|\{[\d,]*\})*\\b/u;
 
 /**
- * Finds what an author has most probably not meant: terms that are written as regular expressions, terms that their own rule
+ * Finds probable mistakes of an author: terms that are written as regular expressions, terms that their own rule
  * never or rarely finds, and `\b` next to letters that it does not treat as word characters. Each is a warning, because the rule is valid.
  */
 export function lintRule(rule: LocalRule): readonly string[] {

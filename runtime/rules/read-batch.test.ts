@@ -71,7 +71,7 @@ describe('findings of a batch', () => {
     });
   });
 
-  test('findings of a batch are read as if the rules had run one after another', () => {
+  test('findings of a batch are read like those of rules that run one after another', () => {
     const anyRule = fc.record({
       mode: fc.constantFrom('enforce', 'observe'),
       kind: fc.constantFrom<Kind>('deny', 'mask'),

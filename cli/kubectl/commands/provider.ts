@@ -6,7 +6,7 @@ import type { SourceOptions } from '../../resources/resource-source.ts';
 
 type ClusterTestOptions = OutputOptions & SourceOptions & { readonly binding: string };
 
-/** `provider test` of a cluster: the gateways call the provider, and the management API collects what they found. */
+/** `provider test` of a cluster: the gateways call the provider, and the management API collects their results. */
 export function addClusterProvider(program: Command): void {
   const command = program
     .command('provider')

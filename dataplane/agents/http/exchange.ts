@@ -63,7 +63,7 @@ export function answerHeaders({ trace }: Exchange): Readonly<Record<string, stri
   return { traceparent: trace.traceparent, 'cache-control': 'no-store' };
 }
 
-/** Tells the caller what the run has used, whatever the answer is. */
+/** Reports the usage of the run to the caller, with every answer. */
 export function noteUsage({ outgoing }: Exchange, used: RunAmounts): void {
   if (!outgoing.headersSent) outgoing.setHeader(runUsageHeader, writeRunUsage(used));
 }

@@ -4,7 +4,7 @@ import type { Spans } from '#kit/trace/span';
 
 type Port<Request, Answer> = (request: Request, call: PortCall) => Promise<Answer>;
 
-/** The members of requests that name what is called, all of them literals of the flow. */
+/** The members of requests that name the called service, all of them literals of the flow. */
 const targets = ['model', 'collection', 'policy', 'connection', 'server', 'agentId'] as const;
 
 /** Records a span for each attempt of each call that leaves the process, below the span of its node. */

@@ -3,7 +3,7 @@ import type { RunBudget } from '#flow/engine/budget';
 import type { CallGrant } from '../calls/agent-call.ts';
 
 /**
- * The budget of a run: the time is the smaller one of that of the version and of what the grant leaves, and the amounts are
+ * The budget of a run: the time is the smaller of the version's time and the remaining time of the grant, and the amounts are
  * those of the grant, in which the gateway has put the smaller ones of the version and of the run that calls.
  * @param now milliseconds since 1970
  * @returns undefined if the grant has ended

@@ -17,7 +17,7 @@ export type CloudEvent = {
 /** `delivered`: the receiver has stored it; `refused`: it never will take this event; `failed`: try again later. */
 export type DeliveryOutcome = 'delivered' | 'refused' | 'failed';
 
-/** Where events are delivered. It never rejects: what is not known to be delivered has failed. */
+/** Where events are delivered. It never rejects: an event whose delivery is not confirmed has failed. */
 export type EventReceiver = AsyncDisposable & {
   deliver(event: CloudEvent, signal: AbortSignal): Promise<DeliveryOutcome>;
 };

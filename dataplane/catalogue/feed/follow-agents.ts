@@ -44,7 +44,7 @@ export type AgentFeed = AsyncDisposable & {
 const vanishing = { always: 10, share: 0.2, withinMs: 60_000 } as const;
 
 /**
- * Keeps the table of agents as the resources are: one watch of each kind says which agents may have changed, and each pass
+ * Keeps the table of agents in sync with the resources: one watch of each kind reports the agents that may have changed, and each pass
  * compares the whole agent, so that a lost event, a restart or a repeated pass changes nothing
  * (docs/design/catalogue.md).
  */

@@ -4,7 +4,7 @@ import type { AgentContent } from '../records/agent-content.ts';
 import { leaveWorkspaces, writeEntry } from '../search/write-entry.ts';
 
 /**
- * Stores what was observed of an agent, and changes nothing where it is stored already. The caller holds the transaction.
+ * Stores the observed state of an agent, and changes nothing if it is already stored. The caller holds the transaction.
  * @returns whether anything changed
  * @throws SqlUnavailableError
  */

@@ -28,7 +28,7 @@ export function agentOfEntry(id: string): string {
 
 /**
  * The active agents of a workspace, from which the index is built and which it follows. The labels of an entry are those of
- * its agent, so that a search ranks within what its caller may invoke.
+ * its agent, so that a search ranks only the agents that its caller may invoke.
  */
 export function agentSource({ sql }: Pick<Database, 'sql'>, profileId: () => string | undefined): PartitionSource {
   return readPartitions<string>(

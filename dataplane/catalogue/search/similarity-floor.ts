@@ -19,7 +19,7 @@ export type SimilarityFloor = {
 };
 
 /**
- * Models differ in what a cosine means: for one of them unrelated texts are at 0.1, for another at 0.8. So the bound is
+ * A cosine has another meaning for each model: for one of them unrelated texts are at 0.1, for another at 0.8. So the bound is
  * measured with the model itself (docs/design/catalogue.md).
  */
 export function createSimilarityFloor(models: Pick<Models, 'embed'>): SimilarityFloor {

@@ -14,7 +14,7 @@ function passageOf({ name, description, skills }: AgentContent): string {
 }
 
 /**
- * Stores what a search finds of an agent; only an active one is found. The caller holds the transaction of the change of
+ * Stores the search entry of an agent; only an active one is found. The caller holds the transaction of the change of
  * the agent.
  * @throws SqlUnavailableError
  */

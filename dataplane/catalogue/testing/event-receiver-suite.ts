@@ -10,7 +10,7 @@ type ReceiverUnderTest = AsyncDisposable & {
   /** The received events, in order; an event that was received twice may be listed twice. */
   received(): Promise<readonly CloudEvent[]>;
   stop(): Promise<void>;
-  /** Starts the place again after a stop, with what it had received. */
+  /** Starts the receiver again after a stop, with the events that it had received. */
   start(): Promise<void>;
 };
 

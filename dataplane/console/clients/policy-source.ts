@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { definitionSchema } from '#contracts/policy';
 import { problemSentences, readShape } from '#contracts/read-shape';
 
-/** The text of the editor: what the management API saves. It keeps the tests of a policy as they are. */
+/** The text of the editor, as the management API saves it. It does not change the tests of a policy. */
 const sourceSchema = z.strictObject({
   name: z.string(),
   description: z.string().default(''),

@@ -55,7 +55,7 @@ function apiQuery({ since, until, ...words }: AuditPageFilters, cursor: string):
   return new URLSearchParams(Object.entries(all).filter(([, value]) => value !== '')).toString();
 }
 
-/** A day or a minute in UTC as a person types it; the API refuses what is neither. */
+/** A day or a minute in UTC as a person types it; the API refuses other forms. */
 function instantOf(typed: string): string {
   const [, day, minute = '00:00'] = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}))?$/.exec(typed) ?? [];
   return day === undefined ? typed : `${day}T${minute}:00Z`;

@@ -76,7 +76,7 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
   return answerPage(context, policyPage(page, policy.value, items, { ...shownOf(overview), rights, links }));
 }
 
-/** A page is shown without the overview, too: the API refuses what it would not offer. */
+/** A page is also shown without the overview: the API refuses commands that the page would not offer. */
 function shownOf(overview: ApiAnswer<Overview>): Pick<Overview, 'models' | 'deletingPolicies'> {
   return overview.kind === 'value' ? overview.value : { models: [], deletingPolicies: [] };
 }
@@ -109,7 +109,7 @@ async function showDiff(context: ConsoleContext): Promise<Response> {
   return answerPage(context, policyDiffPage(page, { id, name: after.value.name, from, to, ...texts }));
 }
 
-/** Saves the editor; what was typed is shown again with the problem where it cannot be saved. */
+/** Saves the editor; if it cannot be saved, the input is shown again with the problem. */
 async function save(context: ConsoleContext, id: string | undefined): Promise<Response> {
   const page = context.get('page');
   const { policyPages: own } = page.words;

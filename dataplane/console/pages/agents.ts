@@ -31,7 +31,7 @@ export const stateTones = {
   deleting: 'off',
 } as const satisfies Readonly<Record<ManagedAgentList['items'][number]['state'], Tone>>;
 
-/** The agents that the person may view, or those for a task; for administrators also what is declared. */
+/** The agents that the person may view, or those for a task; for administrators also the declared ones. */
 export function agentsPage(page: PageContext, list: AgentList): ConsolePage {
   const { words } = page;
   const { agentPages: own } = words;

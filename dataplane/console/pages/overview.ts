@@ -24,7 +24,7 @@ const replicaTones = {
 } as const satisfies Readonly<Record<OverviewModel['replicas'][number]['state'], Tone>>;
 
 /**
- * Every model with what its replicas enforce; the server sends the tables again after each change. The decisions are loaded
+ * Every model with the policy that its replicas enforce; the server sends the tables again after each change. The decisions are loaded
  * afterwards, because a gateway that hangs delays them by seconds.
  */
 export function overviewPage({ words }: PageContext, overview: Overview): ConsolePage {

@@ -85,7 +85,7 @@ export const agentsEn = {
   remedies: {
     guardrail_denied: 'Remove the forbidden text from the message; “Activity” names the rule to administrators.',
     guardrail_error: 'The policy could not be asked, so nothing was used. Repeat the message in a moment.',
-    input_invalid: 'The agent expects another input: its skills above say which.',
+    input_invalid: 'The agent expects another input: see its skills above.',
     forbidden: 'Ask the owner of the agent for the right to invoke it.',
     not_found: 'The agent was deleted, or you lost the right. Open the list of agents.',
     unauthenticated: 'Sign in again.',

@@ -11,7 +11,7 @@ export function isServiceText(text: string): boolean {
 }
 
 /**
- * Whether a value has the strict form of what the API or its servers set: ids, states, times, counts, and lists or objects of
+ * Whether a value has the strict form of values that the API or its servers set: ids, states, times, counts, and lists or objects of
  * them. Anything else at the place of such a member can be a text of an author.
  */
 export function isServiceValue(node: JsonNode): boolean {

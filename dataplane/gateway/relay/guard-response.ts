@@ -37,7 +37,7 @@ export async function guardResponse(
   const masks = maskEdits([...texts, ...further], verdict.cleaned);
   if (masks.kind === 'mismatch') return stop({ kind: 'check_failed', code: 'mask_mismatch' });
   if (masks.kind === 'unmaskable') return stop(plainError('policy_denied'));
-  // A mask of a text changes what is at its joints, too, so that these are judged again.
+  // A mask of a text also changes its joints, so that these are judged again.
   let position = 0;
   const cleaned = named.map(({ path, text }) => ({
     path,

@@ -17,7 +17,7 @@ type ItemSink = {
   readonly further: TextCollector;
 };
 
-/** Members of an item that the API sets, or that refer to something. */
+/** Members of an item that the API sets, or that are references. */
 const serviceMembers: ReadonlySet<string> = new Set([
   'type',
   'id',
@@ -46,7 +46,7 @@ const itemMembers: ReadonlySet<string> = new Set([
   ...['tools', 'content', 'summary', 'encrypted_content'],
 ]);
 
-/** A key of an item that readers which ignore letter case take for one that decides what the item says. */
+/** A key of an item that case-insensitive readers take for a key that decides the meaning of the item. */
 export function disguisedKey(item: ObjectNode): string | undefined {
   return item.members.find(({ key }) => isDisguised(key, itemMembers))?.key;
 }

@@ -49,7 +49,7 @@ const apiMembers: ReadonlySet<string> = new Set(['type', 'status', 'role', 'phas
 
 /**
  * Reads an answer of the Responses API strictly (docs/design/responses.md, "Answers").
- * @returns undefined for anything else, `failed` where the provider says that it failed
+ * @returns undefined for anything else, `failed` if the provider reports a failure
  */
 export function readResponsesAnswer(
   root: JsonNode,
@@ -85,7 +85,7 @@ export function parseAnswer(bytes: Uint8Array, unpairedSurrogates: 'refuse' | 'k
   }
 }
 
-/** Collects the texts of items and parts. Each method gives false for a form whose texts cannot be told. */
+/** Collects the texts of items and parts. Each method returns false for a form whose texts cannot be determined. */
 export class AnswerReader {
   readonly #judged: ReadonlySet<JudgedTextKind>;
   readonly #collector;

@@ -133,7 +133,7 @@ export class ResponseGuard extends SteppedGuard {
     return text;
   }
 
-  /** The texts to judge for a whole text: none if it repeats what was judged in windows. */
+  /** The texts to judge for a whole text: none if it repeats the text that was judged in windows. */
   #takeWhole(path: string, whole: string, ends: boolean): readonly CheckUnit[] {
     const text = this.#texts.get(path);
     if (ends && text !== undefined && !text.isEnded && !text.end()) this.#invalid();

@@ -49,14 +49,14 @@ export abstract class SteppedGuard {
   }
 
   /**
-   * Emits what has passed and returns the next check; `end` after the last event, undefined when another event is needed.
+   * Emits the passed text and returns the next check; `end` after the last event, undefined when another event is needed.
    */
   protected abstract prepare(): GuardCheck | 'end' | undefined;
   /** Takes the next event that has data. */
   protected abstract take(event: SseDataEvent): void;
   /** Called after the last check of the last event. */
   protected abstract finish(): void;
-  /** Drops what is held and planned, because the stream was stopped. */
+  /** Drops held text and planned checks, because the stream was stopped. */
   protected abstract drop(): void;
 
   /** Receives the next bytes of the upstream. */
@@ -123,7 +123,7 @@ export abstract class SteppedGuard {
     return this.#end !== undefined;
   }
 
-  /** What was emitted before the stop is still sent; what is held is dropped. The first reason counts. */
+  /** Text that was emitted before the stop is still sent; held text is dropped. The first reason counts. */
   protected stop(stop: StreamStop): void {
     this.drop();
     this.#end ??= { kind: 'stopped', stop };

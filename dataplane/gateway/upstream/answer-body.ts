@@ -93,7 +93,7 @@ export class PushedBody implements AnswerBody, AsyncIterator<Buffer> {
     if (this.#waiting !== undefined) this.#deliver();
   }
 
-  /** Gives the waiting read what has arrived, or the end. */
+  /** Completes the waiting read with the received bytes, or the end. */
   #deliver(): void {
     const waiting = this.#waiting;
     if (waiting === undefined) return;

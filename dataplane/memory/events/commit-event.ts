@@ -129,7 +129,7 @@ async function applyAll(
 ): Promise<readonly StoredDecision[]> {
   const stored: StoredDecision[] = [];
   for (const [at, decision] of decisions.entries()) {
-    // A change of something unknown leads to no decision.
+    // A change of an unknown memory leads to no decision.
     if (decision.reason === 'changes nothing known') continue;
     const shown = await apply(change, event, decision, prepared[at] as PreparedFact);
     if (decision.kind === 'NONE') await restate(change, event, decision, known);
@@ -142,7 +142,7 @@ async function applyAll(
   return stored;
 }
 
-/** A repetition is what the person said last about its topic: an older statement no longer replaces it. */
+/** A repetition is the newest statement of the person about its topic: an older statement no longer replaces it. */
 async function restate(
   change: PersonChange,
   event: ClaimedEvent,

@@ -159,7 +159,7 @@ function decisionsOf(
   return read.map(({ answer, fact, fault }): FactDecision => {
     const none = (reason: NoneReason, memoryId: string | null = null) =>
       ({ kind: 'NONE', fact, memoryId, reason }) as const;
-    /** The rules of the reader without a model decide: a fact about a known topic replaces what is known. */
+    /** The rules of the reader without a model decide: a fact about a known topic replaces the known one. */
     const settled = (): FactDecision => {
       const left = present.filter(({ memoryId }) => !deleted.has(memoryId));
       const [decision = none('known')] = settleFacts([fact], left, past);

@@ -5,7 +5,7 @@ import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
 const later = '2090-01-01T00:00:00.000Z';
 const earlier = '2080-01-01T00:00:00.000Z';
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('what an add changes of a memory'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the changes of an add to a memory'), () => {
   let memory: OpenedMemory;
   beforeAll(async () => {
     memory = await openMemory();

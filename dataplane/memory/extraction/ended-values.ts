@@ -26,7 +26,7 @@ export type EndingLanguage = {
   readonly prepositions: string;
   /** Words before those of an ending after which nothing has ended: "I almost left". */
   readonly almost: string;
-  /** Words of a sentence that says what holds now. */
+  /** Words of a sentence that states a present value. */
   readonly present: RegExp;
 };
 

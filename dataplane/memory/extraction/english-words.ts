@@ -129,9 +129,9 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
   forget: /^(?:please )?(?:forget|delete|remove|erase)(?: the fact)?(?: that)?\s+/i,
 };
 
-/** Beginnings of what a speaker has or likes for the moment only. */
+/** Beginnings of statements about a temporary possession or liking. */
 export const fleeting =
   /^(?:it|that|this|these|those|you|your|yours|them|him|her|how|what|when|where|why|which|the way|the idea|the sound|everything|nothing|something|anything|to (?:see|know|hear|ask|talk|say|think|be|thank)|a (?:bit|lot|little|question|minute|moment|second|problem|look|feeling|hunch|chance|point|go)|no (?:idea|clue|time|problem|questions?)|(?:some|more|many|another|one|two|a few|any|an?|the|enough|no) (?:more )?(?:questions?|problems?|issues?|ideas?|trouble|time|doubts?|errors?|thoughts?|meetings?|calls?|headaches?|feelings?|plans?|news|work|things?|stuff|clue|answers?|response|reason|point|impression|sense|bug|request|suggestion|fun|good|great|nice|bad|rough|long|busy|day|weekend|evening|morning|week)|questions?|problems?|issues?|time|trouble|fun|been|had|got|seen|done|heard|tried|read|already|just|to)\b/i;
-/** Beginnings of what a speaker is or does for the moment only. */
+/** Beginnings of statements about a temporary state or activity. */
 export const unsure =
   /^(?:not sure|sure|fine|good|ok|okay|well|great|sorry|afraid|glad|happy|sad|tired|bored|hungry|here|back|done|ready|late|busy|curious|confused|lost|stuck|kidding|joking|just|trying|looking|going|wondering|thinking|reading|writing|asking|talking|feeling|a (?:bit|little|lot|tad|mess|fool))\b/i;

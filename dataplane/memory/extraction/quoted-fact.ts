@@ -84,7 +84,7 @@ function isSaid(clause: MessageClause, isRequest: boolean): boolean {
 }
 
 /**
- * Whether a part of a sentence says what the sentence says: it has the subject and every negation. "live in Rome" is no
+ * Whether a part of a sentence has the meaning of the sentence: it has the subject and every negation. "live in Rome" is no
  * part of "My parents live in Rome", and "eat meat" none of "I don't eat meat".
  */
 function keepsMeaning(words: readonly string[], around: readonly MessageClause[]): boolean {

@@ -107,7 +107,7 @@ const laterStarts =
   /(?<=:\s)(?=\p{L})|(?<=[\s,])(?:(?:I|I['’]?m|I['’]ve|im|my|we|our|call me|people call me)(?=\s)|(?<!(?:не|ни|раньше|больше|бросил[аи]?|перестал[аи]?)\s)(?:я|мы|мне|меня|мой|моя|мое|моё|зови|зовут|живу|живем|живём|работаю|учусь|учу|изучаю|езжу|занимаюсь|увлекаюсь|пью|люблю|устроил(?:ся|ась)|стал[аи]?)(?![\p{L}]))/giu;
 
 /**
- * The last statement of what holds in a sentence whose beginning is something else: "I made a mistake I am 42", "сменила машину и езжу
+ * The last statement of a sentence that begins otherwise: "I made a mistake I am 42", "сменила машину и езжу
  * на Форде". Undefined for a question, a wish or a report.
  * @returns the statement and where it begins, in UTF-16 units
  */

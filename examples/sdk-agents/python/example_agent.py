@@ -19,7 +19,7 @@ MODEL = os.environ.get("MODEL") or os.environ["MODELS"].split(",")[0]
 # The card names the address at the gateway; the address of this process is known to the gateway only.
 CARD = {
     "name": "Example",
-    "description": "Answers with what a model says.",
+    "description": "Answers with the text of a model.",
     "version": "1",
     "supportedInterfaces": [
         {

@@ -15,7 +15,7 @@ const { gateway, issuer, agentId, versionId, model, host, port } = readConfig();
 /** The card names the address at the gateway; the address of this process is known to the gateway only. */
 const card = {
   name: 'Example',
-  description: 'Answers with what a model says.',
+  description: 'Answers with the text of a model.',
   version: '1',
   supportedInterfaces: [
     {

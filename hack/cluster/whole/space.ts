@@ -70,7 +70,7 @@ export type Space = {
   readonly enter: () => readonly string[];
   /** Connects machine and node by a pair of interfaces, unless they are connected. */
   readonly connect: () => Promise<void>;
-  /** Removes what is left of the pair of interfaces. */
+  /** Removes the remaining interface of the pair. */
   readonly disconnect: () => Promise<void>;
 };
 

@@ -10,7 +10,7 @@ type Failed = Extract<RunEvent, { readonly type: 'failed' }>;
 /** One expected thing of a run: 1 if it holds, 0 with a sentence if it does not. */
 export type Judgement = { readonly score: number; readonly problem?: string };
 
-/** Compares the events of a run with what is expected of it: how it ends, then each member, each node. */
+/** Compares the events of a run with its expectations: how it ends, then each member, each node. */
 export function judgeRun(expected: Expectation, events: readonly RunEvent[]): readonly Judgement[] {
   const last = events.at(-1);
   const ran = new Set(events.flatMap((event) => (event.type === 'nodeStarted' ? [event.node] : [])));

@@ -22,7 +22,7 @@ export type BudgetShare = {
   report(used: RunAmounts): void;
 };
 type OpenShare = BudgetShare & {
-  /** Gives back what was not used, once. @throws FlowError budget_exceeded */ settle(): void;
+  /** Returns the unused part, once. @throws FlowError budget_exceeded */ settle(): void;
 };
 
 const names = ['nodes', 'modelTokens', 'outputBytes'] as const satisfies readonly Counted[];

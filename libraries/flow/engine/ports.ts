@@ -14,7 +14,7 @@ export type PortCall = {
   readonly traceId: string;
   /** The budget of the run of the called agent; undefined for a call that starts no run. */
   readonly share?: BudgetShare;
-  /** The span of this attempt, below that of its node; what is called continues it. */
+  /** The span of this attempt, below that of its node; the called service continues it. */
   readonly trace: TraceContext;
   /** The node, or `NODE.TOOL` for a tool that a model chose. */
   readonly caller: string;

@@ -25,7 +25,7 @@ export type ExecutionRequest = {
   /** The span of the run; undefined for a run that records no spans. */
   readonly trace?: TraceContext;
   readonly budget?: Partial<RunBudget>;
-  /** Counts what the run uses, for its caller; one of `budget` if absent. */
+  /** Counts the usage of the run, for its caller; one of `budget` if absent. */
   readonly meter?: BudgetMeter;
   /** Paths of the prompts whose text is wanted in events of type text; undefined wants that of all that stream. */
   readonly textOf?: ReadonlySet<string>;

@@ -18,7 +18,7 @@ export function streamedPrompts(flow: LoadedFlow): ReadonlySet<string> {
 
 function streamsAlone({ source, onError }: LoadedNode): boolean {
   if (source.kind !== 'prompt' || onError !== undefined || source.outputSchema !== undefined) return false;
-  // A second attempt would begin the text again behind what the first one sent.
+  // A second attempt would repeat the text after the part that the first one sent.
   if ((source.retry?.maxAttempts ?? 1) > 1) return false;
   const { stream, tools, responseSchema } = source.config;
   return stream && tools === undefined && responseSchema === undefined;

@@ -60,7 +60,7 @@ export function deniedIf(shape: z.ZodType): NonNullable<ServiceCall['errorOf']> 
 
 /**
  * Like `exchangeWithService`, for a service that may answer with a stream of events instead of JSON.
- * @returns what was read from the stream, the JSON of a service that does not stream, or the JSON of a 400
+ * @returns the value that was read from the stream, the JSON of a service that does not stream, or the JSON of a 400
  * @throws PortError
  */
 export async function streamFromService<T>(

@@ -1,6 +1,6 @@
 import type { PortCall } from '../engine/ports.ts';
 
-/** The trace headers of a call of a run: what is called continues the span of the call. */
+/** The trace headers of a call of a run: the called service continues the span of the call. */
 export function traceHeaders({ trace }: PortCall): Readonly<Record<string, string>> {
   return { traceparent: trace.traceparent };
 }

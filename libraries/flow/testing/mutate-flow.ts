@@ -40,7 +40,7 @@ function alike(value: JsonValue, oneOf: <T>(values: readonly T[]) => T): JsonVal
   return value.startsWith('${') ? oneOf(expressions) : oneOf([value.slice(0, 5), `${value}-2`, 'word']);
 }
 
-/** Names of members that say how nodes are connected and of which sort they are. */
+/** Names of members that define the kinds and connections of nodes. */
 const structural: ReadonlySet<string> = new Set(['id', 'kind', 'from', 'to', 'when', 'goto', 'body', 'type', 'flowId']);
 
 /** The rich flow with one or two members removed or replaced. */

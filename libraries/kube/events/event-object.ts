@@ -14,7 +14,7 @@ export type EventFact = {
   readonly type: Event['type'];
   /** CamelCase, from a closed list; at most 128 characters. */
   readonly reason: string;
-  /** `action` of the Event: what the reporter did or tried, in CamelCase; at most 128 characters. */
+  /** `action` of the Event: the action that the reporter took or tried, in CamelCase; at most 128 characters. */
   readonly action: string;
   /** A sentence for people, without text of a user; cut at 1,024 bytes. */
   readonly note: string;

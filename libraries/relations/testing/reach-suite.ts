@@ -102,7 +102,7 @@ export function reachSuite(open: () => Promise<Relations>): void {
       expect(each).toEqual([...ids.map(() => true), false]);
     });
 
-    test('the members of a group have what the group and the groups around it have', async () => {
+    test('the members of a group have the rights of the group and of the groups around it', async () => {
       await using relations = await given(
         t('group:inner#member', 'member', 'group:outer'),
         t('group:inner#member', 'view', 'agent:a'),

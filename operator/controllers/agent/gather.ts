@@ -57,7 +57,7 @@ export function gatherAgent(
   };
 }
 
-/** The version of a name for one Agent, by what its process reports now. */
+/** The version of a name for one Agent, by the present report of its process. */
 function viewOf(world: AgentWorld, agent: string, name: string): VersionView {
   const version = world.stores.agentVersions.get(name);
   if (version === undefined) return { kind: 'absent' };

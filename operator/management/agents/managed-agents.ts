@@ -85,7 +85,7 @@ async function findAgent(client: Resources, agentId: string): Promise<Stored<Age
 
 type Roles = ManagedVersion['roles'];
 
-/** The names of versions with what the agent uses them for, the served one first. */
+/** The names of versions with their use by the agent, the served one first. */
 function rolesOf({ spec, status }: Stored<Agent>): ReadonlyMap<string, Roles> {
   const named: readonly (readonly [Roles[number], string | undefined])[] = [
     ['served', status?.served?.version],

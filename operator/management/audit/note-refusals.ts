@@ -25,7 +25,7 @@ const commands: Partial<Record<ServedOperation, AuditAction>> = {
 
 /** Refusals of reads that are recorded: who asked had no identity or no right. */
 const refusedReads: ReadonlySet<ManagementErrorCode> = new Set(['unauthenticated', 'permission_denied']);
-/** Answers after which the command may still take effect; recovery records what it did. */
+/** Answers after which the command may still take effect; recovery records its effect. */
 const undecided: ReadonlySet<ManagementErrorCode> = new Set(['resources_unavailable', 'idempotency_in_progress']);
 
 /** Records each refusal of a command, and of a read that was refused because of identity or right. */

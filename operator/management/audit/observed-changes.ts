@@ -40,7 +40,7 @@ export function isMadeBy(claims: ClaimedCommand, command: ClaimingCommand | unde
   const { policyId, revision } = claims;
   if (command.kind === 'binding.unbind') return policyId === undefined && revision === undefined;
   const { after } = command.origin;
-  // A command of an earlier version does not tell what it asked for.
+  // A command of an earlier version does not contain its request.
   if (after === null) return revision !== undefined;
   return revision === after.revision && (policyId ?? after.policyId) === after.policyId;
 }

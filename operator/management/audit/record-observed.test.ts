@@ -57,7 +57,7 @@ type Seen = {
   readonly cached?: readonly string[];
 };
 
-/** Looks at the resources once, in a process that knows only what the database has. */
+/** Examines the resources once, in a process that has only the content of the database. */
 async function observe(audit: AuditLog, seen: Seen) {
   const { revisions, cached = [policyId], onServer = cached } = seen;
   let asked = 0;

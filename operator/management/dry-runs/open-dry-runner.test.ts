@@ -32,7 +32,7 @@ const run = (definition: ReturnType<typeof definitionOf>, tests: readonly Policy
     upstream: { kind: 'approved', provider: 'echo', endpoint: '', credential: undefined, enabled: true },
   });
 
-test('a dry run without credentials of providers does not say that a rule with a provider would be applied', async () => {
+test('a dry run without credentials of providers does not report that a rule with a provider would be applied', async () => {
   const asking = await run(askingDefinitionOf('portal'), [says('request')]);
   expect([asking.wouldApply, asking.error]).toEqual([null, null]);
   expect(asking.checks.slice(3)).toEqual([

@@ -12,7 +12,7 @@ const agentId = uuidParameter('agentId', 'The id of the agent.');
 const gates = ['identity', 'query', 'path'] as const;
 const readOf = (schema: string) => ({ status: 200, description: 'What was asked for.', schema, headers: [] }) as const;
 
-/** Routes outside of the contract: what an Agent declares, what is served, and why. They only read. */
+/** Routes outside of the contract: the declared and the served versions of an Agent, with reasons. They only read. */
 export const managedAgentOperations: readonly ApiOperation<
   Management,
   ManagementCaller,

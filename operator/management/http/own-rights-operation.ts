@@ -5,7 +5,7 @@ import type { ManagementCaller } from '../access/management-caller.ts';
 import { roleRight } from '../access/required-right.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 
-/** A route outside of the contract: what the caller may do, so that a client offers nothing else. */
+/** A route outside of the contract: the rights of the caller, so that a client offers only permitted commands. */
 export const ownRightsOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'getOwnRights'> = {
   name: 'getOwnRights',
   method: 'GET',

@@ -34,7 +34,7 @@ function policyOperation(operationId: string): OpenCommandRecord {
   };
 }
 
-/** A loop over commands that were left; `did` has what it did, in order. */
+/** A loop over commands that were left; `did` lists its actions, in order. */
 function openLoop(left: readonly string[], whileAdvancing: (operationId: string) => Promise<void>) {
   const did: string[] = [];
   let claims = 0;

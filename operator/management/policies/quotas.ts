@@ -59,7 +59,7 @@ export function isOnlyArchiving(
 }
 
 /**
- * Counts what the watches have seen and, beside that, recorded saves that they have not: the records of commands are common to
+ * Counts the objects of the watches and, in addition, recorded saves that the watches have not seen: the records of commands are common to
  * all replicas, so that saves at the same time do not exceed a quota (docs/decisions/0089).
  */
 export function createQuotas(

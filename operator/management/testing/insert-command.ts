@@ -5,7 +5,7 @@ import type { Database } from '#sql/connect';
 import { definitionOf } from '../../testing/objects.ts';
 import { newPolicySpec, policyObjectName } from '../policies/make-policy.ts';
 
-/** A POST of a policy whose row looks as if its process was killed. */
+/** A POST of a policy with the row that a killed process leaves. */
 export type LeftCommand = {
   readonly operationId: string;
   readonly policyId: string;

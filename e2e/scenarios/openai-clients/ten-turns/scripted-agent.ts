@@ -22,7 +22,7 @@ type Asked = {
 };
 type Step = { readonly call: string; readonly id: string; readonly input: string } | { readonly say: string };
 
-/** A model that calls the first tool of a request ten times and then says so; it also embeds and writes JSON. */
+/** A model that calls the first tool of a request ten times and then reports it; it also embeds and writes JSON. */
 export function playAgent({ text, path }: Pick<SeenRequest, 'text' | 'path'>): UpstreamScript {
   const asked = JSON.parse(text) as Asked;
   if (path.endsWith('/embeddings')) return json(embeddings(asked));

@@ -1,4 +1,4 @@
-/** Nodes of a directed graph that can reach each other; what a component can reach comes before it. */
+/** Nodes of a directed graph that can reach each other; the components that it can reach come before it. */
 type Components = {
   readonly count: number;
   /** For each node, the number of its component. */
