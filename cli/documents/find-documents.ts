@@ -23,7 +23,7 @@ const documentExtensions: readonly string[] = ['.md', '.markdown', '.html', '.ht
 
 /**
  * The documents below the paths: of a folder all files of a known format, with their path in the folder as id; of a
- * file its name. Hidden files and folders are left out. A symbolic link is followed if its target is a document inside
+ * file its name. Hidden files and folders are skipped. A symbolic link is followed if its target is a document inside
  * the same folder; all other links are left out, because a user who can write to the folder could otherwise submit
  * other files of the caller. A path or folder that cannot be read is left out. @throws CliError usage
  */

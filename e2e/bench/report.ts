@@ -82,7 +82,7 @@ function textOf(measured: Measured): readonly string[] {
     'Written by `npm run bench -- --write`. Every figure is a ratio to a baseline that ran alternately with it, so that',
     'other machines should give similar ratios; times and rates are those of the machine of this run',
     `(${cpus().length} cores, ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.versions.node}, server and client on the`,
-    'same cores, with other work beside them). The control compares a second echo with the first: its distance from 1 is',
+    'same cores, with other work running at the same time). The control compares a second echo with the first: its distance from 1 is',
     'the uncertainty of every ratio of this run. The figures are measurements and no guarantee.',
     '',
     '## Targets',

@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
       'retrieval:reindex:old-version-stays',
       'retrieval:version:profile-change-needs-reindex',
     ],
-    'a reindex builds a version beside the active one and switches to it; the old one is removed after its queries',
+    'a reindex builds a new version while the active one serves and switches to it; the old one is removed after its queries',
     async () => {
       await ingest.submit(
         { docId: 'a', text: text('travel') },
