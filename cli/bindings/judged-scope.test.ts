@@ -55,7 +55,7 @@ test('the command line explains why a text of a further kind that is larger than
   expect(long(undefined)).toEqual([]);
 });
 
-test('of an unguarded model nothing is judged', () => {
+test('no text of an unguarded model is judged', () => {
   expect(judgedScopeOf(binding({ judge: ['all'] }, 'None'))).toBeUndefined();
   expect(judgedScopeText(undefined, undefined)).toContain('UNGUARDED');
 });

@@ -47,7 +47,7 @@ describe('an answer of an API server', () => {
     ['storage_full', 'failed', /free some space/],
     ['network', 'not_running', /check its logs/],
   ];
-  test.each(sentences)('with the code %s ends with %s and a remedy', (code, exit, words) => {
+  test.each(sentences)('an answer with the code %s ends with %s and a remedy', (code, exit, words) => {
     const found = describeError(new KubeError(code, 'etcdserver: words of the server'));
     expect(found).toEqual({ exit, message: expect.stringMatching(words) });
     expect(found.message).toMatch(/^[A-Z].*[.)]$/s);

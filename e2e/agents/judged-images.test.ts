@@ -119,7 +119,7 @@ async function stream(pieces: readonly string[], pauseMs = 0, during?: () => Pro
 }
 
 describe('the texts of an image over A2A', () => {
-  test('its card is published with the address and the signature of the gateway only', async () => {
+  test('the card of an image is published with the address and the signature of the gateway only', async () => {
     await serve(none, none);
     const path = `/agents/${agentId}/.well-known/agent-card.json`;
     world.allow('ann', 'view');
@@ -215,7 +215,7 @@ describe('the texts of an image over A2A', () => {
     ]);
   });
 
-  test('it has at most as many runs at a time as its version allows, also while it streams', async () => {
+  test('an image has at most as many concurrent runs as its version allows, also while it streams', async () => {
     const limits = { ...routedVersion(image).limits, concurrency: 1 };
     await serve(none, policy('Windows'), { limits });
     const slow = stream(long.slice(0, 20), 50, async () => {

@@ -117,7 +117,7 @@ describe.each(languages)('the example agent in %s', (language, prepare) => {
     upstream.forget();
   });
 
-  test('it answers a person with the text of a model, which it calls with a token for the person', async () => {
+  test('an SDK agent answers a person with the text of a model, which it calls with a token for the person', async () => {
     await routeTo(example as Example);
     const answer = await world.call(sendPath, {
       token: await world.personToken('ann'),
@@ -129,7 +129,7 @@ describe.each(languages)('the example agent in %s', (language, prepare) => {
     expect(asked.map(({ text }) => JSON.parse(text).messages)).toEqual([[{ role: 'user', content: 'How are you?' }]]);
   });
 
-  test('it accepts a token of the gateway once, together with the grant of the same call', async () => {
+  test('an SDK agent accepts a token of the gateway once, together with the grant of the same call', async () => {
     const { authorization, 'x-portcullis-run-grant': grant } = await issued();
     const other = await issued(firstVersion, 'message:send', 'bob');
     const streaming = await issued(firstVersion, 'message:stream');
@@ -155,7 +155,7 @@ describe.each(languages)('the example agent in %s', (language, prepare) => {
     expect([await both({}), await both({})]).toEqual([200, 401]);
   });
 
-  test('of equal calls at the same time it accepts one', async () => {
+  test('an SDK agent accepts one of several equal concurrent calls', async () => {
     const call = await issued();
     await routeTo(example as Example);
     const statuses = await Promise.all(Array.from({ length: 8 }, () => send({ ...call })));

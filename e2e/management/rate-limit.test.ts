@@ -24,7 +24,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a subject beyond its 
 
   const statusesOf = (answers: readonly HttpResponse[]): readonly number[] => answers.map(({ status }) => status);
 
-  test('is answered 429 with retry-after, and others are not', async () => {
+  test('a subject beyond its limit is answered 429 with retry-after, and other subjects are not', async () => {
     const token = await world.api.mint({ subject: 'fast' });
     const answers: HttpResponse[] = [];
     for (let count = 0; count < 11; count++) answers.push(await world.api.call(list, { token }));
@@ -48,7 +48,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a subject beyond its 
     expect(refusals.text).toContain('"code":"rate_limited"');
   });
 
-  test('without an identity leaves a bounded number of lines', async () => {
+  test('refused requests without an identity add a bounded number of lines to the log', async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => world.api.call(list, { token: null })));
     expect(new Set(statusesOf(answers))).toEqual(new Set([401]));
     const lines = (world.api.replicas[0]?.log() ?? '').split('\n').filter((line) => line.includes('unauthenticated'));

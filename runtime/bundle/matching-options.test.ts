@@ -77,13 +77,13 @@ describe('kept characters', () => {
 });
 
 describe('an allow-list', () => {
-  test('takes out matches inside of an allowed text, and no others', async () => {
+  test('an allow-list removes matches inside of an allowed text, and no others', async () => {
     const rules = [masking(allowing(email, ['help@acme.com']), '#')];
     const texts = ['help@acme.com, ann@acme.com, xhelp@acme.com', 'help@acme.com', 'Help@acme.com'];
     expect(await outcomes(rules, texts)).toEqual(['help@acme.com, #, #', 'pass', 'pass']);
   });
 
-  test('of a stop list is matched as its terms are', async () => {
+  test('the allow-list of a stop list is matched in the same way as its terms', async () => {
     const part = stopList('words', ['bomb'], { allow: ['bath bomb'] });
     expect(await outcomes([part], ['a Bath Bomb', 'bath bombs', 'a bath bomb and a bomb', 'bomb'])).toEqual([
       'pass',
@@ -134,14 +134,14 @@ describe('an allow-list', () => {
     expect(compared).toBeGreaterThan(50);
   });
 
-  test('refuses streams, and documents where an allowed text has white space', () => {
+  test('a rule with an allow-list refuses streams, and documents if an allowed text has white space', () => {
     expect(streams(allowing(email, ['help@acme.com']))).toBe(false);
     expect(streams(stopList('words', ['bomb'], { allow: ['bombast'] }))).toBe(false);
     expect(divided(stopList('words', ['bomb'], { allow: ['bombast'] }))).toBe(true);
     expect(divided(stopList('words', ['bomb'], { allow: ['bath bomb'] }))).toBe(false);
   });
 
-  test('is refused for a pattern that may begin everywhere', () => {
+  test('an allow-list is refused for a pattern that may begin everywhere', () => {
     expect(compile(allowing('[0-9 ]{3,90}', ['1']))).toMatchObject({
       ok: false,
       problems: [{ message: expect.stringContaining('begin the pattern with') }, {}],

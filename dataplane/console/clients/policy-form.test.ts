@@ -42,7 +42,7 @@ describe('the form of a policy', () => {
     },
   );
 
-  test('shows terms as lines, and keeps members that it does not show', () => {
+  test('the form of a policy shows terms as lines, and keeps members that it does not show', () => {
     const [shared, words, provider, seen] = readPolicyForm(source)?.rules ?? [];
     expect([shared?.section, shared?.rest]).toEqual(['shared', '{"action":{"keepLast":4},"own":{"checksum":"luhn"}}']);
     expect([words?.text, words?.mode, words?.caseSensitive]).toEqual([' a b\nc', 'always', 'false']);
@@ -50,7 +50,7 @@ describe('the form of a policy', () => {
     expect([seen?.mode, seen?.replacement]).toEqual(['observe', '#']);
   });
 
-  test('with invalid input becomes a source whose check names the problem', () => {
+  test('a form with invalid input becomes a source whose check names the problem', () => {
     const form = readPolicyForm(source);
     if (form === undefined) throw new Error('the source has a form');
     const added = { ...newRule('response', 'stop_list'), id: 'new', text: 'one\n\ntwo', timeoutMs: '20' };
@@ -65,7 +65,7 @@ describe('the form of a policy', () => {
     expect(readPolicySource(writePolicyForm({ ...form, rules: forged })).ok).toBe(false);
   });
 
-  test('is not offered for a text that is no policy, or whose terms have line ends', () => {
+  test('no form is offered for a text that is no policy, or whose terms have line ends', () => {
     const broken = { ...terms, stopList: { ...terms.stopList, terms: ['a\nb'] } };
     const request = { ...definition.request, baseline: [broken] };
     expect(

@@ -83,7 +83,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   app.onError((error, context) => {
     logger.error('page_failed', { failure: describeFailure(error) });
     // A failure of the first gates has no words for a page.
-    if (context.get('page') === undefined) return context.text('The page could not be made.\n', 500);
+    if (context.get('page') === undefined) return context.text('The page could not be rendered.\n', 500);
     const { unexpected: title, unexpectedText: text } = context.get('page').words.errors;
     return answerNotice(context, 500, { title, text });
   });

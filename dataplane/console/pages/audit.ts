@@ -35,7 +35,7 @@ type ShownAudit = {
     | { readonly items: readonly AuditEntry[]; readonly nextCursor: string | null }
     | Markup
     | Promise<Markup>;
-  /** Whether the page has newer ones before it. */
+  /** Whether there is a page of newer operations. */
   readonly isLater: boolean;
 };
 

@@ -19,7 +19,7 @@ type ShownOperations = {
     | { readonly items: readonly ListedOperation[]; readonly nextCursor: string | null }
     | Markup
     | Promise<Markup>;
-  /** Whether the page has newer ones before it. */
+  /** Whether there is a page of newer operations. */
   readonly isLater: boolean;
 };
 

@@ -161,7 +161,7 @@ describe('masks in a request', () => {
       messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(JSON.stringify({ content: text }))] }],
     });
 
-    test('it is judged in pieces: a denied word in any of them refuses the request, and a mask is put into its place', async () => {
+    test('a long text of a call is judged in pieces: a denied word in any of them refuses the request, and a mask is put into its place', async () => {
       const long = line.repeat(3_200);
       expect((await ask('toolCalls-divided', calls(long))).status).toBe(200);
       expect(sent()).toMatchObject(calls(long));
@@ -349,7 +349,7 @@ describe('text in a whole answer', () => {
   describe('a text of a call that is larger than one check', () => {
     const long = (end: string) => JSON.stringify({ content: `${'line of code\n'.repeat(3_200)}${end}` });
 
-    test('it is judged in windows: it passes, a denied phrase in it blocks the answer, and a mask in it is a deny', async () => {
+    test('a long text of a call is judged in windows: it passes, a denied phrase in it blocks the answer, and a mask in it is a deny', async () => {
       play({ content: null, tool_calls: [toolCall(long('end'))] });
       const passed = await ask('toolCalls', { messages: [said] });
       expect(messageOf(passed)).toMatchObject({ tool_calls: [toolCall(long('end'))] });

@@ -85,12 +85,12 @@ function readFrame({ root, choice, message }: Place, judged: ReadonlySet<JudgedT
 }
 
 describe('text of an answer outside of its content', () => {
-  test.each(Object.entries(answers))('it is judged or refused in a whole answer: %s', (_, [place, text = phrase]) => {
+  test.each(Object.entries(answers))('further text is judged or refused in a whole answer: %s', (_, [place, text = phrase]) => {
     expect(readWhole(place, all).units.map(({ content }) => content)).toContain(text);
     if (text === phrase) expect(readWhole(place, none).unjudgedAt).toBeDefined();
   });
 
-  test.each(Object.entries(answers))('it is judged or refused in a stream: %s', (_, [place, text = phrase]) => {
+  test.each(Object.entries(answers))('further text is judged or refused in a stream: %s', (_, [place, text = phrase]) => {
     expect(readFrame(place, all).texts.map((one) => one.trim())).toContain(text);
     expect(readFrame(place, none).unjudged).toBe(true);
   });
@@ -113,7 +113,7 @@ describe('text of an answer outside of its content', () => {
     });
   });
 
-  test('what every provider sets is no text', () => {
+  test('members that every provider sets are not judged as texts', () => {
     expect(readWhole(plain, all)).toEqual({ units: [], unjudgedAt: undefined });
     expect(readFrame(plain, all)).toEqual({ texts: [], unjudged: false });
   });
@@ -172,7 +172,7 @@ describe('text of a request outside of its content', () => {
     return readRequestTexts(parseTree(bytes), bytes, judged);
   };
 
-  test.each(Object.entries(requests))('it is judged or refused: %s', (_, request) => {
+  test.each(Object.entries(requests))('further text is judged or refused: %s', (_, request) => {
     expect(read(request, all).units.some(({ content }) => content.includes(phrase))).toBe(true);
     expect(read(request, none).unjudgedAt).toBeDefined();
   });

@@ -72,12 +72,12 @@ const items: Readonly<Record<string, readonly [object, string?]>> = {
 };
 
 describe('text of an answer outside of its judged texts', () => {
-  test.each(Object.entries(members))('it is judged or refused in a whole answer: %s', (_, [more, text = phrase]) => {
+  test.each(Object.entries(members))('further text is judged or refused in a whole answer: %s', (_, [more, text = phrase]) => {
     expect(readWhole(more, all).units.map(({ content }) => content)).toContain(text);
     if (text === phrase) expect(readWhole(more, none).unjudgedAt).toBeDefined();
   });
 
-  test.each(Object.entries(members))('it is judged or refused in a stream: %s', (_, [more, text = phrase]) => {
+  test.each(Object.entries(members))('further text is judged or refused in a stream: %s', (_, [more, text = phrase]) => {
     for (const type of ['response.created', 'response.completed']) {
       const event = { type, response: responseBody([], more as Record<string, unknown>) };
       expect(readOne(event, all).texts).toContain(text);
@@ -85,7 +85,7 @@ describe('text of an answer outside of its judged texts', () => {
     }
   });
 
-  test.each(Object.entries(items))('it is judged or refused in an item: %s', (_, [item, text = phrase]) => {
+  test.each(Object.entries(items))('further text is judged or refused in an item: %s', (_, [item, text = phrase]) => {
     expect(readWhole({}, all, [item]).units.map(({ content }) => content)).toContain(text);
     if (text === phrase) expect(readWhole({}, none, [item]).unjudgedAt).toBeDefined();
     const event = { type: 'response.output_item.done', output_index: 1, item };
@@ -143,7 +143,7 @@ describe('text of an event outside of its judged texts', () => {
     ],
   };
 
-  test.each(Object.entries(events))('it is judged or refused: %s', (_, [event, text = phrase]) => {
+  test.each(Object.entries(events))('further text is judged or refused: %s', (_, [event, text = phrase]) => {
     expect(readOne(event, all).texts.map((one) => one.trim())).toContain(text);
     if (text === phrase && !('delta' in event && typeof event.delta === 'object'))
       expect(readOne(event, none).unjudged).toBe(true);
@@ -178,12 +178,12 @@ describe('text of a request outside of its judged texts', () => {
     ['text with the label of a picture', part({ type: 'input_image', image_url: `data:image/png;base64,${base64}` })],
     ['a number in a result', { input: [{ type: 'function_call_output', call_id: 'c', output: ['NUMBER'] }] }, card],
     ['the id of a call', { input: [{ type: 'function_call_output', call_id: phrase, output: 'x' }] }],
-  ])('it is judged or refused: %s', (_, more, text = phrase) => {
+  ])('further text is judged or refused: %s', (_, more, text = phrase) => {
     expect(read(more, all).units.map(({ content }) => content)).toContain(text);
     if (text === phrase) expect(read(more, none).unjudgedAt).toBeDefined();
   });
 
-  test('what official clients send is no further text', () => {
+  test('members that official clients send are not judged as further texts', () => {
     const input = [
       { type: 'message', role: 'assistant', id: 'msg_1', status: 'completed', phase: 'final_answer', content: 'hi' },
       { type: 'function_call_output', call_id: 'call_1', output: 'x', status: 'completed' },

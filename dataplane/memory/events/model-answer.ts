@@ -5,7 +5,7 @@ import type { AnswerForm } from '#models/ports';
 
 const mostFacts = 50;
 const mostImportance = 5;
-/** A fact of less importance is small talk or a matter of the moment and is not stored. */
+/** A less important fact is small talk or temporary and is not stored. */
 export const leastImportance = 3;
 
 const storable = z.string().refine((text) => text.isWellFormed() && !text.includes('\u0000'));

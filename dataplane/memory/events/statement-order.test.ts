@@ -147,7 +147,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements that arriv
     expect(await add(user, ['I live in Paris.', 3])).toEqual(['replaces']);
   });
 
-  test('of the messages of one add the one that was said last counts, wherever it stands', async () => {
+  test('the newest message of one add counts, whatever its position', async () => {
     const user = someone();
     await add(user, ['I live in Rome.', 3], ['I live in Paris.', 1], ['I live in Oslo.', 2]);
     expect(await memory.all(user)).toEqual(['I live in Rome']);

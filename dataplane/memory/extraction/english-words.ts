@@ -6,7 +6,7 @@ import type { StatementLanguage } from './statement.ts';
 export const englishProfessions =
   '(?:\\p{L}+[ -]){0,3}(?:\\p{L}+(?:er|or|ist|ian|eer|ant|yst|ologist|smith|wright)|nurse|midwife|housewife|chef|cook|pilot|judge|architect|clerk|coach|monk|priest|surgeon|dentist|scientist|student|guard|maid|mechanic|tutor|agent|athlete|entrepreneur|freelancer|CEO|CTO|librarian|paramedic|vet|diplomat|poet|model|barista|researcher)';
 
-/** Targets of a move that are not a place where a person lives, such as a server or a branch. */
+/** Targets of a move that are not places of residence, such as a server or a branch. */
 export const englishNonPlaces =
   /^(?:(?:an?|the|another|our|my|this|that|next|new) )*(?:(?:new|different|separate|dedicated|other|bigger|faster) )*(?:servers?|branch|host|cluster|database|folder|directory|version|library|framework|account|provider|platform|repository|tab|page|slide|level|queue|sprint|topic|step|point|question|cloud|production|staging|remote|kubernetes|docker|slack|teams|zoom|jira|notion|github|gitlab|typescript|javascript|python|rust|react|postgres(?:ql)?|mysql|linux|windows|aws|azure|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
 

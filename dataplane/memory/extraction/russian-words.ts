@@ -2,7 +2,7 @@ import { ofRussianSpeaker, russianChangedThings } from './changed-things.ts';
 import { russianEndings } from './russian-endings.ts';
 import type { StatementLanguage } from './statement.ts';
 
-/** Targets of a move that are not a place where a person lives, such as a server or a branch. */
+/** Targets of a move that are not places of residence, such as a server or a branch. */
 export const russianNonPlaces =
   /^(?:нов\p{L}+ |друг\p{L}+ |следующ\p{L}+ )*(?:сервер|баз[уы]|верси|библиотек|фреймворк|хостинг|ветк|кластер|платформ|аккаунт|тариф|облак|вкладк|страниц|уровень|уровн|удаленк|кубернетес|слак|постгрес|линукс|питон|тайпскрипт|понедельник|вторник|сред[уы]|четверг|пятниц|суббот|воскресень)/iu;
 

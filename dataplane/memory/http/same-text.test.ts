@@ -51,7 +51,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a change by PUT that 
     expect(await events()).toEqual(['ADD']);
   });
 
-  test('without a text, it changes metadata and categories, and nothing of the text, its source and its vector', async () => {
+  test('a PUT without a text changes metadata and categories, and keeps the text, its source and its vector', async () => {
     const { before, put, read, events } = await remembered('labels');
     expect(await put({ metadata: { c: 3 } })).toMatchObject({
       ...{ memory: 'I live in Lisbon', metadata: { c: 3 }, categories: ['home'], source: before['source'] },
@@ -69,7 +69,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a change by PUT that 
     expect(await put({})).toMatchObject({ code: 'invalid_request' });
   });
 
-  test('without a text, it does not count as a statement: a message that was said before it can still correct the memory', async () => {
+  test('a PUT without a text does not count as a statement: a message that was said before it can still correct the memory', async () => {
     const { put, read } = await remembered('older');
     await put({ text: 'I live in Braga' });
     // A row of an earlier release has the time of the change only.

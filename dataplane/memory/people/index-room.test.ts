@@ -17,7 +17,7 @@ const given = (content: string, more: object = {}) => ({
 const texts = ['bread and tea', 'water and ice', 'stool and mat', 'chair and bed'];
 
 describe('the share of the index for one person', () => {
-  test('is two thirds of the bound, because replaced memories take the rest until they are packed again', () => {
+  test('the share of the index for one person is two thirds of the bound, because replaced memories take the rest until they are packed again', () => {
     expect(indexRoomOf(300, 8)).toEqual({ mostBytes: 200, dimension: 8 });
     expect(indexRoomOf(300, undefined)).toEqual({ mostBytes: 200, dimension: 0 });
   });

@@ -66,7 +66,7 @@ export function signInApp({ config, oneTimeCode, logger, origin }: SignInApp): H
   }
 
   async function authorize(context: Context): Promise<Response> {
-    if (context.req.header('origin') !== origin()) return context.text('The Origin is another one.\n', 403);
+    if (context.req.header('origin') !== origin()) return context.text('The Origin header does not match.\n', 403);
     const form = textsOf(await context.req.parseBody());
     const request = readAuthorizationRequest(form, config.redirectUri);
     if (request === undefined) return showPage(context, form, false);

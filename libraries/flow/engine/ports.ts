@@ -112,7 +112,7 @@ export type PortRequests = {
   readonly file: { readonly fileId: string; readonly use: 'text' | 'provider' };
 };
 
-/** Everything that a flow calls, one function for each outside system and operation. */
+/** The outside systems that a flow calls, one function for each operation. */
 export type FlowPorts = {
   readonly [Name in PortName]: (request: PortRequests[Name], call: PortCall) => Promise<PortAnswer<Name>>;
 };

@@ -20,7 +20,7 @@ export function shareStrings<T extends object>(value: T): T {
   return value;
 }
 
-/** Values that were met before the newest `maxRemembered` ones are forgotten, unless they were met again. */
+/** Only the newest `maxRemembered` values are remembered; a repeated value counts as new. */
 let older = new Map<string, string>();
 let newer = new Map<string, string>();
 

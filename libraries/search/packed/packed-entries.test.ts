@@ -80,7 +80,7 @@ describe('packed entries', () => {
 });
 
 describe('hashes of terms', () => {
-  test('their values are those of the stored format', () => {
+  test('hashes of terms have the values of the stored format', () => {
     expect(hashTerm('')).toMatchInlineSnapshot(`
       {
         "high": 3954623016,

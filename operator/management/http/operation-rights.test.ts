@@ -29,7 +29,7 @@ const policyAuthors = [...authors, 'policyAuthor'] as const;
 const modelAppliers = ['administrator', 'applier', 'modelApplier'] as const;
 const administrators = ['administrator'] as const;
 
-/** The holdings that allow each operation on their policy and model (docs/manage-policies.md). */
+/** The rights that allow each operation on their policy and model (docs/manage-policies.md). */
 const allowed: Readonly<Record<ServedOperation, readonly Holding[]>> = {
   listPolicies: everyReader,
   listProviders: everyReader,

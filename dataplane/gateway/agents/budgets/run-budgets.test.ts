@@ -91,7 +91,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('budgets of runs'), ()
     },
   );
 
-  test('what is used on a new day does not count for the day before', async () => {
+  test('the usage of a new day does not count for the day before', async () => {
     const agent = newAgent();
     const budgets = openRunBudgets(opened.database, { ...none, tokensPerDay: 10 });
     await budgets.use(agent, ann, { tokens: 10, bytes: 0 });

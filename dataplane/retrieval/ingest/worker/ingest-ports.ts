@@ -43,7 +43,7 @@ export type IngestPorts = {
   readonly profileOf: (id: string) => EmbeddingProfile | undefined;
   readonly analyse: (text: string) => readonly string[];
   readonly countTokens: (text: string) => number;
-  /** In which long documents are cut into chunks. */
+  /** The turns in which long documents are cut into chunks. */
   readonly turns: Turns;
   /** Called after each step; the attempt continues when it resolves. */
   readonly onStep: (step: IngestStep) => void | Promise<void>;

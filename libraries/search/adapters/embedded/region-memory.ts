@@ -2,7 +2,7 @@
 const firstPage = 1_024;
 const pageBits = 20;
 const largestPage = 2 ** pageBits;
-/** Numbers of the smallest region; half of the terms of a language occur once or twice. */
+/** Capacity of the smallest region, in numbers; half of the terms of a language occur once or twice. */
 const smallestRegion = 2;
 
 /**
