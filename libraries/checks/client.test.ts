@@ -334,7 +334,7 @@ describe('the second attempt of a check', () => {
     expect(runtime.received.length + second.received.length).toBe(before + 1);
   });
 
-  test('a check succeeds although the only process closed the idle connection', async () => {
+  test('a check succeeds after the only process closed the idle connection', async () => {
     for (let turn = 0; turn < 4; turn += 1) expect(await check()).toEqual({ kind: 'pass' });
     const idle: number[] = [];
     runtime.behave((socket, { place }) => {

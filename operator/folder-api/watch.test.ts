@@ -100,7 +100,16 @@ test('a watcher that stops reading is disconnected and delays no other watcher',
   await once(socket, 'readable');
   socket.pause();
   const closed = once(socket, 'close');
-  await writeMegabytes(folder.client, 80);
+  const objects = 80;
+  const { resourceVersion } = await listAll(folder.client, kinds.runtimeWorkload);
+  const seen: string[] = [];
+  const reading = (async () => {
+    const events = folder.client.watch(kinds.runtimeWorkload, { resourceVersion, timeoutSeconds: 600 });
+    for await (const { type } of events) if (seen.push(type) === objects) return;
+  })();
+  await writeMegabytes(folder.client, objects);
+  await reading;
+  expect(seen).toEqual(Array.from({ length: objects }, () => 'ADDED'));
   socket.resume();
   await closed;
 });

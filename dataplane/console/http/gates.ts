@@ -115,7 +115,7 @@ export const requireSession: Gate = async (context, next) => {
 };
 
 /**
- * Every write comes from a page of this console: its Origin is the own one, and it has the token of the session, in a header
+ * Every write comes from a page of this console: its Origin is that of the console, and it has the token of the session, in a header
  * or in the first member of its form (OWASP: cross-site request forgery). SameSite cookies are not enough on loopback, where
  * every port is the same site.
  */

@@ -35,7 +35,7 @@ type ShownAudit = {
     | { readonly items: readonly AuditEntry[]; readonly nextCursor: string | null }
     | Markup
     | Promise<Markup>;
-  /** Whether there is a page of newer operations. */
+  /** Whether there is a page of newer entries. */
   readonly isLater: boolean;
 };
 

@@ -50,7 +50,7 @@ export const clientErrors = {
   rate_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',
-    message: 'The rate of this API key is exceeded: ask again after the seconds in retry-after.',
+    message: 'The rate limit of this API key is exceeded: repeat the request after the seconds in retry-after.',
   },
   request_timeout: request(408, 'The body of the request did not arrive in time.'),
   path_too_long: request(414, 'The path and query of the request are longer than 8,192 bytes.'),

@@ -17,7 +17,7 @@ type Removed = {
 };
 
 /**
- * Permanently removes memories of a scope with their history, as many as one transaction may. Replicas load the memories
+ * Permanently removes memories of a scope with their history, as many as one transaction may remove. Replicas load the memories
  * of the person again, because they cannot read which rows are gone.
  * @param changeNo the number of the change, whose transaction holds the lock of the person
  */

@@ -22,7 +22,7 @@ const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
   TAG_RESOLVE_FAILED: 'the tag is not known: remove it, or quote a text that begins with !',
   BAD_ALIAS: 'an alias or anchor has no valid name: quote a text that begins with * or &',
   BAD_SCALAR_START: 'a text cannot begin with @ or `: quote it',
-  BAD_DQ_ESCAPE: 'a backslash within double quotes begins no escape that is known: use single quotes',
+  BAD_DQ_ESCAPE: 'a backslash within double quotes begins an unknown escape: use single quotes',
   RESOURCE_EXHAUSTION: 'the document is nested too deeply',
 };
 

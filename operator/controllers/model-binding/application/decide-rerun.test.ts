@@ -24,7 +24,7 @@ describe('a pinned workload that no longer runs', () => {
     expect(kindOf(decide(at(factsOf(1), { policy })))).toBe('write_route');
   });
 
-  test('a pinned workload that cannot start reports why and does not block a new application', () => {
+  test('a pinned workload that cannot start reports the reason and does not block a new application', () => {
     const refusal = { judgement: { kind: 'refused', reason: 'bundle_invalid', message: 'm' } } as const;
     expect(settlementOf(at(factsOf(1, refusal), { replicas: [replicaOf('a')] }))).toMatchObject({
       result: { kind: 'applied' },
