@@ -6,6 +6,7 @@ import {
   auditEntrySchema,
   auditPageSchema,
 } from '#contracts/audit';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { CliError } from '../errors/cli-error.ts';
 import { type ManagementConnection, sendRequest } from '../management/send-request.ts';
 
@@ -50,16 +51,8 @@ export function readExport(file: string): readonly AuditEntry[] {
   }
   const lines = text.split('\n').filter((line) => line !== '');
   return lines.map((line, at) => {
-    const entry = auditEntrySchema.safeParse(jsonOf(line));
+    const entry = auditEntrySchema.safeParse(jsonOrUndefined(line));
     if (entry.success) return entry.data;
     throw new CliError('usage', `${file}: line ${at + 1} is no entry of the audit log.`);
   });
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

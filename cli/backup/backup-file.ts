@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fieldProblems, readShape } from '#contracts/read-shape';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { apiVersion } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 import { schemaOf } from '#resources/schemas';
@@ -65,7 +66,7 @@ export function readBackup(path: string, bytes: Buffer): Backup {
 }
 
 function readHeader(path: string, line: string): z.infer<typeof headerSchema> {
-  const read = headerSchema.safeParse(parseJson(`${line}]}`));
+  const read = headerSchema.safeParse(jsonOrUndefined(`${line}]}`));
   if (read.success) return read.data;
   throw new CliError('usage', `${path} is not a backup of this version: give the file that the command backup wrote.`);
 }
@@ -75,7 +76,7 @@ type ParsedObject =
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
 function readObject(line: string): ParsedObject {
-  const value = parseJson(line.replace(/,$/, '')) as Partial<Resource> | undefined;
+  const value = jsonOrUndefined(line.replace(/,$/, '')) as Partial<Resource> | undefined;
   const kind = backupKinds.find((one) => one.kind === value?.kind && value.apiVersion === apiVersion);
   if (kind === undefined) return { kind: 'problems', problems: ['this is not an object of a backup'] };
   const read = readShape(schemaOf(kind), value);
@@ -95,12 +96,4 @@ function linesOf(bytes: Buffer): readonly string[] {
     from = to + 1;
   }
   return lines;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

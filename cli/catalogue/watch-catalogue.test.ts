@@ -1,29 +1,12 @@
 import { expect, test } from 'vitest';
-import type { AgentRecord } from '#contracts/catalogue';
 import { type Script, startScriptedHttp } from '#kit/testing/scripted-http';
+import { agentRecord } from '../testing/agent-record.ts';
 import { createCatalogueClient } from './catalogue-client.ts';
 import { changedLines, watchCatalogue } from './watch-catalogue.ts';
 
-const record = (agentId: string, change: Partial<AgentRecord> = {}): readonly [string, AgentRecord] => [
-  agentId,
-  {
-    agentId,
-    versionId: 'v1',
-    name: `Agent ${agentId}`,
-    description: '',
-    owner: { ownerType: 'user', ownerIssuer: 'https://people.example', ownerSubject: 'olga' },
-    workspace: 'support',
-    state: 'active',
-    protocol: 'a2a',
-    implementationType: 'low-code',
-    skills: [],
-    ...change,
-  },
-];
-
 test('a watch prints one line for each agent that appears, changes or disappears, and none for the others', () => {
-  const before = new Map([record('a'), record('b'), record('c')]);
-  const now = new Map([record('b'), record('c', { versionId: 'v2' }), record('d')]);
+  const before = new Map([agentRecord('a'), agentRecord('b'), agentRecord('c')]);
+  const now = new Map([agentRecord('b'), agentRecord('c', { versionId: 'v2' }), agentRecord('d')]);
   expect(changedLines(before, now)).toEqual(['- a Agent a', '+ d Agent d', '~ c Agent c']);
   expect(changedLines(now, now)).toEqual([]);
 });
@@ -31,7 +14,7 @@ test('a watch prints one line for each agent that appears, changes or disappears
 const [first, second] = ['01890a5d-ac96-774b-bcce-b302099a8077', '01890a5d-ac96-774b-bcce-b302099a8078'] as const;
 const page = (ids: readonly string[], nextCursor: string | null = null): Answer => [
   200,
-  { items: ids.map((id) => record(id)[1]), nextCursor },
+  { items: ids.map((id) => agentRecord(id)[1]), nextCursor },
 ];
 const refusal = (status: number, code: string): Answer => [
   status,

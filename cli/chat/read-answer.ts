@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventData } from '#kit/http/event-data';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 
 /** Why an answer is incomplete. `guardrail_…` comes from the guardrail, the rest from the provider or the gateway. */
 export type AnswerFault = {
@@ -33,7 +34,7 @@ const completionSchema = z.looseObject({
 
 /** Reads a buffered answer or an error response. */
 export function readBuffered(status: number, body: string): ChatReply {
-  const value = parse(body);
+  const value = jsonOrUndefined(body);
   if (status !== 200) return { text: '', fault: faultOf(value) ?? unreadable(`status ${status}`) };
   const read = completionSchema.safeParse(value);
   if (!read.success) return { text: '', fault: unreadable('an answer that is not a chat completion') };
@@ -50,7 +51,7 @@ export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (text
   try {
     for await (const data of eventData(bytes)) {
       if (data === '[DONE]') return { text, fault: undefined };
-      const value = parse(data);
+      const value = jsonOrUndefined(data);
       const fault = faultOf(value);
       if (fault !== undefined) return { text, fault };
       const chunk = chunkSchema.safeParse(value);
@@ -93,12 +94,4 @@ function faultOf(value: unknown): AnswerFault | undefined {
 
 function unreadable(what: string): AnswerFault {
   return { kind: 'upstream_error', message: `the gateway sent ${what}` };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readBounded } from '#kit/http/read-bounded';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { patientFetch } from './patient-fetch.ts';
 
 /** A JSON request to an API. */
@@ -51,7 +52,7 @@ export async function exchangeJson(
     ok,
     status,
     headers: answered,
-    json: bytes === undefined ? undefined : parse(bytes),
+    json: bytes === undefined ? undefined : jsonOrUndefined(bytes),
     isTooLarge: bytes === undefined,
   };
 }
@@ -70,13 +71,5 @@ export async function repeatUntilAnswered<T>(
       if (!isRetryable(error) || performance.now() + pauseMs >= end) throw error;
     }
     await pause(pauseMs);
-  }
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type CallerOptions, callerIdentity, defaultTenant, readCallerName } from '../http/caller-options.ts';
-import { type ServiceOptions, serviceOrigin, withServiceOptions } from '../http/service-options.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
+import { type ServiceOptions, serviceOrigin, withServiceOptions } from '../services/service-options.ts';
 import { createMemoryClient, type MemoryClient } from './memory-client.ts';
 
 /** Address of the memory service, and the person whose memories are meant. */

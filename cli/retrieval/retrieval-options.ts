@@ -6,8 +6,8 @@ import {
   readCallerName,
   readCallerNames,
 } from '../http/caller-options.ts';
-import { type ServiceOptions, serviceOrigin, withServiceOptions } from '../http/service-options.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
+import { type ServiceOptions, serviceOrigin, withServiceOptions } from '../services/service-options.ts';
 import { createRetrievalClient, type RetrievalClient } from './retrieval-client.ts';
 
 /** Address of the retrieval service, and the person who calls it. */

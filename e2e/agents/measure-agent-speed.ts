@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http';
 import { agentId } from '../../dataplane/gateway/agents/testing/start-agent-plane.ts';
+import { median } from '../support/median.ts';
 import { startProcess } from '../support/start-process.ts';
 
 type Options = {
@@ -88,8 +89,4 @@ export async function measureAgentSpeed({ rounds, calls, events, say }: Options)
     );
   }
   return { added: { gateway: median(added.gateway), relay: median(added.relay) }, perEvent: median(ratios) };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -1,3 +1,4 @@
+import { median } from '../support/median.ts';
 import { cpuMicroseconds, type Load } from './load.ts';
 import type { LoadResult } from './load-client.ts';
 
@@ -91,9 +92,4 @@ function compare(name: string, own: readonly Window[], base: readonly Window[]):
     ratio: { throughput: median(throughput), cpu: median(ratios('cpuMicroseconds')), p99: median(ratios('p99')) },
     spread: [Math.min(...throughput), Math.max(...throughput)],
   };
-}
-
-/** The middle value; of an even number the upper one of the two. */
-export function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }

@@ -5,8 +5,8 @@ import type { Bundle } from '#contracts/bundle';
 import { canonicalBytes } from '#contracts/canonical';
 import { processMemory } from '#kit/testing/process-table';
 import { bundle, policy, section, stopList } from '../../runtime/testing/build-bundle.ts';
+import { median } from '../support/median.ts';
 import { startTestRuntime } from '../support/start-test-runtime.ts';
-import { median } from './pairs.ts';
 import { termsOf } from './policies.ts';
 
 /** The largest bundle file that a runtime loads. */

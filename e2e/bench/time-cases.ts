@@ -1,5 +1,5 @@
+import { median } from '../support/median.ts';
 import type { Case } from './engine-cases.ts';
-import { median } from './pairs.ts';
 
 export type Timed = {
   readonly group: string;

@@ -2,6 +2,7 @@ import { hasProcessTable } from '#kit/testing/process-table';
 import { openAgentWorld, slowestAnswerMs } from '../agent-kills/agent-world.ts';
 import { type ClientEnd, followRun } from '../agent-kills/follow-run.ts';
 import type { Figure } from '../support/figure.ts';
+import { median } from '../support/median.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 const bounds = { againMs: 5_000 } as const;
@@ -58,8 +59,4 @@ async function servesAgain(world: Awaited<ReturnType<typeof openAgentWorld>>, pr
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   throw new Error('the version does not serve again within 60 s');
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { digestOf } from '#contracts/canonical';
 import { hasProcessTable, processMemory } from '#kit/testing/process-table';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { median } from '../support/median.ts';
 import type { RunningProcess } from '../support/start-process.ts';
 import { startTestRuntime } from '../support/start-test-runtime.ts';
 import { fuzzBundle, token } from './fuzz-bundle.ts';
@@ -80,8 +81,4 @@ export async function hasCrashed(runtime: RunningProcess): Promise<boolean> {
     ({ status }) => status !== 200,
     () => true,
   );
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }

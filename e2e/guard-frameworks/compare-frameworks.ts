@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { createBenchJudge } from '../bench/judge.ts';
-import { median } from '../bench/pairs.ts';
 import { benchBundle, denyMark, expressionsOf, maskMark, termsOf } from '../bench/policies.ts';
 import { proseOf, requestBody } from '../bench/texts.ts';
+import { median } from '../support/median.ts';
 import { openPythonLines } from '../support/python-lines.ts';
 
 /** Whether a text has a match of a pattern, of a term, or of no rule. */

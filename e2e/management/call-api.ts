@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import type { OperationResource } from '#contracts/management';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { until } from '#kit/testing/until';
 
 /** An answer of the API. */
@@ -41,20 +42,12 @@ export function callUrl(url: string, options: CallOptions & { readonly token: st
       incoming.on('error', reject);
       incoming.on('end', () => {
         const text = Buffer.concat(pieces).toString('utf8');
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parsed(text) });
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: jsonOrUndefined(text) });
       });
     });
     call.on('error', reject);
     call.end(bytes);
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A command to a process that authorizes every request. */

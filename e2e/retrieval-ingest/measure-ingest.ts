@@ -4,6 +4,7 @@ import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
 import { missingPostgres, startTestServer } from '#sql/testing/test-server';
 import { openIngest } from '../../dataplane/retrieval/ingest/testing/open-ingest.ts';
 import { readCorpus } from '../retrieval-speed/chunks.ts';
+import { median } from '../support/median.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 type IngestReport = {
@@ -76,8 +77,4 @@ async function countChunks({ sql }: Parameters<typeof openIngest>[0], collection
   const [row] = await sql<{ chunks: number }[]>`
     select chunk_count::int as chunks from retrieval.collections where collection_id = ${collectionId}`;
   return row?.chunks ?? 0;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { canonicalBytes, sha256Hex } from '#contracts/canonical';
-import { headerValues } from '#kit/http/raw-headers';
+import { hasJsonType, headerValues } from '#kit/http/raw-headers';
 import { declaredLength, readBody } from '#kit/http/read-body';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 
@@ -24,7 +24,7 @@ export async function receiveJson(
 ): Promise<JsonBody | BodyFault> {
   const { rawHeaders } = incoming;
   if (limits.isOptional && hasNoBody(rawHeaders)) return bodyOf({});
-  if (!isJson(headerValues(rawHeaders, 'content-type'))) return 'unsupportedMediaType';
+  if (!hasJsonType(rawHeaders)) return 'unsupportedMediaType';
   if (headerValues(rawHeaders, 'content-encoding').length > 0) return 'unsupportedMediaType';
   const limit = limits.bodyBytes;
   if ((declaredLength(rawHeaders) ?? 0) > limit) return 'bodyTooLarge';
@@ -60,10 +60,4 @@ function parse(bytes: Buffer): JsonValue | undefined {
     if (error instanceof JsonError) return undefined;
     throw error;
   }
-}
-
-function isJson(contentTypes: readonly string[]): boolean {
-  const [value, ...more] = contentTypes;
-  if (value === undefined || more.length > 0) return false;
-  return /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(value.trim());
 }

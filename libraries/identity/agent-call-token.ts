@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '#kit/time/clock';
 import {
+  agentAudience,
   type DelegatedMember,
   type GatewayKey,
   type GatewayTokenRefusal,
@@ -20,11 +21,6 @@ import { isSecond } from './validate-claims.ts';
 const kind = { typ: 'portcullis-agent-call+jwt', longestSeconds: gatewayTokenLimits.workloadSeconds } as const;
 /** The route of the called agent selects the version, so that the token names none. */
 const versionId = 'served';
-
-/** The audience of the calls of one agent by other agents. */
-function agentAudience(agentId: string): string {
-  return `urn:portcullis:agent:${encodeURIComponent(agentId)}`;
-}
 
 /** A call of one agent by another one. `actors` begins with the caller, `agentId` is the called agent. */
 type AgentCallClaims = Omit<DelegatedMember, 'versionId'> & {

@@ -3,18 +3,13 @@ import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { FileReference, FileRefusal, FileUse } from '#contracts/file-reference';
 import { type Clock, systemClock } from '#kit/time/clock';
-import { isSubject, openGatewayToken } from './gateway-token.ts';
+import { agentAudience, isSubject, openGatewayToken } from './gateway-token.ts';
 import type { Subject } from './identity.ts';
 import { type KeyPlace, openKeyCache } from './key-cache.ts';
 import type { KeysError } from './public-keys.ts';
 import { isSecond } from './validate-claims.ts';
 
 const kind = { typ: 'portcullis-file+jwt', longestSeconds: 86_400 } as const;
-
-/** The recipient of a capability: one agent, in each of its versions. */
-function agentAudience(agentId: string): string {
-  return `urn:portcullis:agent:${encodeURIComponent(agentId)}`;
-}
 
 const name = z.string().min(1).max(255);
 const subjectSchema = z.strictObject({ issuer: name, subject: name });

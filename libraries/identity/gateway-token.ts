@@ -8,6 +8,11 @@ import { kidOf, own, readToken } from './read-token.ts';
 import { actorsOf, type Claims, isName, isSecond, timeFault } from './validate-claims.ts';
 import { signatureFault } from './verify-signature.ts';
 
+/** The audience of one agent, in each of its versions: of calls by other agents, and of file capabilities. */
+export function agentAudience(agentId: string): string {
+  return `urn:portcullis:agent:${encodeURIComponent(agentId)}`;
+}
+
 /** Limits of the tokens that the gateway signs for agents. */
 export const gatewayTokenLimits = {
   /** Longest life of a workload token, seconds. */

@@ -2,6 +2,7 @@ import { Agent } from 'undici';
 import { z } from 'zod';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { TokenFile } from '#kit/http/token-file';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { createBackoff } from '#kit/time/backoff';
 import { ModelsError } from './models-error.ts';
 import type { ModelCall } from './ports.ts';
@@ -100,7 +101,7 @@ async function attemptOf(
     });
     const bytes = await readAtMost(answer.body, maxAnswerBytes);
     if (bytes === undefined) return { kind: 'final', error: new ModelsError('invalid', 'the answer is too large') };
-    return judge(answer.statusCode, answer.headers, parsed(bytes));
+    return judge(answer.statusCode, answer.headers, jsonOrUndefined(bytes));
   } catch {
     // The caller distinguishes an abort from a lost connection by its signals.
     return { kind: 'again', retryAfterMs: undefined };
@@ -146,12 +147,4 @@ async function readAtMost(body: AsyncIterable<Buffer>, limit: number): Promise<B
     parts.push(part);
   }
   return Buffer.concat(parts, length);
-}
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

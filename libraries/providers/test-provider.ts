@@ -6,6 +6,7 @@ import { type ProviderTestStep, providerTestSteps } from '#contracts/provider-te
 import { type ApprovedProvider, detectorAnswerSchema } from '#contracts/providers';
 import { connectionFault } from '#kit/http/connection-fault';
 import { readBounded } from '#kit/http/read-bounded';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { checkConnection } from './check-connection.ts';
 import { type CredentialReading, readCredentialFile } from './credential-cause.ts';
 
@@ -113,22 +114,13 @@ async function callOnce(
     });
     if (answer.statusCode === 200) {
       const bytes = await readBounded(answer.body, provider.kind === 'model' ? modelListBytes : decisionBytes);
-      return { ok: true, value: bytes === undefined ? undefined : parsed(bytes) };
+      return { ok: true, value: bytes === undefined ? undefined : jsonOrUndefined(bytes) };
     }
     answer.body.on('error', () => undefined).destroy();
     return { ok: false, failure: statusFailure(answer.statusCode, provider) };
   } catch (error) {
     const cause = connectionFault(error);
     return { ok: false, failure: { cause, message: connectionSentence(cause, new URL(provider.endpoint)) } };
-  }
-}
-
-/** Undefined for a body that is not JSON. */
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
   }
 }
 

@@ -2,6 +2,7 @@ import { type AssembledBundle, assembleBundle } from '#contracts/assemble-bundle
 import type { Bundle, BundleLimits } from '#contracts/bundle';
 import { type Definition, definitionSchema } from '#contracts/policy';
 import type { ApprovedProvider } from '#contracts/providers';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
 
 export type BuiltBundle = {
@@ -51,15 +52,7 @@ const read = new WeakMap<PolicyRevisionSpec, { readonly definition: Definition |
 function definitionIn(revision: PolicyRevisionSpec): Definition | undefined {
   const known = read.get(revision);
   if (known !== undefined) return known.definition;
-  const definition = definitionSchema.safeParse(parseJson(revision.definition)).data;
+  const definition = definitionSchema.safeParse(jsonOrUndefined(revision.definition)).data;
   read.set(revision, { definition });
   return definition;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -5,6 +5,7 @@ import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema, maxVerdictBytes }
 import { providerOf, rulesInOrder } from '#contracts/policy';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import { openTokenFile, TokenFileError } from '#kit/http/token-file';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { runChild } from '#kit/process/run-child';
 import { BrokenError } from '../reconcile/outcome.ts';
 import type { BundleCheck, BundleCheckResult, Judge, ValidationResult } from './ports.ts';
@@ -54,7 +55,7 @@ export function createJudge(options: JudgeOptions): Judge {
         throw new BrokenError('JudgeUnavailable', 'the validation of the bundle was killed by the system');
       if (ended.code !== 0)
         throw new BrokenError('JudgeUnavailable', 'the validation of the bundle ended with an error');
-      const verdict = judgeVerdictSchema.safeParse(parseJson(ended.stdout));
+      const verdict = judgeVerdictSchema.safeParse(jsonOrUndefined(ended.stdout));
       return verdict.success ? verdict.data : 'invalid';
     } finally {
       release();
@@ -165,12 +166,4 @@ function sentenceOf(problem: PlacedMessage): string {
 
 function refused(message: string): ValidationResult {
   return { kind: 'refused', reason: 'bundle_invalid', message };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

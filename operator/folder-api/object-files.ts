@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256Hex } from '#contracts/canonical';
 import { removeFile, writeAtomic } from '#kit/files/write-atomic';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { isStoredObject } from '#kube/client/decode-object';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
@@ -77,7 +78,7 @@ function loadKind(directory: string, kind: Kind): readonly StoredObject[] {
 
 function loadObject(path: string, file: string, kind: Kind): StoredObject {
   const bytes = readFileSync(path);
-  const object = parse(bytes);
+  const object = jsonOrUndefined(bytes);
   if (!isStoredObject<Resource>(object, kind) || fileNameOf(object.metadata.name) !== file || !hasVersion(object)) {
     throw new StoreError('unreadable_object', `${path} is not a stored ${kind.kind}: restore it or move it away`);
   }
@@ -93,7 +94,7 @@ function loadVersions(directory: string): number {
   const path = join(directory, versionsFile);
   const bytes = readIfPresent(path);
   if (bytes === undefined) return 0;
-  const reserved = (parse(bytes) as { reservedThrough?: unknown } | undefined)?.reservedThrough;
+  const reserved = (jsonOrUndefined(bytes) as { reservedThrough?: unknown } | undefined)?.reservedThrough;
   if (typeof reserved === 'number' && Number.isSafeInteger(reserved)) return reserved;
   throw new StoreError('unreadable_versions', `${path} does not contain the newest resource version: restore it`);
 }
@@ -104,13 +105,5 @@ function readIfPresent(path: string): Buffer | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
   }
 }

@@ -6,21 +6,14 @@ import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import { apiVersion, kinds } from '#resources/kinds';
 import { verifies } from '../../e2e/support/verifies.ts';
+import { bareAgentSettings } from '../testing/bare-agent-settings.ts';
 import { startFakeReplica } from '../testing/fake-replica.ts';
 import { createRightsInMemory } from '../testing/rights-in-memory.ts';
 import { startTestOperator, waitFor } from '../testing/start-test-operator.ts';
 
 const sample = join(import.meta.dirname, '..', '..', 'crds', 'samples', 'valid', 'agent-version-small.yaml');
 const version = parse(readFileSync(sample, 'utf8')) as AgentVersion;
-const agents = {
-  publicUrl: new URL('https://agents.example/base'),
-  gateway: undefined,
-  retrieval: undefined,
-  memory: undefined,
-  filesIssuer: undefined,
-  traces: undefined,
-  modelGateway: undefined,
-};
+const agents = bareAgentSettings;
 
 /** The sample with a mode that this release lacks. */
 function withTasks(): AgentVersion['spec'] {

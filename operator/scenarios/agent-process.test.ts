@@ -5,19 +5,12 @@ import { parse } from 'yaml';
 import { until } from '#kit/testing/until';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
+import { bareAgentSettings } from '../testing/bare-agent-settings.ts';
 import { startTestOperator, waitFor } from '../testing/start-test-operator.ts';
 
 const sample = join(import.meta.dirname, '..', '..', 'crds', 'samples', 'valid', 'agent-version-small.yaml');
 const { apiVersion, kind, spec } = parse(readFileSync(sample, 'utf8')) as AgentVersion;
-const agents = {
-  publicUrl: new URL('https://agents.example/base'),
-  gateway: undefined,
-  retrieval: undefined,
-  memory: undefined,
-  filesIssuer: undefined,
-  traces: undefined,
-  modelGateway: undefined,
-};
+const agents = bareAgentSettings;
 
 test('a version runs in a process, is ready with a verified card, survives a restart of the operator, and ends', async () => {
   await using platform = await startTestOperator({ config: { agents } });

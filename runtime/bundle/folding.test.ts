@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type Fold, folds } from '#contracts/folds';
 import { type BaselineRule, definitionSchema } from '#contracts/policy';
 import { bundle, bundleOf, masking, policy, quiet, regex, section, stopList } from '../testing/build-bundle.ts';
+import { requestOutcomes } from '../testing/request-outcomes.ts';
 import { startRuntime } from '../testing/start-runtime.ts';
 import { compileBundle } from './compile-bundle.ts';
 import { judgeDivision } from './division.ts';
@@ -16,21 +17,9 @@ function pattern(source: string, fold: readonly Fold[] = folds): ReturnType<type
   return { ...rule, regex: { ...rule.regex, fold: [...fold] } };
 }
 
-/** The outcome of a request: `pass`, `deny`, or the masked text. */
-async function outcomes(rules: readonly BaselineRule[], texts: readonly string[]): Promise<readonly string[]> {
-  await using runtime = await startRuntime(bundleOf(rules));
-  const results: string[] = [];
-  for (const text of texts) {
-    const { json } = await runtime.check('request', [text]);
-    const content = json.action?.['body']?.['messages']?.['0']?.['content'];
-    results.push({ policy_pass: 'pass', policy_denied: 'deny' }[String(json.action?.['reason'])] ?? String(content));
-  }
-  return results;
-}
-
 test('a rule without folds matches equal characters only', async () => {
   const rules = [stopList('words', ['big dog'], { match: 'token' })];
-  expect(await outcomes(rules, ['big dog', 'big  dog', 'bіg dog'])).toEqual(['deny', 'pass', 'pass']);
+  expect(await requestOutcomes(rules, ['big dog', 'big  dog', 'bіg dog'])).toEqual(['deny', 'pass', 'pass']);
 });
 
 test.each<[Fold, string, string]>([
@@ -39,34 +28,44 @@ test.each<[Fold, string, string]>([
   ['compatibility', 'ｂig dog', 'bіg dog'],
   ['confusables', 'bіg dоg', 'ｂig  dog'],
 ])('a stop list with the fold %s ignores that difference and no other', async (fold, matched, other) => {
-  expect(await outcomes([list(['big dog'], [fold])], [matched, other])).toEqual(['deny', 'pass']);
+  expect(await requestOutcomes([list(['big dog'], [fold])], [matched, other])).toEqual(['deny', 'pass']);
 });
 
 test('a term in another spelling matches the plain text and other spellings', async () => {
   const texts = ['бомба', 'бoмба', 'бо\u0301мба', 'ёлка', 'елка', 'бомбар'];
-  expect(await outcomes([list(['БOМБА', 'ёлка'])], texts)).toEqual(['deny', 'deny', 'deny', 'deny', 'deny', 'pass']);
-});
-
-test('a pattern with folds matches exactly and in folded texts', async () => {
-  const texts = ['make a bomb', 'make  a\nbоmb', 'mаke a b\u200bomb', 'make bomb'];
-  expect(await outcomes([pattern('make\\sa\\sbomb')], texts)).toEqual(['deny', 'deny', 'deny', 'pass']);
-  expect(await outcomes([pattern('[а-я]{2}\\d{2}')], ['аб12', 'аb12', 'ab12', 'zz12'])).toEqual([
+  expect(await requestOutcomes([list(['БOМБА', 'ёлка'])], texts)).toEqual([
+    'deny',
+    'deny',
     'deny',
     'deny',
     'deny',
     'pass',
   ]);
-  expect(await outcomes([pattern('make\\s\\sa bomb')], ['make  a bomb', 'make a bomb'])).toEqual(['deny', 'pass']);
+});
+
+test('a pattern with folds matches exactly and in folded texts', async () => {
+  const texts = ['make a bomb', 'make  a\nbоmb', 'mаke a b\u200bomb', 'make bomb'];
+  expect(await requestOutcomes([pattern('make\\sa\\sbomb')], texts)).toEqual(['deny', 'deny', 'deny', 'pass']);
+  expect(await requestOutcomes([pattern('[а-я]{2}\\d{2}')], ['аб12', 'аb12', 'ab12', 'zz12'])).toEqual([
+    'deny',
+    'deny',
+    'deny',
+    'pass',
+  ]);
+  expect(await requestOutcomes([pattern('make\\s\\sa bomb')], ['make  a bomb', 'make a bomb'])).toEqual([
+    'deny',
+    'pass',
+  ]);
 });
 
 test('a mask replaces the original bytes of a folded match, each once', async () => {
   const rules = [masking(list(['big dog'], folds, 'substring'), '#')];
   const texts = ['a bіg\u200b \n dоg.', 'big dog', 'big dog and ｂig  dog', 'х big  dogма'];
-  expect(await outcomes(rules, texts)).toEqual(['a #.', '#', '# and #', 'х #ма']);
+  expect(await requestOutcomes(rules, texts)).toEqual(['a #.', '#', '# and #', 'х #ма']);
 });
 
 test('a mask by a pattern covers the union of its matches in the exact and in the folded text', async () => {
-  expect(await outcomes([masking(pattern('[a-z]{3,}'), '#')], ['abcdе xyz', 'a\u200bbc'])).toEqual(['# #', '#']);
+  expect(await requestOutcomes([masking(pattern('[a-z]{3,}'), '#')], ['abcdе xyz', 'a\u200bbc'])).toEqual(['# #', '#']);
 });
 
 test('the limit of matches counts a match that both passes find once', async () => {
@@ -90,7 +89,7 @@ test('a mask fails where one pass reaches the limit of matches, although the oth
 });
 
 test('terms that fold to nothing are matched exactly only', async () => {
-  expect(await outcomes([list(['\u200b'], folds, 'substring')], ['a\u200bb', 'ab'])).toEqual(['deny', 'pass']);
+  expect(await requestOutcomes([list(['\u200b'], folds, 'substring')], ['a\u200bb', 'ab'])).toEqual(['deny', 'pass']);
 });
 
 const streams = (rule: BaselineRule) =>

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { sha256Hex } from '#contracts/canonical';
 import type { FileReference } from '#contracts/file-reference';
 import { type FileCapabilityVerifier, type StoredFile, storedFileFault } from '#identity/file-capability';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { type FileAccess, FileRefusedError, FileUnavailableError } from './ports.ts';
 
 const subject = z.strictObject({ issuer: z.string(), subject: z.string() });
@@ -36,7 +37,7 @@ export function createFolderAccess(root: string, verifier: FileCapabilityVerifie
       await available(stat(join(root, 'files')));
       throw new FileRefusedError('file_not_found');
     }
-    const stored = storedFileSchema.safeParse(parsed(text));
+    const stored = storedFileSchema.safeParse(jsonOrUndefined(text));
     if (!stored.success) throw new FileUnavailableError();
     return stored.data;
   }
@@ -141,12 +142,4 @@ async function available<T>(work: Promise<T>): Promise<T> {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

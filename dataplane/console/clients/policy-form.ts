@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { limits } from '#contracts/limits';
 import { regexEngine } from '#contracts/local-rules';
 import { type BaselineRule, definitionSchema, type Rule, type Section } from '#contracts/policy';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { writePolicySource } from './policy-source.ts';
 
 /** Where the rules of a form run; a shared rule runs in both stages. */
@@ -107,7 +108,7 @@ export function writePolicyForm(form: PolicyForm): string {
     ...(shared.length === 0 ? {} : { shared }),
     request: sectionOf(form, 'request', form.requestDeadlineMs),
     response: sectionOf(form, 'response', form.responseDeadlineMs),
-    providers: jsonOf(providers) ?? [],
+    providers: jsonOrUndefined(providers) ?? [],
   };
   return writePolicySource({ name, description, definition });
 }
@@ -154,7 +155,7 @@ function sectionOf({ rules }: PolicyForm, name: FormSection, deadlineMs: string)
 
 function ruleOf(rule: RuleFields): object {
   const { id, kind, timeoutMs, action: type, replacement, text, match, caseSensitive } = rule;
-  const rest = restSchema.safeParse(jsonOf(rule.rest));
+  const rest = restSchema.safeParse(jsonOrUndefined(rule.rest));
   const { action: kept, own } = rest.success ? rest.data : { action: {}, own: {} };
   const action = type === 'mask' ? { type, replacement, ...kept } : { type };
   const head = { id, kind, timeoutMs: numberOf(timeoutMs), action };
@@ -181,14 +182,6 @@ function numberOf(text: string): number | string {
 function yamlOf(text: string): unknown {
   try {
     return parse(text, { maxAliasCount: 0 });
-  } catch {
-    return undefined;
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
   } catch {
     return undefined;
   }

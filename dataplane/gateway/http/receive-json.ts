@@ -1,4 +1,4 @@
-import { headerValues } from '#kit/http/raw-headers';
+import { hasJsonType, headerValues } from '#kit/http/raw-headers';
 import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
 import type { ClientErrorCode } from '../relay/client-error.ts';
 import type { RequestContext } from './request-context.ts';
@@ -23,7 +23,7 @@ export async function receiveRequestJson(context: RequestContext): Promise<Recei
     drainRefused(incoming, outgoing);
     return { ok: false, code };
   };
-  if (!isJson(headerValues(incoming.rawHeaders, 'content-type'))) return refuse('unsupported_media');
+  if (!hasJsonType(incoming.rawHeaders)) return refuse('unsupported_media');
   if (headerValues(incoming.rawHeaders, 'content-encoding').length > 0) return refuse('unsupported_media');
   if ((declaredLength(incoming.rawHeaders) ?? 0) > maxRequestBytes) return refuse('body_too_large');
   const hold = (bytes: number): boolean | Promise<boolean> => context.bytes.take(bytes);
@@ -35,10 +35,4 @@ export async function receiveRequestJson(context: RequestContext): Promise<Recei
   if (body.fault === 'aborted') return refuse('request_timeout');
   life.interrupt('client_gone');
   throw life.signal.reason;
-}
-
-function isJson(contentTypes: readonly string[]): boolean {
-  const [value, ...more] = contentTypes;
-  if (value === undefined || more.length > 0) return false;
-  return /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(value.trim());
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { utf8JsonOrUndefined } from '#kit/json/json-or-undefined';
 
 const score = { index: z.int().min(0), relevance_score: z.number() };
 const withoutText = z.strictObject({ ...score, document: z.null().optional() });
@@ -15,13 +16,5 @@ const guardedShape = answerShape.extend({ results: z.array(withoutText) });
  * have nothing else, because no check would see the text of a document.
  */
 export function isRerankAnswer(bytes: Uint8Array, guarded: boolean): boolean {
-  return (guarded ? guardedShape : answerShape).safeParse(parse(bytes)).success;
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    return undefined;
-  }
+  return (guarded ? guardedShape : answerShape).safeParse(utf8JsonOrUndefined(bytes)).success;
 }

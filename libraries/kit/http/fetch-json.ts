@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from '../json/json-or-undefined.ts';
 import { readBounded } from './read-bounded.ts';
 
 /** The result of a request for JSON. `silent`: no complete response within the timeout and size. */
@@ -24,16 +25,8 @@ export async function fetchJson(url: string, options: FetchJsonOptions): Promise
     });
     const bytes = response.body === null ? Buffer.alloc(0) : await readBounded(response.body, maxBytes);
     if (bytes === undefined) return { kind: 'silent' };
-    return { kind: 'response', status: response.status, value: parsed(bytes.toString('utf8')) };
+    return { kind: 'response', status: response.status, value: jsonOrUndefined(bytes.toString('utf8')) };
   } catch {
     return { kind: 'silent' };
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -18,6 +18,13 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
   return values;
 }
 
+/** Whether the only Content-Type is JSON in UTF-8. */
+export function hasJsonType(rawHeaders: readonly string[]): boolean {
+  const [value, ...more] = headerValues(rawHeaders, 'content-type');
+  if (value === undefined || more.length > 0) return false;
+  return /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(value.trim());
+}
+
 /** A header that must appear exactly once with a non-blank value. */
 export function exactlyOnce(rawHeaders: readonly string[], name: string): OnceHeader {
   const [value, ...more] = headerValues(rawHeaders, name);

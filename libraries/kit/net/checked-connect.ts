@@ -1,9 +1,14 @@
+import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressRules } from './address-rules.ts';
 
 /** All addresses of a host name. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+
+/** By the resolver of the operating system. */
+export const resolveBySystem: ResolveHost = async (hostname) =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address);
 
 /** A host has an address that is not allowed. The message contains neither. */
 export class AddressRefusedError extends Error {
@@ -28,8 +33,12 @@ type ConnectOptions = {
  * refused address refuses the host, because another attempt could reach it.
  */
 export function checkedConnect({ resolve, mayConnect, timeoutMs, ca }: ConnectOptions): buildConnector.connector {
-  const lookup = lookupOf(resolve, mayConnect);
-  const connect = buildConnector({ timeout: timeoutMs, lookup, ...(ca === undefined ? {} : { ca }) } as never);
+  const checkedLookup = lookupOf(resolve, mayConnect);
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    lookup: checkedLookup,
+    ...(ca === undefined ? {} : { ca }),
+  } as never);
   return (options, callback) => {
     // A host that is an address is not resolved.
     const literal = options.hostname.replace(/^\[(.*)\]$/, '$1');

@@ -1,5 +1,6 @@
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { withTimeout } from '#kit/concurrency/abort';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import type { ClusterAccess, Credentials, Renewable } from './cluster-access.ts';
 import { KubeError } from './kube-error.ts';
 import { statusToError } from './status-object.ts';
@@ -204,7 +205,7 @@ async function authorizationOf(credentials: Credentials, signal: AbortSignal): P
 
 async function errorOf(answer: Dispatcher.ResponseData): Promise<KubeError> {
   const bytes = await readBounded(answer, maxErrorBytes);
-  return statusToError(answer.statusCode, tryParse(bytes), retryAfter(answer.headers['retry-after']));
+  return statusToError(answer.statusCode, jsonOrUndefined(bytes), retryAfter(answer.headers['retry-after']));
 }
 
 async function readBounded(answer: Dispatcher.ResponseData, limit: number): Promise<Buffer> {
@@ -219,17 +220,9 @@ async function readBounded(answer: Dispatcher.ResponseData, limit: number): Prom
 }
 
 function parseResponse(bytes: Buffer): unknown {
-  const value = tryParse(bytes);
+  const value = jsonOrUndefined(bytes);
   if (value === undefined) throw new KubeError('unavailable', 'the response of the API server is not JSON');
   return value;
-}
-
-function tryParse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Retry-After in whole seconds (RFC 9110, section 10.2.3); API servers do not send the date form. */

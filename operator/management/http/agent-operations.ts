@@ -4,13 +4,13 @@ import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { listManagedAgents, readManagedAgent, readManagedVersion } from '../agents/managed-agents.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { usualSuccess } from './operation-parts.ts';
 
 export const managedAgentOperationNames = ['listAgents', 'getAgent', 'getAgentFlow'] as const;
 type ManagedAgentOperation = (typeof managedAgentOperationNames)[number];
 
 const agentId = uuidParameter('agentId', 'The id of the agent.');
 const gates = ['identity', 'query', 'path'] as const;
-const readOf = (schema: string) => ({ status: 200, description: 'What was asked for.', schema, headers: [] }) as const;
 
 /** Routes outside of the contract: the declared and the served versions of an Agent, with reasons. They only read. */
 export const managedAgentOperations: readonly ApiOperation<
@@ -28,7 +28,7 @@ export const managedAgentOperations: readonly ApiOperation<
     description: 'Every agent that is declared, with its state and the first cause. A live read.',
     gates: ['identity', 'query'],
     parameters: [],
-    success: readOf('ManagedAgentList'),
+    success: usualSuccess('ManagedAgentList'),
     errors: [],
     obligations: [],
     run: async ({ service }) => success(await listManagedAgents(service.client, 'portcullis')),
@@ -42,7 +42,7 @@ export const managedAgentOperations: readonly ApiOperation<
     description: 'What is served and on trial, and the first cause with its remedy. A live read.',
     gates,
     parameters: [agentId],
-    success: readOf('ManagedAgent'),
+    success: usualSuccess('ManagedAgent'),
     errors: ['not_found'],
     obligations: [],
     run: getAgent,
@@ -56,7 +56,7 @@ export const managedAgentOperations: readonly ApiOperation<
     description: 'The source of the flow of a version that the agent names. A live read.',
     gates,
     parameters: [agentId, uuidParameter('versionId', 'The id of the version.')],
-    success: readOf('ManagedFlow'),
+    success: usualSuccess('ManagedFlow'),
     errors: ['not_found'],
     obligations: [],
     run: getAgentFlow,

@@ -6,6 +6,7 @@ import { type AuditAction, type AuditOutcome, auditActions, auditOutcomes } from
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { usualSuccess } from './operation-parts.ts';
 import { text, word } from './query-parameters.ts';
 
 export const auditOperationNames = ['listAudit', 'listAuditChains'] as const;
@@ -48,7 +49,6 @@ const filters: readonly AuditParameter[] = [
 ];
 
 const gates = ['identity', 'query'] as const;
-const readOf = (schema: string) => ({ status: 200, description: 'What was asked for.', schema, headers: [] }) as const;
 
 /** Routes outside of the contract: the audit log of the installation (docs/design/audit.md). */
 export const auditOperations: readonly ApiOperation<
@@ -88,7 +88,7 @@ export const auditOperations: readonly ApiOperation<
         fault: 'cursor_invalid',
       },
     ],
-    success: readOf('AuditPage'),
+    success: usualSuccess('AuditPage'),
     errors: ['cursor_invalid', 'records_unavailable'],
     obligations: [],
     run: listAudit,
@@ -103,7 +103,7 @@ export const auditOperations: readonly ApiOperation<
       'For each service its newest entry, and the last entry that retention removed. With them a client proves the chain.',
     gates,
     parameters: [],
-    success: readOf('AuditChains'),
+    success: usualSuccess('AuditChains'),
     errors: ['records_unavailable'],
     obligations: [],
     run: async ({ service }) => success({ items: await service.audit.chains() }),

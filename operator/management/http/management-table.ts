@@ -30,7 +30,7 @@ export const operationNames = [
   'replaceBinding',
   'getOperation',
 ] as const;
-export type ManagementOperation = (typeof operationNames)[number];
+type ManagementOperation = (typeof operationNames)[number];
 
 type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, ManagementOperation> & {
   readonly body?: SchemaName;

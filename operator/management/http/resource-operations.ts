@@ -4,6 +4,7 @@ import { isKubeError } from '#kube/client/kube-error';
 import { type Kind, kinds } from '#resources/kinds';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { usualSuccess } from './operation-parts.ts';
 
 export const resourceOperationNames = ['discoverResources', 'listResources', 'getResource'] as const;
 type ResourceOperation = (typeof resourceOperationNames)[number];
@@ -67,7 +68,6 @@ const page: readonly ResourceParameter[] = [
 ];
 
 const gates = ['identity', 'query', 'path'] as const;
-const readOf = (schema: string) => ({ status: 200, description: 'What was asked for.', schema, headers: [] }) as const;
 
 /**
  * Routes outside of the contract: policies, revisions and bindings as they are stored, by the names of the resources.
@@ -88,7 +88,7 @@ export const resourceOperations: readonly ApiOperation<
     description: 'The namespace whose resources this API reads, and the kinds that it shows.',
     gates,
     parameters: [],
-    success: readOf('ResourceKinds'),
+    success: usualSuccess('ResourceKinds'),
     errors: [],
     obligations: [],
     run: ({ service }) => success({ namespace: service.client.namespace, kinds: plurals }),
@@ -102,7 +102,7 @@ export const resourceOperations: readonly ApiOperation<
     description: 'Ordered by name; all pages show one point in time.',
     gates,
     parameters: [plural, ...page],
-    success: readOf('ResourceList'),
+    success: usualSuccess('ResourceList'),
     errors: ['not_found', 'cursor_invalid'],
     obligations: [],
     run: listResources,
@@ -116,7 +116,7 @@ export const resourceOperations: readonly ApiOperation<
     description: 'A live read of one policy, revision or binding.',
     gates,
     parameters: [plural, name],
-    success: readOf('Resource'),
+    success: usualSuccess('Resource'),
     errors: ['not_found', 'policy_not_found', 'revision_not_found', 'model_not_found'],
     obligations: [],
     run: getResource,

@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import { Agent, type Dispatcher } from 'undici';
 import { type FlowConnection, readConnectionsFile } from '#environment/connections-file';
 import { followFiles } from '#environment/follow-files';
@@ -6,7 +5,7 @@ import { ConfigError } from '#kit/env/config-error';
 import { openTokenFile, type TokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
 import { type AddressRules, createAddressRules, createNetworkRules } from '#kit/net/address-rules';
-import { checkedConnect, type ResolveHost } from '#kit/net/checked-connect';
+import { checkedConnect, type ResolveHost, resolveBySystem } from '#kit/net/checked-connect';
 import { ConnectionError } from './connection-error.ts';
 
 /** One connection as it is now. */
@@ -70,7 +69,7 @@ export async function openConnections(options: ConnectionsOptions): Promise<Flow
 
 function openOne(
   connection: FlowConnection,
-  { credentialFile, resolve = ofSystem }: Pick<ConnectionsOptions, 'credentialFile' | 'resolve'>,
+  { credentialFile, resolve = resolveBySystem }: Pick<ConnectionsOptions, 'credentialFile' | 'resolve'>,
 ): OpenConnection {
   const connect = checkedConnect({ resolve, mayConnect: rulesOf(connection), timeoutMs: connection.timeoutMs });
   // Without pipelining, connections are not reused: the next call resolves and checks again.
@@ -106,8 +105,4 @@ function openOne(
 /** Without TLS a connection reaches the allowed networks only, so that no credential crosses the open internet in clear. */
 function rulesOf({ url, allowedNetworks }: FlowConnection): AddressRules {
   return url.protocol === 'https:' ? createAddressRules(allowedNetworks) : createNetworkRules(allowedNetworks);
-}
-
-async function ofSystem(hostname: string): Promise<readonly string[]> {
-  return (await lookup(hostname, { all: true })).map(({ address }) => address);
 }

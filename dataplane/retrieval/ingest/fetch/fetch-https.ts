@@ -1,9 +1,8 @@
-import { lookup } from 'node:dns/promises';
 import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { AddressRules } from '#kit/net/address-rules';
-import { AddressRefusedError, checkedConnect, type ResolveHost } from '#kit/net/checked-connect';
+import { AddressRefusedError, checkedConnect, type ResolveHost, resolveBySystem } from '#kit/net/checked-connect';
 import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
 import type { FetchOptions } from '../ports.ts';
 import { checkHttpsAnswer, type HttpsAnswer } from './check-https-answer.ts';
@@ -27,7 +26,12 @@ const maxHeaderSize = 16_384;
  * Fetches presigned GETs. Each has its own connection, follows no redirect and sends nothing except the address:
  * no cookie, no credential, no name of this service.
  */
-export function createHttpsFetch({ mayConnect, timeoutMs = 60_000, resolve = ofSystem, ca }: HttpsOptions): HttpsFetch {
+export function createHttpsFetch({
+  mayConnect,
+  timeoutMs = 60_000,
+  resolve = resolveBySystem,
+  ca,
+}: HttpsOptions): HttpsFetch {
   const connect = checkedConnect({ resolve, mayConnect, timeoutMs, ...(ca === undefined ? {} : { ca }) });
   // Without pipelining, connections are not reused: the next fetch resolves and checks again.
   const agent = new Agent({ connect, pipelining: 0, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 });
@@ -86,8 +90,4 @@ async function read(answer: Answer, maxBytes: number): Promise<Uint8Array> {
   } finally {
     answer.body.destroy();
   }
-}
-
-async function ofSystem(hostname: string): Promise<readonly string[]> {
-  return (await lookup(hostname, { all: true })).map(({ address }) => address);
 }

@@ -10,6 +10,7 @@ import { retrievalErrorSchema } from '#contracts/retrieval';
 import { withTimeout } from '#kit/concurrency/abort';
 import { readBounded } from '#kit/http/read-bounded';
 import type { TokenFile } from '#kit/http/token-file';
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import type { AwayReason, CollectionPlace, EndOutcome, ManagedCollections, ServiceAway } from '../../ports.ts';
 
 type HttpCollectionsOptions = {
@@ -46,7 +47,7 @@ export function createHttpCollections(options: HttpCollectionsOptions): ManagedC
       });
       const bytes = response.body === null ? Buffer.alloc(0) : await readBounded(response.body, maxAnswerBytes);
       if (bytes === undefined) return away('invalid_answer');
-      return { kind: 'answer', status: response.status, value: parsed(bytes.toString('utf8')) };
+      return { kind: 'answer', status: response.status, value: jsonOrUndefined(bytes.toString('utf8')) };
     } catch {
       parent.throwIfAborted();
       return away('no_answer');
@@ -114,14 +115,6 @@ function conflictOf(value: unknown): ManagedConflict | undefined {
 function readToken(tokenFile: Pick<TokenFile, 'first'>): string | undefined {
   try {
     return tokenFile.first();
-  } catch {
-    return undefined;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -4,23 +4,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import type { ServedPin } from '../../ports.ts';
+import { samplePin } from '../../testing/sample-pin.ts';
 import { openServedFiles } from './served-files.ts';
 
-const pin: ServedPin = {
-  workload: 'g-1',
-  previous: [],
-  policyId: 'id',
-  policyRevision: '1',
-  contentProfile: 'p',
-  digest: 'd'.repeat(64),
-  token: '',
-  limits: {
-    maxBodyBytes: 8_192,
-    maxMessages: 8,
-    deadlineMs: { request: 100, response: 200 },
-    division: { allowed: true },
-  },
-};
+const pin = samplePin;
 const next: ServedPin = { ...pin, workload: 'g-2', previous: ['g-1'], policyRevision: '2' };
 
 async function open() {

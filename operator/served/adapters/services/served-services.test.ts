@@ -6,26 +6,13 @@ import { systemClock } from '#kit/time/clock';
 import { createClient } from '#kube/client/client';
 import { startFakeApiServer } from '#kube/testing/fake-api-server';
 import type { ServedPin } from '../../ports.ts';
+import { samplePin } from '../../testing/sample-pin.ts';
 import { makeServedConfigMap, makeServedService } from './resources/served-objects.ts';
 import { createServedServices } from './served-services.ts';
 
 const logger = createLogger({ service: 'test', level: 'error', destination: { write: () => undefined } });
 const entry = { name: 'text', policyRef: { name: 'guard', revision: 1 }, contentProfile: 'p', replicas: 1 };
-const pin: ServedPin = {
-  workload: 'g-1',
-  previous: [],
-  policyId: 'id',
-  policyRevision: '1',
-  contentProfile: 'p',
-  digest: 'd'.repeat(64),
-  token: '',
-  limits: {
-    maxBodyBytes: 8_192,
-    maxMessages: 8,
-    deadlineMs: { request: 100, response: 200 },
-    division: { allowed: true },
-  },
-};
+const pin = samplePin;
 const next: ServedPin = { ...pin, workload: 'g-2', previous: ['g-1'], policyRevision: '2' };
 const name = 'portcullis-served-text';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
+import { readCallerName } from '../http/caller-options.ts';
+import { originOf } from '../http/server-options.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
-import { readCallerName } from './caller-options.ts';
-import { originOf } from './server-options.ts';
 
 const titles = { retrieval: 'retrieval service', memory: 'memory service', catalogue: 'agent catalogue' } as const;
 type DataService = keyof typeof titles;
