@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { runTest } from '#flow/cases/run-test';
 import { drawFlow } from '#flow/drawing/draw-flow';
 import { loadManifest } from '#flow/loader/load-manifest';
-import { requiredThings } from '#flow/loader/required-things';
+import { flowRequirements } from '#flow/loader/flow-requirements';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { CliError } from '../errors/cli-error.ts';
 import { fileReason } from '../errors/file-fault.ts';
@@ -47,7 +47,7 @@ export function checkFlow(path: string, options: CheckFlowOptions): void {
     if (!load.ok) refuseFile(manifest, load.problems, options);
   }
   const { metadata } = flow.source;
-  const requires = requiredThings(flow);
+  const requires = flowRequirements(flow);
   const counted = cases === undefined ? {} : { tests: cases.length };
   const result = {
     name: metadata.name,

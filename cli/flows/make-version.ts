@@ -3,7 +3,7 @@ import type { PublishManifest } from '#flow/definition/manifest-schema';
 import { equalValues } from '#flow/expressions/equal-values';
 import { loadManifest } from '#flow/loader/load-manifest';
 import type { LoadedFlow } from '#flow/loader/loaded-flow';
-import { requiredThings } from '#flow/loader/required-things';
+import { flowRequirements } from '#flow/loader/flow-requirements';
 import type { SourceProblem } from '#flow/source/problem';
 import type { JsonValue } from '#kit/json/json-value';
 import { type AgentVersion, type AgentVersionSpec, requirementKinds } from '#resources/agent-version';
@@ -78,7 +78,7 @@ function withFactsOf(flow: LoadedFlow, text: string): string {
     isSame = false;
   }
   const named = written['requires'] ?? [];
-  const absent = requiredThings(flow).filter((thing) => {
+  const absent = flowRequirements(flow).filter((thing) => {
     return !Array.isArray(named) || !named.some((one) => equalValues(one, { ...thing }));
   });
   if (absent.length > 0 && Array.isArray(named)) {

@@ -22,7 +22,7 @@ import { type CallVerifier, createHeaderVerifier } from './identity/call-verifie
 import { createTokenVerifier } from './identity/workload-verifier.ts';
 import type { RunReader } from './monitoring/run-ring.ts';
 import { followPolicies } from './policies/follow-policies.ts';
-import { createFlowPorts, type FlowServices, unreachableThings } from './ports/flow-ports.ts';
+import { createFlowPorts, type FlowServices, unreachableRequirements } from './ports/flow-ports.ts';
 import { type ModelUsage, meterModel } from './ports/meter-model.ts';
 import { traceCalls } from './ports/trace-calls.ts';
 import type { RunObserver } from './steps/process-call.ts';
@@ -70,7 +70,7 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   const card = serveCard(agent, confirmed);
   const problems: AgentProblem[] = [
     ...Object.keys(capabilities).flatMap((name) => (capabilities[name] ? [] : [unavailableProblem(name)])),
-    ...[...unreachableThings(agent, servicesOf(config)), ...missingFilePlace(agent, config)].map(
+    ...[...unreachableRequirements(agent, servicesOf(config)), ...missingFilePlace(agent, config)].map(
       (message) => ({ code: 'setting_invalid', message }) as const,
     ),
   ];

@@ -103,7 +103,7 @@ function keyOf(keys: TokenFile): string {
  * The dependencies of a flow that this process cannot reach with its settings, one sentence each. Such a version is not
  * ready, because each of its runs would fail.
  */
-export function unreachableThings(
+export function unreachableRequirements(
   { bundle }: Pick<LoadedAgent, 'bundle'>,
   { identity, modelGateway, agentGateway, retrieval, memory }: FlowServices,
 ): readonly string[] {

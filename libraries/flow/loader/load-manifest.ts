@@ -6,7 +6,7 @@ import type { PlacedProblem, SourcePath, SourceProblem } from '../source/problem
 import { readStrictYaml } from '../source/read-strict-yaml.ts';
 import { schemaAt } from './compile-node.ts';
 import type { LoadedFlow } from './loaded-flow.ts';
-import { requiredThings } from './required-things.ts';
+import { flowRequirements } from './flow-requirements.ts';
 
 type ManifestLoad =
   | { readonly ok: true; readonly manifest: PublishManifest; readonly sha256: string }
@@ -47,7 +47,7 @@ function manifestProblems(manifest: PublishManifest, flow: LoadedFlow): readonly
   if (executionModes.includes('mcp_tool') && manifest.mcp === undefined) {
     report('shape', ['mcp'], 'is required for the mode mcp_tool');
   }
-  for (const { kind, name } of requiredThings(flow)) {
+  for (const { kind, name } of flowRequirements(flow)) {
     if (requires.some((one) => one.kind === kind && one.name === name)) continue;
     report('target', ['requires'], `must name the ${kind} ${name}, which the flow uses`);
   }
