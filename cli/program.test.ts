@@ -139,7 +139,7 @@ describe('the command line', () => {
     expect(end.stderr).toContain('holds other files and no data of a platform');
   });
 
-  test('portcullis up fails at once if the data directory cannot be created', async () => {
+  test('portcullis up fails immediately if the data directory cannot be created', async () => {
     const end = await runCli(['up', '--data', '/proc/portcullis/data']);
     expect(end).toMatchObject({ code: 2, stdout: '' });
     expect(end.stderr).toContain(
@@ -147,7 +147,7 @@ describe('the command line', () => {
     );
   });
 
-  test('portcullis up fails at once on a read-only file system', async (context) => {
+  test('portcullis up fails immediately on a read-only file system', async (context) => {
     using folder = folderWithFiles();
     folder.write('lock', '');
     const mount = `mount --bind ${folder.path} ${folder.path} && mount -o remount,ro,bind ${folder.path}`;

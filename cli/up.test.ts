@@ -95,7 +95,7 @@ describe('a start', () => {
     expect(await streamedEcho(again, 'still here')).toBe('still here');
   });
 
-  test('a start of the platform after kill -9 recovers at once, even with a suspended leftover process', async () => {
+  test('a start of the platform after kill -9 recovers immediately, even with a suspended leftover process', async () => {
     using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data });

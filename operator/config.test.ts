@@ -91,7 +91,7 @@ describe('cluster mode', () => {
     ]);
   });
 
-  test('every problem of the cluster mode is reported at once, without settings of the other mode', () => {
+  test('every problem of the cluster mode is reported together, without settings of the other mode', () => {
     expect(namesOf({ PORTCULLIS_MODE: 'cluster', PORTCULLIS_LISTEN: 'here' })).toEqual([
       'PORTCULLIS_ENVIRONMENT_DIR',
       'PORTCULLIS_RUNTIME_TOKEN_FILE',

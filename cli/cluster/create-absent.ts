@@ -42,7 +42,7 @@ async function createOne(
       return 'created';
     } catch (error) {
       if (isKubeError(error, 'already_exists')) return 'already exists';
-      // A new resource definition is not served at once: until then its path is not found.
+      // A new resource definition is not served immediately: until then its path is not found.
       const isRetryable = isKubeError(error, 'not_found', 'unavailable', 'network', 'too_many_requests');
       if (!isRetryable || performance.now() > end) throw error;
     }

@@ -85,7 +85,7 @@ async function remove(source: ResourceSource, words: readonly string[], options:
 }
 
 /**
- * A failure ends the command. Resources that were deleted before it are reported: as text at once, as JSON or YAML at
+ * A failure ends the command. Resources that were deleted before it are reported: as text immediately, as JSON or YAML at
  * the end.
  */
 async function carryOutAll(
@@ -129,7 +129,7 @@ async function readDeletion(
   const selection = readSelection(words);
   if (selection.by === 'name') refuseSelector(selector);
   if (selection.by === 'kind' && selector === undefined) {
-    throw new CliError('usage', 'delete needs names, or labels (-l): a whole kind is not deleted at once.');
+    throw new CliError('usage', 'delete needs names, or labels (-l): a whole kind cannot be deleted in one command.');
   }
   return { selection, manifests: [] };
 }

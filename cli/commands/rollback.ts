@@ -54,7 +54,7 @@ async function rollback(source: ResourceSource, word: string, options: RollbackO
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const target =
     toRevision === undefined ? await appliedBefore(client, binding) : { name: policyOf(binding), revision: toRevision };
-  // A binding whose application failed at once still serves the previous revision and requests another one.
+  // A binding whose application failed immediately still serves the previous revision and requests another one.
   await checkApplicable(client, binding, target);
   const policyRef = { name: target.name, revision: target.revision };
   await applyToBindings(resources, [{ binding, guardrail: { mode: 'Policy', policyRef } }], options);

@@ -193,7 +193,7 @@ function lockOf(data: DataDirectory): PlatformLock {
 }
 
 /**
- * Aborted by the first signal. A second signal, later than the duplicate of the first one, kills all processes at once.
+ * Aborted by the first signal. A second signal, later than the duplicate of the first one, kills all processes immediately.
  */
 function abortOnSignal(): AbortSignal {
   const stop = new AbortController();

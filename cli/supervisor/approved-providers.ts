@@ -11,7 +11,7 @@ import { findLastingPort } from './free-port.ts';
 export async function createProvidersFile(data: DataDirectory): Promise<void> {
   if (existsSync(data.providers)) return;
   const port = await findLastingPort();
-  const text = `# Approved providers: endpoints and names of credentials, never secrets. Changes take effect at once.
+  const text = `# Approved providers: endpoints and names of credentials, never secrets. Changes take effect immediately.
 # Any OpenAI-compatible model can stand here; its key is a file of the name "credential" in the folder secrets/:
 #   - { name: my-models, kind: model, endpoint: "https://models.example/v1", credential: my-models, enabled: true }
 # Detectors and classifiers that policies name are listed here too: see docs/.

@@ -78,7 +78,7 @@ describe('settings of the catalogue', () => {
     );
   });
 
-  test('every problem is reported at once', () => {
+  test('every problem is reported together', () => {
     expect(() => readConfig({})).toThrow(/PORTCULLIS_IDENTITY[\s\S]*PORTCULLIS_CURSOR_KEY_FILE/);
     expect(Object.keys(settings)).toContain('PORTCULLIS_MASS_REMOVAL');
   });

@@ -76,7 +76,7 @@ test.each([
   }
 });
 
-test('every problem of the settings is reported at once', () => {
+test('every problem of the settings is reported together', () => {
   const problems = problemsOf({ PORTCULLIS_CLIENT_AUTH: 'none', PORTCULLIS_MAX_STREAM_SECONDS: '0' });
   for (const name of [
     'API_URL',

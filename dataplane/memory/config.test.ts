@@ -57,7 +57,7 @@ describe('settings of the memory service', () => {
     expect(() => quotaOf(most + 1)).toThrow(name);
   });
 
-  test('every problem is reported at once', () => {
+  test('every problem is reported together', () => {
     expect(() => readConfig({})).toThrow(/PORTCULLIS_IDENTITY[\s\S]*PORTCULLIS_MODELS_FILE/);
     expect(() => readConfig({ ...env, PORTCULLIS_INDEX_MIB: '15' })).toThrow('PORTCULLIS_INDEX_MIB');
     expect(Object.keys(settings)).toContain('PORTCULLIS_EXTRACTION_MODEL');

@@ -20,7 +20,7 @@ test('an API process accepts and answers requests, and a worker process without 
   expect(worker.url).toBe('');
   await api.say(user, 'I like tea.');
   expect(await api.find(user, 'Lisbon tea')).toEqual(expect.arrayContaining(['I live in Lisbon', 'I like tea']));
-  // The worker increments its counter after the commit, and the API shows the commit at once.
+  // The worker increments its counter after the commit, and the API shows the commit immediately.
   await until('both messages are processed', async () => (await succeeded(worker.adminUrl)) === 2);
   expect(await succeeded(api.adminUrl)).toBe(0);
 });

@@ -65,7 +65,7 @@ test('the search index is in OpenSearch if its address is set, and in memory oth
   expect(storesOf({ ...folder, ...named }).openSearch).toMatchObject({ caFile: '/ca', prefix: longest });
 });
 
-test('every problem of the OpenSearch settings is reported at once', () => {
+test('every problem of the OpenSearch settings is reported together', () => {
   const wrong = { PORTCULLIS_OPENSEARCH_USER: 'retrieval', PORTCULLIS_OPENSEARCH_PREFIX: 'Documents' };
   expect(() => storesOf({ ...folder, ...wrong })).toThrow(
     /OPENSEARCH_URL is missing.*OPENSEARCH_PASSWORD_FILE is missing.*OPENSEARCH_PREFIX must have/s,

@@ -41,7 +41,7 @@ const servedMs = 150;
 
 /**
  * Switches an agent from version to version while callers send runs without a pause. The process of a version that is not
- * served ends at once when the gateway reports no call of it.
+ * served ends immediately when the gateway reports no call of it.
  */
 export async function measureSwitches({ switches, kills, callers, say }: Options): Promise<SwitchesResult> {
   using folder = temporaryFolder();

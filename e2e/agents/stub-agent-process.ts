@@ -47,6 +47,6 @@ server.listen(0, '127.0.0.1', () => {
   const address = server.address();
   if (typeof address === 'object') writeReadyLine({ listening: `http://127.0.0.1:${address?.port}` });
 });
-// Ends at once, so that a call that is still open breaks.
+// Ends immediately, so that a call that is still open breaks.
 process.stdin.resume().on('end', () => process.exit(0));
 process.on('SIGTERM', () => process.exit(0));

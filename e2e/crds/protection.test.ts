@@ -218,7 +218,7 @@ describe('the admission policies that protect guardrails', () => {
     expect((await late(confirmation)).status).toBe(201);
   });
 
-  test('a binding that guards a model is deleted only with a confirmation, and a binding that never served is deleted at once', async () => {
+  test('a binding that guards a model is deleted only with a confirmation, and a binding that never served is deleted immediately', async () => {
     await created('modelbindings', binding('idle', 'some'));
     expect((await remove('modelbindings', 'idle')).status).toBe(200);
     await created('modelbindings', binding('guards', 'some'));

@@ -17,7 +17,7 @@ type Sending = {
 const workers = 12;
 
 /**
- * Sends mutated requests over several connections at once and judges every answer. @returns the number of connections
+ * Sends mutated requests over several connections concurrently and judges every answer. @returns the number of connections
  */
 export async function sendChanged(sending: Sending): Promise<number> {
   const { port, digest, seed, requests, tally, goesOn, patienceMs } = sending;

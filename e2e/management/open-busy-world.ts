@@ -28,7 +28,7 @@ type BusyOptions = {
   readonly wrapClient?: (client: KubeClient) => KubeClient;
 };
 
-/** The world has one simulated gateway replica, and its workloads are ready at once. */
+/** The world has one simulated gateway replica, and its workloads are ready immediately. */
 export async function openBusyWorld({ replicas, environment = {}, wrapClient, ...config }: BusyOptions) {
   await using parts = new AsyncDisposableStack();
   const wrap = wrapClient === undefined ? {} : { wrapClient };

@@ -22,7 +22,7 @@ export type WorldOptions = {
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-/** A world over the operator's folder, with workloads that are ready at once. */
+/** A world over the operator's folder, with workloads that are ready immediately. */
 export async function openManagementWorld(options: WorldOptions = {}): Promise<ManagementWorld> {
   await using parts = new AsyncDisposableStack();
   const model = parts.use(await startModelPlatform());

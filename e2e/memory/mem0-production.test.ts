@@ -28,7 +28,7 @@ describe.skipIf(missingPostgres !== undefined)(
     });
     afterAll(() => world[Symbol.asyncDispose]());
 
-    test('a change at one replica is returned by the other at once', async (context) => {
+    test('a change at one replica is returned by the other immediately', async (context) => {
       const installed = await prepareNpmPackage('mem0ai', '3.3.1');
       if (!installed.ok) return context.skip(installed.reason);
       process.env['MEM0_TELEMETRY'] = 'false';

@@ -47,7 +47,7 @@ test('a call whose deadline passes before its answer rejects, and one whose dead
   server.close();
 });
 
-test('a call that is aborted while it connects ends at once', async () => {
+test('a call that is aborted while it connects ends immediately', async () => {
   const { server, origin } = await answering('');
   await using address = openRuntimeAddress(origin, 1, () => 0);
   const given = new AbortController();

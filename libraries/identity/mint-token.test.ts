@@ -89,7 +89,7 @@ describe('a rotation', () => {
     expect(await verify(long)).toMatchObject({ kind: 'identity' });
   });
 
-  test('a revoking rotation invalidates earlier tokens and signs at once', async () => {
+  test('a revoking rotation invalidates earlier tokens and signs immediately', async () => {
     const first = await mint();
     await rotate();
     const { kid, published } = await rotate(true);

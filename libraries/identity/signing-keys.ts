@@ -87,7 +87,7 @@ export class TooManyKeysError extends Error {
 
 /**
  * Creates a key, which signs when verifiers can have fetched it; tokens of earlier keys stay valid until they expire.
- * With `revoke` all earlier keys are removed: the new key signs at once, and tokens of the earlier ones become invalid
+ * With `revoke` all earlier keys are removed: the new key signs immediately, and tokens of the earlier ones become invalid
  * when verifiers fetch the keys again. @throws SigningKeysError, TooManyKeysError
  */
 export async function rotateSigningKeys(

@@ -199,7 +199,7 @@ test('a call whose connection is lost is retried, with at most five attempts in 
   expect(pauses).toHaveLength(4);
 });
 
-test('a call is not retried before Retry-After, and ends at once if Retry-After is beyond its timeout', async () => {
+test('a call is not retried before Retry-After, and ends immediately if Retry-After is beyond its timeout', async () => {
   gateway.play((response, request) => {
     const script = gateway.seen.length < 2 ? answers(error('x'), 429, { 'retry-after': '7' }) : answers(chat);
     return script(response, request);

@@ -76,7 +76,7 @@ export type SearchIndex = AsyncDisposable & {
   readonly mostCandidates: number;
   /**
    * Applies changes to the index in order. Call it with `put` changes before the commit that makes them visible, and
-   * with `retain` changes after it. An engine that follows committed changes on its own returns at once.
+   * with `retain` changes after it. An engine that follows committed changes on its own returns immediately.
    */
   write(partition: string, changes: readonly IndexChange[]): Promise<void>;
   /**

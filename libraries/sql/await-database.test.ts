@@ -42,7 +42,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('waiting for a databas
     await waited;
   });
 
-  test('waiting for a database ends at once when it answers', async () => {
+  test('waiting for a database ends immediately when it answers', async () => {
     const server = await testServer();
     const password = passwordFrom(server.passwordFile);
     await using database = connectSql({ url: server.process.url, applicationName: 'test', password });

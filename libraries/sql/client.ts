@@ -16,7 +16,7 @@ export type SqlClient = {
   /** Whether the connection is closed or discarded: it accepts no more statements. */
   isLost(): boolean;
   execute(query: DriverQuery): void;
-  /** Closes the connection at once; statements in flight are rejected. */
+  /** Closes the connection immediately; statements in flight are rejected. */
   discard(): void;
   /** Waits for statements in flight, then closes the connection. */
   end(seconds: number): Promise<void>;

@@ -79,7 +79,7 @@ test('when the application that retries a provider is removed, another waiting a
   expect(answers.retryAfterMs('b')).toBeUndefined();
 });
 
-test('an application that a user repeats calls its provider at once; later reconciles of the same application do not call again', async () => {
+test('an application that a user repeats calls its provider immediately; later reconciles of the same application do not call again', async () => {
   const { asked, gather, answerWith } = world();
   await gather('a');
   await gather('a');

@@ -112,7 +112,7 @@ export function createProviderAnswers(
 
   return {
     async gather({ subject, application, questions, ask }) {
-      // An application that a user repeats asks at once.
+      // An application that a user repeats asks immediately.
       const isRepeated = applications.has(subject) && applications.get(subject) !== application;
       applications.set(subject, application);
       const known = knownAnswers(subject, application);

@@ -127,7 +127,7 @@ describe('served policies', () => {
   });
 });
 
-test('the problems of all files are reported at once', async () => {
+test('the problems of all files are reported together', async () => {
   const found = await problems('port: 1', 'policies: 1', 'providers: 1');
   for (const file of ['workload.yaml', 'served-policies.yaml', 'providers.yaml']) {
     expect(found.some((problem) => problem.includes(file))).toBe(true);

@@ -56,7 +56,7 @@ test.each([
   }
 });
 
-test('all problems of environment files are reported at once, each with file and field', async () => {
+test('all problems of environment files are reported together, each with file and field', async () => {
   const found = await problems(
     `providers: [{ name: a, kind: model, endpoint: "ftp://x", enabled: yes }]`,
     'unknown: 1',

@@ -79,7 +79,7 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
     return table;
   }
 
-  /** Makes a change visible in every table at once. */
+  /** Makes a change visible in every table immediately. */
   function show(object: StoredObject | undefined, previous: StoredObject | undefined): void {
     const subject = object ?? previous;
     if (subject === undefined) return;

@@ -103,7 +103,7 @@ describe('the order of policies', () => {
   });
 });
 
-test('the configuration of the management API reports every problem at once', () => {
+test('the configuration of the management API reports all problems together', () => {
   expect(() => readConfig({})).toThrow(ConfigError);
   try {
     readConfig({ PORTCULLIS_RELATIONS: 'none' });

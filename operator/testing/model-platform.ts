@@ -15,7 +15,7 @@ import { type Death, type Mortality, mortality } from './mortal-client.ts';
 import { startTestOperator, type TestOperator } from './start-test-operator.ts';
 
 /**
- * An operator whose workloads are ready at once, with one replica that polls the routes. It can be
+ * An operator whose workloads are ready immediately, with one replica that polls the routes. It can be
  * killed between any two writes.
  */
 export type ModelPlatform = AsyncDisposable & {

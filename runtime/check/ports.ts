@@ -29,7 +29,7 @@ export type CheckMeter = {
 /** Runs the provider calls of observe rules in the background (`guardrail:observe:no-block`). */
 export type Observers = {
   /**
-   * Starts the call and returns at once; the outcome is only counted. A call over the limit of calls in flight is not
+   * Starts the call and returns immediately; the outcome is only counted. A call over the limit of calls in flight is not
    * sent and counts as an error of its rule. Never throws.
    */
   start(rule: CompiledRule, question: Question): void;

@@ -27,7 +27,7 @@ type AgentLoad =
 
 type ProblemCode = AgentProblem['code'];
 
-/** Most problems of one source that are reported at once. */
+/** Most problems of one source that are reported together. */
 const mostProblems = 10;
 
 /** Reads and checks the bundle file of one version. */

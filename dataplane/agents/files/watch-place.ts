@@ -10,7 +10,7 @@ const probes = { everyMs: 5_000, timeoutMs: 3_000, failures: 2 } as const;
 
 type WatchOptions = { readonly access: FileAccess; readonly logger: Logger; readonly everyMs?: number | undefined };
 
-/** Probes the place of files. Its first probe decides at once, so that a version does not begin without its files. */
+/** Probes the place of files. Its first probe decides immediately, so that a version does not begin without its files. */
 export async function watchPlace({ access, logger, everyMs = probes.everyMs }: WatchOptions): Promise<PlaceWatch> {
   let failures = (await answers(access, new AbortController().signal)) ? 0 : probes.failures;
   if (failures > 0) logger.warn('file_store_unavailable', {});

@@ -98,7 +98,7 @@ describe('a streamed response', () => {
     expect(textOf(run(streamed(deltas.slice(0, -1))).beforeEnd)).toHaveLength(0);
   });
 
-  test('the end of a text lets it leave at once, before the next item', () => {
+  test('the end of a text lets it leave immediately, before the next item', () => {
     const events = responseEvents([messageItem(['a short preamble']), callItem('{"q":1}')]);
     const upTo = events.findIndex(({ type }) => type === 'response.output_text.done');
     expect(textOf(run(streamed(events.slice(0, upTo + 1))).beforeEnd)).toBe('a short preamble');

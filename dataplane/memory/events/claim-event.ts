@@ -116,7 +116,7 @@ export async function releaseEvent(
   return row?.status === 'FAILED';
 }
 
-/** Releases an event at once, because its worker shuts down. */
+/** Releases an event immediately, because its worker shuts down. */
 export async function returnEvent(sql: Sql, { eventId, attempt }: Claim): Promise<void> {
   await sql`
     update memory.events set deliveries = greatest(deliveries - 1, 0), due_at = clock_timestamp()

@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
   });
   afterAll(() => memory[Symbol.asyncDispose]());
 
-  /** Makes an event due at once, without the pause between two attempts. */
+  /** Makes an event due immediately, without the pause between two attempts. */
   const impatient = async <T>(run: Promise<T>): Promise<T> => {
     const hurry = setInterval(() => {
       void memory.database.database.sql`update memory.events set due_at = clock_timestamp() where status = 'RUNNING'

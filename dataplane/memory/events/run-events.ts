@@ -116,7 +116,7 @@ async function recordEnd(
   return (await releaseEvent(sql, event, dependency, isCounted)) ? 'exhausted' : 'released';
 }
 
-/** Why an event fails at once; undefined if a later attempt may succeed. */
+/** Why an event fails immediately; undefined if a later attempt may succeed. */
 function faultOf(error: unknown, deliveries: number): string | undefined {
   if (error instanceof EventFault || error instanceof IndexFullError) return error.message;
   if (error instanceof ChangedMemoryError) {

@@ -184,7 +184,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     expect((await event(user, row?.event_id ?? ''))['status']).toBe('PENDING');
   });
 
-  test('a text that a person changed while the embedder is away is found by its words at once and by its meaning later', async () => {
+  test('a text that a person changed while the embedder is away is found by its words immediately and by its meaning later', async () => {
     const user = someone();
     const [id] = (await memory.add(user, body('plays the flute')))['memory_ids'] as readonly string[];
     const vectors = () =>

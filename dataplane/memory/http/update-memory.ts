@@ -18,7 +18,7 @@ import { userIdOf } from './read-scope.ts';
 
 /**
  * Replaces the text, metadata and categories that are sent; the next search returns the new text
- * (memory:update:visible-at-once). While no embedder is available, the text is found by its words at once and by its meaning
+ * (memory:update:visible-at-once). While no embedder is available, the text is found by its words immediately and by its meaning
  * later.
  * @throws IndexFullError if the changed memory does not fit into the index
  */

@@ -6,7 +6,7 @@ import { changeAcl } from './change-acl.ts';
 const note = async () => undefined;
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('access lists of documents'), () => {
-  test('a changed access list of a live document takes effect at once and is followed as one change', async () => {
+  test('a changed access list of a live document takes effect immediately and is followed as one change', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const ingest = await openIngest(database);

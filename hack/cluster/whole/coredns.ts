@@ -8,7 +8,7 @@ import type { NodeProgram } from './node-program.ts';
 const readyPort = 8_181;
 export const dnsUser = 'system:coredns';
 
-/** Resolves Services and pods; every other name is answered at once with NXDOMAIN. */
+/** Resolves Services and pods; every other name is answered immediately with NXDOMAIN. */
 function corefileOf(nodeAddress: string, kubeconfig: string): string {
   return `cluster.local in-addr.arpa ip6.arpa {
   bind ${nodeAddress}

@@ -23,7 +23,7 @@ test('a signal with a timeout is aborted with its parent and with the reason of 
   expect([deadline.signal.reason, deadline.timedOut(), vi.getTimerCount()]).toEqual(['gone', false, 0]);
 });
 
-test('an aborted parent aborts the signal at once', () => {
+test('an aborted parent aborts the signal immediately', () => {
   using deadline = withTimeout(AbortSignal.abort('gone'), 100);
   expect([deadline.signal.reason, deadline.timedOut(), vi.getTimerCount()]).toEqual(['gone', false, 0]);
 });

@@ -8,7 +8,7 @@ type WorkLoopOptions = {
 };
 
 export type WorkLoop = AsyncDisposable & {
-  /** There may be work: the next step begins at once. */
+  /** There may be work: the next step begins immediately. */
   wake(): void;
 };
 

@@ -129,7 +129,7 @@ describe('invalid settings', () => {
     expect(problemsOf(() => readOne(integer, 'a'.repeat(500)))[0]?.length).toBeLessThan(200);
   });
 
-  test('all invalid settings are reported at once, in the order of the settings', () => {
+  test('all invalid settings are reported together, in the order of the settings', () => {
     const settings = { B: integer, A: choice, D: setting.string({ help }), C: setting.hostPort({ help }) };
     const problems = problemsOf(() => readEnvironment(settings, { A: 'x', B: 'y', C: 'z' }));
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['B', 'A', 'D', 'C']);

@@ -127,7 +127,7 @@ test('a drain with an idle time closes each connection with its next response', 
   await expect(rawClient(server.port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-test('a drain closes idle connections after the idle time, and ends at once without connections', async () => {
+test('a drain closes idle connections after the idle time, and ends immediately without connections', async () => {
   const held = holding();
   await using server = await serve(held.handler);
   await using idle = await rawClient(server.port);

@@ -68,7 +68,7 @@ export type Listening = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
   /**
-   * Stops accepting connections, answers requests in flight with `connection: close`, closes idle connections at once and
+   * Stops accepting connections, answers requests in flight with `connection: close`, closes idle connections immediately and
    * the others after their response, at the latest after `graceMs`. With `idleMs`, requests are accepted for that long
    * first, or until no connection is left, each answered with `connection: close`, so that no client sends a request on
    * a connection that is being closed. The caller withdraws readiness before. Disposing drains without a grace period.

@@ -84,7 +84,7 @@ test('a process ignores the end of standard input by default', async () => {
   expect(await life.end()).toEqual(orderly);
 });
 
-test('a second signal exits a process at once', async () => {
+test('a second signal exits a process immediately', async () => {
   await using life = live('stuck');
   await life.ready();
   life.child.kill('SIGTERM');

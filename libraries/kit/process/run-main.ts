@@ -24,7 +24,7 @@ const LEFTOVER_MS = 500;
  * Starts a service, waits for a signal and shuts it down.
  *
  * SIGTERM and SIGINT dispose the service and exit with 0, or with 1 if that fails or exceeds `shutdownMs`; a second signal
- * exits at once. With PORTCULLIS_EXIT_WITH_STDIN=1 the end of standard input acts as such a signal, with a timeout of
+ * exits immediately. With PORTCULLIS_EXIT_WITH_STDIN=1 the end of standard input acts as such a signal, with a timeout of
  * five seconds. A ConfigError prints its problems and exits with 2. Any other failure to start and any uncaught error
  * print one line and exit with 1.
  */

@@ -56,7 +56,7 @@ test('a retried call fails with the last error when its retry budget is used up'
   expect(one.scripted.seen).toHaveLength(2);
 });
 
-test('a list that is aborted while it waits for a retry ends at once', async () => {
+test('a list that is aborted while it waits for a retry ends immediately', async () => {
   await using one = await withClient([later(429, '30'), list], 60_000);
   const controller = new AbortController();
   const listing = one.client.list(kind, { signal: controller.signal });

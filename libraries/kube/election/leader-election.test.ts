@@ -66,7 +66,7 @@ describe('a leader election', () => {
     expect(leaseSpec(server)['renewTime']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
-  test('a standby becomes the leader at once when the leader releases the lease', async () => {
+  test('a standby becomes the leader immediately when the leader releases the lease', async () => {
     const server = await openServer();
     const one = stand(server, 'one', unexpiring);
     await one.elected;

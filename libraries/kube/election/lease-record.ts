@@ -33,7 +33,7 @@ export function renewOperations(lease: Stored<Lease>, at: Date): readonly JsonPa
   return [...preconditionTests(lease, 'resourceVersion'), { op: 'add', path: '/spec/renewTime', value: microTime(at) }];
 }
 
-/** Releases a lease, so that the next candidate can acquire it at once. */
+/** Releases a lease, so that the next candidate can acquire it immediately. */
 export function releaseOperations(lease: Stored<Lease>, at: Date): readonly JsonPatchOperation[] {
   const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(at) };
   return [...preconditionTests(lease, 'resourceVersion'), { op: 'add', path: '/spec', value: spec }];

@@ -13,7 +13,7 @@ import { type EventFact, eventObject, type Reporter, seriesOf } from './event-ob
 export type { EventFact } from './event-object.ts';
 
 export type EventRecorder = AsyncDisposable & {
-  /** Queues an event and returns at once; the caller does not learn whether it was written. */
+  /** Queues an event and returns immediately; the caller does not learn whether it was written. */
   record(fact: EventFact): void;
   counts(): EventCounts;
 };

@@ -156,7 +156,7 @@ test('a failed key is not retried before the Retry-After of the server', async (
   expect(passes).toEqual(['key']);
 });
 
-test('adding a key that waits for its backoff starts a pass at once', async () => {
+test('adding a key that waits for its backoff starts a pass immediately', async () => {
   let fails = true;
   const { queue, passes } = queueOf({
     firstBackoffMs: 3_600_000,

@@ -13,7 +13,7 @@ import { shareStrings } from './share-strings.ts';
 
 /** A watch that ends sooner than this without a change is retried with backoff. */
 const shortestWatchMs = 1_000;
-/** A `gone` sooner than this after a list is retried with backoff; a later one leads to a new list at once. */
+/** A `gone` sooner than this after a list is retried with backoff; a later one leads to a new list immediately. */
 const minRelistIntervalMs = 5_000;
 /** The server ends a watch after a random time within these, so that watches of many processes do not end together. */
 const minWatchSeconds = 20;

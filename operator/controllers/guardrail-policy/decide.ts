@@ -92,7 +92,7 @@ function record(s: PolicySnapshot): PolicyStep | undefined {
   return s.recorded === undefined ? { kind: 'record' } : undefined;
 }
 
-/** References do not hold this deletion: the policy is created again at once, under the same name and id. */
+/** References do not hold this deletion: the policy is created again immediately, under the same name and id. */
 function takeBack(s: PolicySnapshot): PolicyStep | undefined {
   if (!s.deleting || !s.isKept || s.recorded === undefined || s.recorded === 'held') return undefined;
   return { kind: 'take_back', from: s.recorded };

@@ -23,7 +23,7 @@ const caller: ManagementCaller = {
 
 /**
  * The credential for the case that no administrator can sign in: the content of a file, read for every request, so that
- * removing the file disables it at once. A file that is absent, unreadable or shorter than 32 characters accepts nothing.
+ * removing the file disables it immediately. A file that is absent, unreadable or shorter than 32 characters accepts nothing.
  * @param operations what the caller may ask for
  * @param onUsed called for every use
  */

@@ -151,7 +151,7 @@ async function acceptWithRetries(
   }
 }
 
-/** Records the revision before the answer, so that the client can read it at once. On a failure recovery does it. */
+/** Records the revision before the answer, so that the client can read it immediately. On a failure recovery does it. */
 async function recordRevisionNow(
   ports: CommandPorts,
   operation: OpenCommandRecord,

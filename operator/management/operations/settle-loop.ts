@@ -21,7 +21,7 @@ export type Settling = AsyncDisposable & {
  * The only loop that settles operations. It continues abandoned commands and operations on policies. It ends operations on
  * bindings after the operator recorded their outcome: when a binding changes, and for all bindings at a fixed interval, so
  * that a change that no watch reported is found too.
- * @param times intervals of recovery and of the look at all bindings; after a full recovery the next one starts at once
+ * @param times intervals of recovery and of the look at all bindings; after a full recovery the next one starts immediately
  */
 export function startSettling(
   ports: CommandPorts,

@@ -63,7 +63,7 @@ export async function abandonJob(sql: Sql, claim: Claim): Promise<void> {
     where job_id = ${claim.jobId} and attempt = ${claim.attempt} and status = 'RUNNING'`;
 }
 
-/** The worker shuts down: another worker may take the job at once, and the delivery does not count. */
+/** The worker shuts down: another worker may take the job immediately, and the delivery does not count. */
 export async function returnJob(sql: Sql, claim: Claim): Promise<void> {
   await sql`
     update retrieval.jobs set deliveries = deliveries - 1, due_at = clock_timestamp(), updated_at = clock_timestamp()

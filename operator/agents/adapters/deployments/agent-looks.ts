@@ -21,7 +21,7 @@ export type PodLook = Disposable & {
   readonly hasLooked: boolean;
   /** Whether the last read had an answer. */
   readonly answers: boolean;
-  /** Reads again at once. */
+  /** Reads again immediately. */
   hasten(): void;
 };
 
