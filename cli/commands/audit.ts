@@ -25,9 +25,7 @@ type FilterOptions = ManagementCommandOptions & {
 };
 
 export function addAudit(program: Command): void {
-  const audit = program
-    .command('audit')
-    .description('list, export and verify the audit log of changes and refusals');
+  const audit = program.command('audit').description('list, export and verify the audit log of changes and refusals');
   withOutput(withFilters(audit.command('list')))
     .description('show the newest entries')
     .option('--limit <number>', 'how many entries at most', wholeNumber(1, 10_000), 20)
@@ -96,9 +94,7 @@ async function verify(options: VerifyOptions): Promise<void> {
   }
   const heads = chains.map(({ chain, newest }) => `${chain}:${newest.number}:${newest.hash}`);
   writeResult(formatOf(options), { entries, heads }, () =>
-    [`${entries} entries are unchanged. Keep the heads, and pass them with --known later:`, ...heads].join(
-      '\n',
-    ),
+    [`${entries} entries are unchanged. Keep the heads, and pass them with --known later:`, ...heads].join('\n'),
   );
 }
 

@@ -206,9 +206,7 @@ async function usersOf({ client }: OpenedResources, policy: Stored<GuardrailPoli
 function lostService(found: Stored<Resource>): readonly string[] {
   if (!isBinding(found) || !isGuarding(found) || found.metadata.deletionTimestamp !== undefined) return [];
   const { metadata, spec } = found;
-  return [
-    `The ModelBinding ${metadata.name} guards the model ${spec.model.alias}, which would no longer be served.`,
-  ];
+  return [`The ModelBinding ${metadata.name} guards the model ${spec.model.alias}, which would no longer be served.`];
 }
 
 /** One sentence for a collection whose documents are deleted with its resource. */

@@ -45,9 +45,7 @@ async function diffFiles(source: ResourceSource, paths: readonly string[], optio
   const compared = await compareManifests(client, known);
   const changed = compared.filter(({ isSame }) => !isSame);
   writeResult(formatOf(options), compared, () =>
-    changed.length === 0
-      ? 'The platform matches the files.'
-      : changed.map(({ diff }) => diff).join(''),
+    changed.length === 0 ? 'The platform matches the files.' : changed.map(({ diff }) => diff).join(''),
   );
   if (changed.length === 0) return;
   const names = changed.map(({ kind, name }) => `${kind} ${name}`).join(', ');

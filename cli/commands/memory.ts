@@ -30,7 +30,9 @@ type SearchOptions = ScopeOptions & {
 };
 
 export function addMemory(program: Command): void {
-  const memory = program.command('memory').description('memories of a person, extracted from the messages of the person');
+  const memory = program
+    .command('memory')
+    .description('memories of a person, extracted from the messages of the person');
   const add = withScope(
     memory.command('add').description('send messages and show which facts were added, changed or ignored'),
   )

@@ -100,7 +100,10 @@ async function up(options: UpOptions): Promise<void> {
     throw new CliError('usage', '--guard-memories checks texts before the memory service stores them: add --memory.');
   }
   if (options.guardCards !== undefined && options.catalogue !== true) {
-    throw new CliError('usage', '--guard-cards checks texts of agents before the catalogue shows them: add --catalogue.');
+    throw new CliError(
+      'usage',
+      '--guard-cards checks texts of agents before the catalogue shows them: add --catalogue.',
+    );
   }
   const data = chosenDataDirectory(options.data);
   const hungAfterMs = hungAfterFromEnvironment();

@@ -1,9 +1,9 @@
 import { isMap, parseDocument } from 'yaml';
 import type { PublishManifest } from '#flow/definition/manifest-schema';
 import { equalValues } from '#flow/expressions/equal-values';
+import { flowRequirements } from '#flow/loader/flow-requirements';
 import { loadManifest } from '#flow/loader/load-manifest';
 import type { LoadedFlow } from '#flow/loader/loaded-flow';
-import { flowRequirements } from '#flow/loader/flow-requirements';
 import type { SourceProblem } from '#flow/source/problem';
 import type { JsonValue } from '#kit/json/json-value';
 import { type AgentVersion, type AgentVersionSpec, requirementKinds } from '#resources/agent-version';

@@ -5,7 +5,8 @@ import type { Figure } from '../support/figure.ts';
 
 export const figure: Figure = {
   name: 'matrix',
-  title: 'faults of runtimes and providers, each with a healthy control: no unguarded text reaches the provider or the client',
+  title:
+    'faults of runtimes and providers, each with a healthy control: no unguarded text reaches the provider or the client',
   coveredBy: 'e2e/scenarios/fail-closed',
   run: async () => {
     const files = listFiles(root, 'e2e/scenarios/fail-closed').filter((path) => path.endsWith('.test.ts'));

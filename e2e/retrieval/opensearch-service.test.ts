@@ -174,7 +174,10 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
       await server.start();
     }
     expect(await find(ann, 'outage')).toEqual(inEachMode('more'));
-    await until('the service is healthy again', async () => (await service.call(ann, '/health')).json['status'] === 'ok');
+    await until(
+      'the service is healthy again',
+      async () => (await service.call(ann, '/health')).json['status'] === 'ok',
+    );
   });
 
   test('while OpenSearch is suspended a query gets 503 and no stale answer', async () => {

@@ -84,7 +84,11 @@ export const agentErrors = {
     'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
   ),
   session_not_found: error(404, 'NOT_FOUND', 'The caller has no such session in this process: initialize again.'),
-  advertised_capability_unavailable: error(503, 'UNAVAILABLE', 'The agent is not ready: GET /health/ready names the reason.'),
+  advertised_capability_unavailable: error(
+    503,
+    'UNAVAILABLE',
+    'The agent is not ready: GET /health/ready names the reason.',
+  ),
   not_found: error(404, 'NOT_FOUND', 'There is no such path.'),
   method_not_allowed: error(405, 'UNIMPLEMENTED', 'The path exists, the method does not.'),
   internal: error(500, 'INTERNAL', 'The call failed for a reason without a specific code.'),

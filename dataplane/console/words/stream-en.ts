@@ -2,7 +2,8 @@
 export const streamEn = {
   stream: 'Show as a streamed answer',
   streamed: 'Streamed answer',
-  streamHint: 'The first text as a streamed answer of a model: the text that the client has received is shown as each window passes.',
+  streamHint:
+    'The first text as a streamed answer of a model: the text that the client has received is shown as each window passes.',
   windowPassed: (number: number, of: number, held: number) =>
     `Window ${number} of ${of} passed; ${held} judged bytes wait for the next window.`,
   streamComplete: 'Complete',

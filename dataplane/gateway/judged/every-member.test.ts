@@ -85,15 +85,21 @@ function readFrame({ root, choice, message }: Place, judged: ReadonlySet<JudgedT
 }
 
 describe('text of an answer outside of its content', () => {
-  test.each(Object.entries(answers))('further text is judged or refused in a whole answer: %s', (_, [place, text = phrase]) => {
-    expect(readWhole(place, all).units.map(({ content }) => content)).toContain(text);
-    if (text === phrase) expect(readWhole(place, none).unjudgedAt).toBeDefined();
-  });
+  test.each(Object.entries(answers))(
+    'further text is judged or refused in a whole answer: %s',
+    (_, [place, text = phrase]) => {
+      expect(readWhole(place, all).units.map(({ content }) => content)).toContain(text);
+      if (text === phrase) expect(readWhole(place, none).unjudgedAt).toBeDefined();
+    },
+  );
 
-  test.each(Object.entries(answers))('further text is judged or refused in a stream: %s', (_, [place, text = phrase]) => {
-    expect(readFrame(place, all).texts.map((one) => one.trim())).toContain(text);
-    expect(readFrame(place, none).unjudged).toBe(true);
-  });
+  test.each(Object.entries(answers))(
+    'further text is judged or refused in a stream: %s',
+    (_, [place, text = phrase]) => {
+      expect(readFrame(place, all).texts.map((one) => one.trim())).toContain(text);
+      expect(readFrame(place, none).unjudged).toBe(true);
+    },
+  );
 
   test('a frame without a choice is read, too', () => {
     const read = (root: object, judged: ReadonlySet<JudgedTextKind>) => {

@@ -72,18 +72,24 @@ const items: Readonly<Record<string, readonly [object, string?]>> = {
 };
 
 describe('text of an answer outside of its judged texts', () => {
-  test.each(Object.entries(members))('further text is judged or refused in a whole answer: %s', (_, [more, text = phrase]) => {
-    expect(readWhole(more, all).units.map(({ content }) => content)).toContain(text);
-    if (text === phrase) expect(readWhole(more, none).unjudgedAt).toBeDefined();
-  });
+  test.each(Object.entries(members))(
+    'further text is judged or refused in a whole answer: %s',
+    (_, [more, text = phrase]) => {
+      expect(readWhole(more, all).units.map(({ content }) => content)).toContain(text);
+      if (text === phrase) expect(readWhole(more, none).unjudgedAt).toBeDefined();
+    },
+  );
 
-  test.each(Object.entries(members))('further text is judged or refused in a stream: %s', (_, [more, text = phrase]) => {
-    for (const type of ['response.created', 'response.completed']) {
-      const event = { type, response: responseBody([], more as Record<string, unknown>) };
-      expect(readOne(event, all).texts).toContain(text);
-      if (text === phrase) expect(readOne(event, none).unjudged).toBe(true);
-    }
-  });
+  test.each(Object.entries(members))(
+    'further text is judged or refused in a stream: %s',
+    (_, [more, text = phrase]) => {
+      for (const type of ['response.created', 'response.completed']) {
+        const event = { type, response: responseBody([], more as Record<string, unknown>) };
+        expect(readOne(event, all).texts).toContain(text);
+        if (text === phrase) expect(readOne(event, none).unjudged).toBe(true);
+      }
+    },
+  );
 
   test.each(Object.entries(items))('further text is judged or refused in an item: %s', (_, [item, text = phrase]) => {
     expect(readWhole({}, all, [item]).units.map(({ content }) => content)).toContain(text);

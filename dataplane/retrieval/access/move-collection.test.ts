@@ -150,9 +150,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('moves of collections'
       await expect(lost).rejects.toThrow(RelationsUnavailableError);
       expect(await settleMoves(ports)).toBe(1);
       expect(await settleMoves(ports)).toBe(0);
-      expect(await parentOf(child)).toEqual(
-        when === 'before' ? [parent, collectionObject(tenant, parent)] : [null],
-      );
+      expect(await parentOf(child)).toEqual(when === 'before' ? [parent, collectionObject(tenant, parent)] : [null]);
       expect(await entries()).toHaveLength(when === 'before' ? 1 : 2);
     },
   );

@@ -35,7 +35,11 @@ export async function settleMoves(ports: ChangePorts): Promise<number> {
 }
 
 /** Under the lock of the tenant, so that every stored move is one that was left, and the store shows whether it was made. */
-export async function settleTenant({ relations, audit }: ChangePorts, sql: TransactionSql, tenant: string): Promise<void> {
+export async function settleTenant(
+  { relations, audit }: ChangePorts,
+  sql: TransactionSql,
+  tenant: string,
+): Promise<void> {
   const left = await sql<(Placed & { readonly entry: string })[]>`
     delete from retrieval.collection_moves where tenant = ${tenant}
     returning collection_id as "collectionId", parent_id as "parentId", entry`;

@@ -5,8 +5,8 @@ import { equalValues } from '../expressions/equal-values.ts';
 import type { PlacedProblem, SourcePath, SourceProblem } from '../source/problem.ts';
 import { readStrictYaml } from '../source/read-strict-yaml.ts';
 import { schemaAt } from './compile-node.ts';
-import type { LoadedFlow } from './loaded-flow.ts';
 import { flowRequirements } from './flow-requirements.ts';
+import type { LoadedFlow } from './loaded-flow.ts';
 
 type ManifestLoad =
   | { readonly ok: true; readonly manifest: PublishManifest; readonly sha256: string }

@@ -312,7 +312,10 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     });
 
     test('a replacement removes and adds tuples, and absent and existing ones change nothing', async () => {
-      const [first, second] = [t('collection:a', 'parent', 'collection:c'), t('collection:b', 'parent', 'collection:c')];
+      const [first, second] = [
+        t('collection:a', 'parent', 'collection:c'),
+        t('collection:b', 'parent', 'collection:c'),
+      ];
       await using relations = await given(first, t(ann, 'reader', 'collection:b'));
       for (let sent = 0; sent < 2; sent += 1) {
         await relations.replace({ removed: [first], added: [second] });
@@ -337,12 +340,11 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     });
 
     test('no check sees a replacement in part', async () => {
-      const [first, second] = [t('collection:a', 'parent', 'collection:c'), t('collection:b', 'parent', 'collection:c')];
-      await using relations = await given(
-        first,
-        t(ann, 'reader', 'collection:a'),
-        t(ann, 'reader', 'collection:b'),
-      );
+      const [first, second] = [
+        t('collection:a', 'parent', 'collection:c'),
+        t('collection:b', 'parent', 'collection:c'),
+      ];
+      await using relations = await given(first, t(ann, 'reader', 'collection:a'), t(ann, 'reader', 'collection:b'));
       const done = new AbortController();
       const seen = (async () => {
         const parents = new Set<number>();
