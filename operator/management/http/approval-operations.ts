@@ -60,7 +60,7 @@ export const approvalOperations: readonly Row[] = [
     name: 'listApprovalRules',
     method: 'GET',
     path: '/api/v1/approval-rules',
-    summary: 'List what asks for approvals',
+    summary: 'List the policies and models that require approvals',
     description: 'Policies and models whose applications, unbinds and archivings need the approval of a second person.',
     gates: ['identity', 'query'],
     parameters: [],
@@ -74,7 +74,7 @@ export const approvalOperations: readonly Row[] = [
       name,
       method: 'POST',
       path: `/api/v1/approval-rules/${name === 'requireApproval' ? 'require' : 'release'}`,
-      summary: name === 'requireApproval' ? 'Ask for approvals' : 'Ask for approvals no more',
+      summary: name === 'requireApproval' ? 'Require approvals' : 'Stop requiring approvals',
       description:
         name === 'requireApproval'
           ? 'From now on commands on the policy or model need the approval of a second person.'
