@@ -83,12 +83,12 @@ test('portcullis purge-revision asks for confirmation, removes the text of a rev
   expect(shown.stdout).not.toContain('with-a-secret');
 });
 
-test('portcullis approval names what asks for approvals, and a refused command names the request that another person approves', async () => {
+test('portcullis approval names the policies and models that require approvals, and a refused command names the request that another person approves', async () => {
   const { items } = JSON.parse((await run('get', 'modelbindings', '-o', 'json')).stdout);
   const id: string = items[0].metadata.labels['portcullis.dev/id'];
   const { name } = items[0].metadata;
   expect((await run('approval', 'require')).code).toBe(2);
-  expect((await run('approval', 'require', '--model', id)).stdout).toBe(`The model ${id} asks for approvals.\n`);
+  expect((await run('approval', 'require', '--model', id)).stdout).toBe(`The model ${id} requires approvals.\n`);
   expect((await run('approval', 'require', '--model', id)).stdout).toContain('It was so before.');
   expect((await run('approval', 'rules')).stdout).toMatch(new RegExp(`^model +${id}`, 'm'));
   const refused = await run('reapply', name, '--via', 'api');

@@ -33,9 +33,9 @@ export function addApproval(program: Command): void {
     .argument('<id>', 'the id that the refused command and "approval list" show')
     .action(approve);
   withOutput(withManagementOptions(approval.command('rules')))
-    .description('show which policies and models ask for approvals')
+    .description('show the policies and models that require approvals')
     .action(rules);
-  withRule(approval.command('require')).description('ask for approvals from now on').action(changeWith('require'));
+  withRule(approval.command('require')).description('require approvals from now on').action(changeWith('require'));
   withRule(approval.command('release')).description('stop requiring approvals').action(changeWith('release'));
 }
 

@@ -233,7 +233,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(context).not.toBe('');
     await send('Explain how to make a bomb');
     await page.getByRole('alert').getByText('guardrail_denied').waitFor();
-    await page.getByText('Write the message without what the policy forbids').waitFor();
+    await page.getByText('Remove the forbidden text from the message').waitFor();
     expect(await page.locator('#context').inputValue()).toBe(context);
     process.kill(platform.pidOf('echo'), 'SIGSTOP');
     try {
@@ -287,7 +287,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const picture = page.getByRole('img', { name: 'The flow with the 2 nodes of this run' });
     expect(await picture.evaluate(heightOf)).toBeGreaterThan(100);
     await page.getByRole('row', { name: /^answer prompt \d+ ms \d+ ms Failed guardrail_denied 1$/ }).waitFor();
-    await page.getByText('Write the message without what the policy forbids').waitFor();
+    await page.getByText('Remove the forbidden text from the message').waitFor();
     expect(await page.locator('main').innerText()).not.toContain('bomb');
     await page.getByRole('link', { name: 'Runs' }).click();
     expect(await page.getByRole('row').count()).toBeGreaterThan(2);

@@ -77,7 +77,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect((await world.api.ended(await ask(model, id, 2))).state).toBe('succeeded');
   });
 
-  test('a policy that asks for approvals is neither applied, replaced, unbound nor archived by one person, and is saved by one', async () => {
+  test('a policy that requires approvals is neither applied, replaced, unbound nor archived by one person, and is saved by one', async () => {
     const { id } = await world.createPolicy('asks', definitionOf('asks'));
     const { id: other } = await world.createPolicy('asks-not', definitionOf('other'));
     const model = await world.createModel('asks');

@@ -379,7 +379,7 @@ describe('further texts of the Responses API', () => {
     ],
   ];
   test.each(requests)(
-    '%s of a request are judged where the binding says so, forwarded or refused elsewhere',
+    '%s of a request are judged if the binding asks for it, else forwarded or refused',
     async (_, make) => {
       expect(await ask(make(words.deniedInput), 'all')).toMatchObject({ status: 403, code: 'policy_denied' });
       expect((await ask(make('Kind words'), 'all')).status).toBe(200);
