@@ -24,9 +24,7 @@ test.each([new TypeError('cannot read properties of undefined'), fault('EUNKNOWN
   (error) => {
     const { exit, message } = describeError(error);
     expect(exit).toBe('failed');
-    expect(message).toMatch(
-      /^The command failed with an error without a message \(\w+\)\. Repeat it with /,
-    );
+    expect(message).toMatch(/^The command failed with an error without a message \(\w+\)\. Repeat it with /);
     expect(message).not.toMatch(/cannot read|own words|a thrown text|\n/);
   },
 );
@@ -71,9 +69,7 @@ test.each(['throw new TypeError("words of a library")', 'Promise.reject(new Rang
     const code = `import { endOnUnknownError } from ${JSON.stringify(module)}; endOnUnknownError(); setImmediate(() => { ${statement} });`;
     const end = await runToEnd(process.execPath, ['--input-type=module', '--eval', code], { cwd: checkout });
     expect(end).toMatchObject({ code: 1, stdout: '' });
-    expect(end.stderr).toMatch(
-      /^portcullis: The command failed with an error without a message \(\w+\)\. .*\n$/,
-    );
+    expect(end.stderr).toMatch(/^portcullis: The command failed with an error without a message \(\w+\)\. .*\n$/);
     expect(end.stderr).not.toContain('words of a library');
   },
 );
