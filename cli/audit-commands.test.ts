@@ -1,17 +1,22 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
 import { runInProcess } from './testing/run-cli.ts';
 
 let platform: Platform;
+let receiver: ScriptedHttp;
 const folder = temporaryFolder();
 beforeAll(async () => {
-  platform = await startPlatform({ management: true });
+  receiver = await startScriptedHttp((response) => void response.end('{}'));
+  platform = await startPlatform({ management: true, auditOtlp: `${receiver.url}/v1/logs` });
 });
 afterAll(async () => {
-  await platform[Symbol.asyncDispose]();
+  await platform?.[Symbol.asyncDispose]();
+  await receiver?.[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
 
@@ -46,6 +51,14 @@ test('portcullis admin grants, lists and revokes a role, and portcullis audit sh
   expect((await run('audit', 'list', '--limit', '3', '-o', 'wide')).stdout.split('\n')[0]).toMatch(
     /^TIME +AUTHOR +ACTION/,
   );
+});
+
+test('the receiver of --audit-otlp gets the entries of the management API', async () => {
+  expect((await run('admin', 'grant', 'otto', '--role', 'viewer')).code).toBe(0);
+  await until('the entry arrives', () => {
+    const sent = receiver.seen.filter(({ path }) => path === '/v1/logs').map(({ text }) => text);
+    return sent.some((text) => text.includes('administrator.grant')) ? true : undefined;
+  });
 });
 
 test('portcullis purge-revision asks for confirmation, removes the text of a revision permanently, and names the objects that protect another revision', async () => {

@@ -37,6 +37,7 @@ describe('standalone mode', () => {
       ...shared,
       mode: 'standalone',
       agents: undefined,
+      traces: undefined,
       dataDirectory: '/data',
       apiListen: { host: '127.0.0.1', port: 0 },
     });

@@ -226,6 +226,7 @@ function standaloneConfig(values: Values<typeof shared & typeof authority & type
     mode: 'standalone',
     ...sharedConfig(values),
     agents: agentsOf(values),
+    traces: traceExportOf(values),
     dataDirectory: values.PORTCULLIS_DATA_DIR,
     apiListen: values.PORTCULLIS_API_LISTEN,
   };

@@ -1,4 +1,6 @@
 import { readEnvironment, setting } from '#kit/env/read-environment';
+import type { TraceExport } from '#kit/trace/export-spans';
+import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
 
 /** Settings of the runtime; everything about policies and limits comes with the bundle. */
 const settings = {
@@ -15,12 +17,14 @@ const settings = {
   PORTCULLIS_TERMINATION_MESSAGE_FILE: setting.optional(
     setting.path({ help: 'file for the reason when the bundle cannot be loaded' }),
   ),
+  ...traceSettings,
 };
 
 export type RuntimeConfig = {
   readonly listen: { readonly host: string; readonly port: number };
   readonly bundleFile: string;
   readonly terminationMessageFile: string | undefined;
+  readonly traces: TraceExport | undefined;
 };
 
 /** Paths of secrets; each secret is read at the time of its use. */
@@ -37,6 +41,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       listen: values.PORTCULLIS_LISTEN,
       bundleFile: values.PORTCULLIS_BUNDLE_FILE,
       terminationMessageFile: values.PORTCULLIS_TERMINATION_MESSAGE_FILE,
+      traces: traceExportOf(values),
     },
     secrets: { tokenFile: values.PORTCULLIS_TOKEN_FILE, secretsDirectory: values.PORTCULLIS_SECRETS_DIR },
   };

@@ -5,6 +5,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
 import { type Clock, systemClock } from '#kit/time/clock';
+import { openSpans } from '#kit/trace/export-spans';
 import { connectProviders } from './adapters/providers/connect-providers.ts';
 import { BundleError } from './bundle/bundle-error.ts';
 import type { AskOf } from './bundle/compile-section.ts';
@@ -64,7 +65,9 @@ export async function createRuntime(
 
   const tokens = openTokenFile(secrets.tokenFile, clock);
   const ports = { clock, tally, observers };
-  const listening = await serve(config.listen, { served: () => served, tokens, clock, ports, meter, metrics, logger });
+  const spans = openSpans(config.traces, resources, { service: 'portcullis-runtime', logger });
+  const service = { served: () => served, tokens, clock, ports, meter, metrics, spans, logger };
+  const listening = await serve(config.listen, service);
 
   function connect(parsed: Bundle): AskOf {
     const { secretsDirectory } = secrets;

@@ -5,6 +5,7 @@ import { defaultHungAfterMs } from '#kit/process/watch-answers';
 import { commandForNpm } from '../command-line/options-of-npm.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
+import { type AuditReceiverOptions, addAuditReceivers, auditReceiverSettings } from '../options/audit-receivers.ts';
 import { ipAddress } from '../options/ip-address.ts';
 import { servedPolicyName } from '../options/served-policy.ts';
 import { wholeNumber } from '../options/whole-number.ts';
@@ -27,7 +28,7 @@ const defaultPort = 8_080;
 /** npm and the terminal each deliver the same Ctrl-C; only a later signal counts as a second one. */
 const sameSignalMs = 1_000;
 
-type UpOptions = {
+type UpOptions = AuditReceiverOptions & {
   readonly data?: string;
   readonly port: number;
   readonly address: string;
@@ -84,8 +85,8 @@ export function addPlatformUp(program: Command): void {
       '--agents',
       'serve agents through the gateways, and load the examples of agents at the first start with this option',
     )
-    .option('--console', 'start the console, web pages for policies, knowledge, memory and agents')
-    .action((options: UpOptions) => up(options));
+    .option('--console', 'start the console, web pages for policies, knowledge, memory and agents');
+  addAuditReceivers(command).action((options: UpOptions) => up(options));
   program.hook('preSubcommand', (parent, chosen) => {
     if (chosen === command) refuseOptionsOfNpm(command, parent.args.slice(1));
   });
@@ -105,6 +106,7 @@ async function up(options: UpOptions): Promise<void> {
       '--guard-cards checks texts of agents before the catalogue shows them: add --catalogue.',
     );
   }
+  const audit = auditReceiverSettings(options);
   const data = chosenDataDirectory(options.data);
   const hungAfterMs = hungAfterFromEnvironment();
   process.title = `portcullis-up ${data.root}`;
@@ -113,7 +115,7 @@ async function up(options: UpOptions): Promise<void> {
   using lock = lockOf(data);
   void lock;
   try {
-    await runPlatform({ ...options, hungAfterMs }, data, begun);
+    await runPlatform({ ...options, audit, hungAfterMs }, data, begun);
   } catch (error) {
     await writeStartFailure(data, describeError(error).message, new Date());
     throw error;
@@ -122,7 +124,7 @@ async function up(options: UpOptions): Promise<void> {
 
 /** Runs the platform until a signal. @throws the reason for which it could not start */
 async function runPlatform(
-  options: UpOptions & { readonly hungAfterMs: number },
+  options: UpOptions & { readonly audit: Readonly<Record<string, string>>; readonly hungAfterMs: number },
   data: DataDirectory,
   begun: number,
 ): Promise<void> {

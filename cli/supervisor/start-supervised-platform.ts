@@ -41,6 +41,8 @@ type PlatformOptions = DataServices & {
   readonly management: boolean;
   /** Whether the console is started, which requires policy management. */
   readonly console: boolean;
+  /** Settings of the receivers of the audit log, for the services that write it. */
+  readonly audit: Readonly<Record<string, string>>;
   readonly say: (sentence: string) => void;
   /** A process that does not answer its health endpoint for this long is killed and restarted. */
   readonly hungAfterMs: number;
@@ -70,6 +72,8 @@ const graceMs = 20_000;
  * PostgreSQL writes its memory to disk; if that takes longer than 20 s it is stopped and recovers at the next start.
  */
 const databaseGraceMs = 25_000;
+/** The services that write the audit log. */
+const writesAudit: ReadonlySet<ProcessKind> = new Set(['management', 'retrieval', 'memory']);
 /** Pause before a status that could not be written is written again. */
 const statusAgainMs = 2_000;
 
@@ -200,7 +204,8 @@ function createGroup({
   say,
   hungAfterMs,
   agents,
-}: Pick<PlatformOptions, 'data' | 'say' | 'hungAfterMs' | 'agents'>) {
+  audit,
+}: Pick<PlatformOptions, 'data' | 'say' | 'hungAfterMs' | 'agents' | 'audit'>) {
   const members: Supervised[] = [];
   let lines: Lines | undefined;
   let isSettled = false;
@@ -275,7 +280,8 @@ function createGroup({
       // An interrupted start starts no more processes.
       if (stopped) return Promise.reject(new DOMException('the platform is stopped', 'AbortError'));
       const begun = performance.now();
-      const member = supervise(spec, { data, pin, say, hungAfterMs, onChange: writeStatus });
+      const env = writesAudit.has(spec.kind) ? { ...audit, ...spec.env } : spec.env;
+      const member = supervise({ ...spec, env }, { data, pin, say, hungAfterMs, onChange: writeStatus });
       members.push(member);
       member.firstReady.then(
         () => say(`${spec.name} serves (${((performance.now() - begun) / 1_000).toFixed(1)} s)`),

@@ -2,8 +2,7 @@ import { type AgentProblem, type AgentState, agentStateLimits } from '#contracts
 import { listen } from '#kit/http/listen';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
-import { exportSpans } from '#kit/trace/export-spans';
-import { noSpans } from '#kit/trace/span';
+import { openSpans } from '#kit/trace/export-spans';
 import type { AgentConfig, AgentSecrets } from './config.ts';
 import type { FileTimes } from './files/call-files.ts';
 import type { Served } from './http/agent-server.ts';
@@ -64,10 +63,7 @@ export async function createAgentService(
   const { unwatchedMs = usualUnwatchedMs, idleMs = usualIdleMs, fileTimes } = overrides;
   const metrics = createAgentMetrics();
   const ring = new RunRing(systemClock, metrics.runEnded);
-  const spans =
-    config.traces === undefined
-      ? noSpans
-      : parts.use(exportSpans(config.traces, { service: 'portcullis-agent', logger }));
+  const spans = openSpans(config.traces, parts, { service: 'portcullis-agent', logger });
   let version: PreparedAgent | undefined;
   let isEnding = false;
   const served = (): Served => version?.served ?? starting;

@@ -5,8 +5,7 @@ import type { ProviderTest } from '#contracts/provider-test';
 import { type Listening, listen } from '#kit/http/listen';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
-import { exportSpans } from '#kit/trace/export-spans';
-import { noSpans } from '#kit/trace/span';
+import { openSpans } from '#kit/trace/export-spans';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import type { Relations } from '#relations/ports';
@@ -103,10 +102,7 @@ export async function createGatewayService(
   const adminTokenFile = overrides.adminTokenFile ?? secrets.adminTokenFile;
   const adminTokens = adminTokenFile === undefined ? undefined : openTokenFile(adminTokenFile);
   const shutdown = new AbortController();
-  const spans =
-    config.traces === undefined
-      ? noSpans
-      : parts.use(exportSpans(config.traces, { service: 'portcullis-gateway', logger }));
+  const spans = openSpans(config.traces, parts, { service: 'portcullis-gateway', logger });
   const checks = parts.use(
     createCheckClient({
       tokenFile: openTokenFile(secrets.runtimeTokenFile),

@@ -4,6 +4,8 @@ import { type IdentityMode, identityOf, identitySettings, listenOf } from '#iden
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
+import type { TraceExport } from '#kit/trace/export-spans';
+import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
 import { modelSettings } from '#models/model-settings';
 import { databaseSettings } from '#sql/database-settings';
 import type { MemoryQuota } from './people/memory-quota.ts';
@@ -65,6 +67,7 @@ export const settings = {
     default: 10_000,
   }),
   ...auditSettings,
+  ...traceSettings,
   ...logSettings,
 };
 
@@ -87,6 +90,7 @@ export type MemoryConfig = {
   readonly quota: MemoryQuota;
   readonly auditDays: number;
   readonly auditExport: AuditExport;
+  readonly traces: TraceExport | undefined;
   readonly logLevel: LogLevel;
 };
 
@@ -123,6 +127,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     },
     auditDays: read.PORTCULLIS_AUDIT_DAYS,
     auditExport: auditExportOf(read),
+    traces: traceExportOf(read),
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const secrets = {

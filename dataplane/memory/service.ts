@@ -8,6 +8,7 @@ import { serveProbes } from '#kit/http/serve-probes';
 import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
+import { openSpans } from '#kit/trace/export-spans';
 import { followProfiles } from '#models/approved-profiles';
 import { countTokens } from '#models/count-tokens';
 import { openGatewayModels } from '#models/gateway-models';
@@ -150,6 +151,7 @@ export async function createMemoryService(
     }),
   );
   if (config.role !== 'api') parts.use(startWorker(memory, config, { logger, metrics, overrides, queue }));
+  const spans = openSpans(config.traces, parts, { service: 'portcullis-memory', logger });
   const readiness = createServiceReadiness(database);
   const admin = parts.use(
     await serveProbes({
@@ -180,6 +182,7 @@ export async function createMemoryService(
       onError: metrics.dependencyFailed,
       logger,
       metrics,
+      spans,
       documents: { [memoryOpenApiPath]: memoryDocument() },
     });
     return parts.use(api).url;

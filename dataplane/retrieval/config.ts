@@ -3,6 +3,8 @@ import { type IdentityMode, identityOf, identitySettings, listenOf } from '#iden
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
+import type { TraceExport } from '#kit/trace/export-spans';
+import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
 import { modelSettings } from '#models/model-settings';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
@@ -76,6 +78,7 @@ export const settings = {
     default: 'reject',
   }),
   ...auditSettings,
+  ...traceSettings,
   ...logSettings,
 };
 
@@ -104,6 +107,7 @@ export type RetrievalConfig = {
   readonly emptyAclPolicy: 'reject' | 'strictest';
   readonly auditDays: number;
   readonly auditExport: AuditExport;
+  readonly traces: TraceExport | undefined;
   readonly logLevel: LogLevel;
 };
 
@@ -143,6 +147,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     emptyAclPolicy: read.PORTCULLIS_EMPTY_ACL_POLICY,
     auditDays: read.PORTCULLIS_AUDIT_DAYS,
     auditExport: auditExportOf(read),
+    traces: traceExportOf(read),
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const secrets = {

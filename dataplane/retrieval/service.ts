@@ -12,6 +12,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
+import { openSpans } from '#kit/trace/export-spans';
 import { followProfiles } from '#models/approved-profiles';
 import { countTokens, countTokensInTurns } from '#models/count-tokens';
 import { openGatewayModels } from '#models/gateway-models';
@@ -149,6 +150,7 @@ export async function createRetrievalService(
   if (config.role !== 'worker') {
     parts.use(startPreloading({ database, index: search.preloaded, queue, logger, replica: uuid() }));
   }
+  const spans = openSpans(config.traces, parts, { service: 'portcullis-retrieval', logger });
   const readiness = createServiceReadiness(database);
   const admin = parts.use(
     await serveProbes({
@@ -182,6 +184,7 @@ export async function createRetrievalService(
       onRefused: createRefusedChangeNotes(refusals),
       logger,
       metrics,
+      spans,
       documents: { [openApiPath]: retrievalDocument() },
     });
     return parts.use(api).url;
@@ -199,6 +202,7 @@ export async function createRetrievalService(
       errorOf,
       onRefused: createRefusedManagerNotes(refusals),
       logger,
+      spans,
     });
     return parts.use(managers).url;
   }

@@ -122,6 +122,15 @@ describe('the pod of an agent', () => {
     }
   });
 
+  test('images look up names at the pods of agents.dnsPeers, at any pod without them', async () => {
+    const peers = [{ podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } }];
+    const given = await agentTemplateOf(
+      await renderChart([...set, `--set-json=agents.dnsPeers=${JSON.stringify(peers)}`]),
+    );
+    const without = await agentTemplateOf(await renderChart(set));
+    expect([given.dnsPeers, without.dnsPeers]).toEqual([peers, [{ namespaceSelector: {} }]]);
+  });
+
   test('the connections of flows reach the operator and the gateway, which may connect to their ports', async () => {
     const connections = [
       { name: 'crm', kind: 'http', url: 'https://crm.example.com:8443/api', agents: ['planner'], credential: 'crm' },

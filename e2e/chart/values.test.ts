@@ -146,6 +146,8 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['management.auditDays', [1, 36_500], [0, 36_501, '7']],
   ['retrieval.auditDays', [1, 36_500], [0, 36_501, '7']],
   ['memory.auditDays', [1, 36_500], [0, 36_501, '7']],
+  ['management.requestsPerMinute', [1, 1_000_000], [0, 1_000_001, '60']],
+  ['agents.dnsPeers', [[], [{ podSelector: {} }]], [{}, ['a']]],
   ['management.quotas.policies', [1, 1_000_000], [0, 1_000_001]],
   ['management.quotas.revisions', [1, 10_000_000], [0, 10_000_001]],
   ['management.quotas.revisionMib', [1, 1_048_576], [0, 1_048_577]],

@@ -76,6 +76,8 @@ type PlatformOptions = {
   readonly providers?: ProvidersFile['providers'];
   /** Files of the secrets folder by name. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** OTLP/HTTP address that gets the audit log. */
+  readonly auditOtlp?: string;
   /** Address of the gateways; loopback when absent. */
   readonly address?: string;
   /** An existing data directory; a temporary one when absent. */
@@ -154,6 +156,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   if (options.guardCards !== undefined) words.push('--guard-cards', options.guardCards);
   if (options.agents === true) words.push('--agents');
   if (options.console === true) words.push('--console');
+  if (options.auditOtlp !== undefined) words.push('--audit-otlp', options.auditOtlp);
   const child = startCommand(words, options.environment);
   stack.defer(async () => void (await child.end()));
   const status = await waitUntilReady(child, data, options.deadlineMs ?? 300_000);

@@ -56,6 +56,11 @@ export const image = z.strictObject({
   pullPolicy: imagePullPolicy.unwrap(),
 });
 
+export const storage = {
+  size: z.string().regex(/^[1-9][0-9]*(Mi|Gi|Ti|M|G|T)$/),
+  storageClassName: secretName,
+};
+
 export const logLevel = z.enum(['debug', 'info', 'warn', 'error']);
 export const clientService = z.strictObject({
   type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']),
@@ -63,6 +68,10 @@ export const clientService = z.strictObject({
   annotations,
 });
 export const url = z.url({ protocol: /^https?$/ }).max(2_048);
+
+/** A receiver of the audit log; without a URL there is none. */
+export const auditReceiver = z.strictObject({ url: z.union([z.literal(''), url]), ...existingSecret.shape });
+export const auditDays = z.int().min(1).max(36_500);
 
 /** PORTCULLIS_ADMINISTRATORS joins issuer and subject with a bar and separates administrators with commas. */
 export const issuerName = z

@@ -11,6 +11,8 @@ import {
   annotations,
   anyObject,
   apiObjects,
+  auditDays,
+  auditReceiver,
   budget,
   clientService,
   dnsLabel,
@@ -32,6 +34,7 @@ import {
   relations,
   replicas,
   secretName,
+  storage,
   subjectName,
   tokenAudience,
   url,
@@ -63,14 +66,6 @@ const gateway = z.strictObject({
   podDisruptionBudget: budget,
 });
 
-const auditReceiver = z.strictObject({ url: z.union([z.literal(''), url]), ...existingSecret.shape });
-const auditDays = z.int().min(1).max(36_500);
-
-const storage = {
-  size: z.string().regex(/^[1-9][0-9]*(Mi|Gi|Ti|M|G|T)$/),
-  storageClassName: secretName,
-};
-
 const management = z.strictObject({
   enabled: z.boolean(),
   replicas,
@@ -83,6 +78,7 @@ const management = z.strictObject({
     accessTokensOnly: z.boolean().optional(),
   }),
   auditDays,
+  requestsPerMinute: z.int().min(1).max(1_000_000),
   quotas: z.strictObject({
     policies: z.int().min(1).max(1_000_000),
     revisions: z.int().min(1).max(10_000_000),
@@ -300,6 +296,7 @@ const agents = z.strictObject({
   exposure: z.enum(['R1', 'R2']),
   mcpConfirmers: agentTemplate.mcpConfirmers.unwrap(),
   connections: connectionsFileSchema.shape.connections,
+  dnsPeers: apiObjects,
   logLevel,
   terminationGraceSeconds: agentTemplate.terminationGraceSeconds.unwrap(),
   labels,

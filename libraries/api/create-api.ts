@@ -6,6 +6,7 @@ import { sendBytes, sendJson } from '#kit/http/json-answer';
 import type { ClientFault, FaultAnswer, FetchHandler } from '#kit/http/listen';
 import { drainRefused } from '#kit/http/read-body';
 import { openTrace, type TraceContext } from '#kit/http/trace-context';
+import { noSpans, type Spans } from '#kit/trace/span';
 import {
   type ApiOperation,
   type ApiRequest,
@@ -39,6 +40,8 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
   readonly onRefused?: ((refused: RefusedRequest<Caller, Code, Name>) => Promise<void>) | undefined;
   /** Called with the error that an operation threw when the answer is `internal`. */
   readonly onInternalError: (operation: Name, error: unknown, traceId: string) => void;
+  /** Takes a span of each operation; absent for a service that records none. */
+  readonly spans?: Spans | undefined;
   /** JSON documents by path, served without authentication, such as OpenAPI documents. */
   readonly documents?: Readonly<Record<string, Buffer>>;
 };
@@ -121,31 +124,44 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
   path: Readonly<Record<string, string>>,
 ): Promise<void> {
   const started = performance.now();
-  const trace = traceOf(options.table, incoming);
-  const { traceId } = trace;
+  const { table, spans = noSpans } = options;
+  const context = openTrace(incoming.headers['traceparent'], spans.isRecording);
+  const endSpan = spans.begin(context, { name: operation.name, kind: 'server' });
+  const trace = named(table, incoming, context);
+  const { traceId, traceparent } = trace;
   let caller: Caller | undefined;
   const onCaller = (found: Caller): void => {
     caller = found;
   };
-  const response = await respond(options, operation, { incoming, traceId, path, onCaller });
+  const response = await respond(options, operation, traceparent, { incoming, traceId, path, onCaller });
   if (response.kind === 'error') {
     await options.onRefused?.({ operation: operation.name, code: response.code, caller, incoming, traceId, path });
   }
-  sendResponse(options.table, incoming, outgoing, trace, response);
+  sendResponse(table, incoming, outgoing, trace, response);
   const code = response.kind === 'error' ? response.code : 'none';
+  const status = response.kind === 'error' ? table.errors[response.code].status : response.status;
+  endSpan({
+    attributes: {
+      'portcullis.operation': operation.name,
+      'portcullis.code': code,
+      'http.response.status_code': status,
+    },
+    failed: code !== 'none',
+  });
   options.onEnded({ operation: operation.name, code, seconds: (performance.now() - started) / 1_000, traceId });
 }
 
 async function respond<Service, Caller, Code extends string, Name extends string>(
   { table, service, authorizer, errorOf, onInternalError }: ApiOptions<Service, Caller, Code, Name>,
   operation: ApiOperation<Service, Caller, Code, Name>,
+  traceparent: string,
   arrival: Parameters<typeof passGates<Service, Caller, Code>>[3],
 ): Promise<ApiResponse<Code>> {
   try {
     const provided = await passGates(table, operation, authorizer, arrival);
     if ('kind' in provided) return provided;
     const { incoming, traceId } = arrival;
-    return await operation.run(guarded(operation.name, { service, incoming, traceId, ...provided }));
+    return await operation.run(guarded(operation.name, { service, incoming, traceId, traceparent, ...provided }));
   } catch (error) {
     const code = errorOf(error, arrival.traceId);
     if (code === undefined) onInternalError(operation.name, error, arrival.traceId);
@@ -187,12 +203,20 @@ function sendResponse<Service, Caller, Code extends string>(
   sendJson(outgoing, status, body, { ...headers, ...hintsOf(status, code === table.faults.idempotencyInProgress) });
 }
 
-/** The trace of a request, under the name that its client gave it. */
+/** The trace of a request that no operation serves. */
 function traceOf<Service, Caller, Code extends string>(
+  table: ApiTable<Service, Caller, Code>,
+  incoming: IncomingMessage,
+): TraceContext {
+  return named(table, incoming, openTrace(incoming.headers['traceparent']));
+}
+
+/** A trace under the name that the client gave it. */
+function named<Service, Caller, Code extends string>(
   { traceHeader }: ApiTable<Service, Caller, Code>,
   { headers }: IncomingMessage,
+  trace: TraceContext,
 ): TraceContext {
-  const trace = openTrace(headers['traceparent']);
   const given = traceHeader === undefined ? undefined : headers[traceHeader];
   return typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given) ? { ...trace, traceId: given } : trace;
 }

@@ -43,6 +43,8 @@ export type ApiRequest<Service, Caller> = {
   readonly incoming: IncomingMessage;
   /** The trace id of the request: 32 hexadecimal digits (W3C Trace Context), or the header `traceHeader` of the table. */
   readonly traceId: string;
+  /** The header `traceparent` for calls of the operation: they are below the span of the request. */
+  readonly traceparent: string;
   /** The caller: its identity and, if the service has tenants, its tenant. */
   readonly caller: Caller;
   /** A parameter of the path, decoded, as `read` of the parameter returns it. @throws TypeError for an unknown name */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { listen } from '#kit/http/listen';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
+import type { Spans } from '#kit/trace/span';
 import { createApi } from './create-api.ts';
 import type { ApiTable, Authorizer, RefusedRequest } from './operation.ts';
 import { createRequestLines } from './request-lines.ts';
@@ -25,6 +26,8 @@ type ServedApi<Service, Caller, Code extends string, Name extends string> = {
   readonly slowRefusalMs?: number;
   readonly logger: Logger;
   readonly metrics?: Pick<RequestMetrics<Name, Code>, 'ended'>;
+  /** Takes a span of each operation; absent for a service that records none. */
+  readonly spans?: Spans;
   /** JSON documents by path, served without authentication. */
   readonly documents?: Readonly<Record<string, unknown>>;
 };
@@ -45,7 +48,7 @@ const sampledStatuses: readonly number[] = [401, 429];
 export async function serveApi<Service, Caller, Code extends string, Name extends string>(
   options: ServedApi<Service, Caller, Code, Name>,
 ): Promise<AsyncDisposable & { readonly url: string }> {
-  const { table, service, authorizer, errorOf, onError, onRefused, logger, metrics, documents = {} } = options;
+  const { table, service, authorizer, errorOf, onError, onRefused, logger, metrics, spans, documents = {} } = options;
   const { slowRefusalMs = 0 } = options;
   const lines = createRequestLines(
     logger,
@@ -55,6 +58,7 @@ export async function serveApi<Service, Caller, Code extends string, Name extend
     table,
     service,
     authorizer,
+    spans,
     errorOf(error, traceId) {
       const code = errorOf(error);
       onError?.(error);

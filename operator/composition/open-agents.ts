@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { DataDirectory } from '#contracts/data-directory';
 import type { Logger } from '#kit/log/logger';
 import { childEnvironment } from '#kit/process/config';
+import { traceEnvironment } from '#kit/trace/trace-settings';
 import { createAgentProcesses } from '../agents/adapters/processes/agent-processes.ts';
 import type { AgentHost } from '../agents/ports.ts';
 import type { AgentAccess } from './operator-config.ts';
@@ -50,8 +51,7 @@ function addressesOf(access: AgentAccess, data: DataDirectory): Readonly<Record<
         }),
     ...(retrieval === undefined ? {} : { PORTCULLIS_RETRIEVAL_URL: retrieval.href }),
     ...(memory === undefined ? {} : { PORTCULLIS_MEMORY_URL: memory.href }),
-    ...(traces === undefined ? {} : { PORTCULLIS_TRACES_OTLP_URL: traces.url.href }),
-    ...(traces?.tokenFile === undefined ? {} : { PORTCULLIS_TRACES_OTLP_TOKEN_FILE: traces.tokenFile }),
+    ...traceEnvironment(traces),
     ...(filesIssuer === undefined
       ? {}
       : {

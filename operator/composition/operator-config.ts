@@ -54,6 +54,8 @@ export type StandaloneConfig = SharedConfig & {
   readonly mode: 'standalone';
   /** Absent where the installation does not run agents. */
   readonly agents: AgentAccess | undefined;
+  /** The collector of the spans of runtimes; absent where none are recorded. */
+  readonly traces: TraceExport | undefined;
   readonly dataDirectory: string;
   readonly apiListen: HostPort;
 };

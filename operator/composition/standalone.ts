@@ -5,6 +5,7 @@ import { type DataDirectory, dataDirectory } from '#contracts/data-directory';
 import { createSecret } from '#kit/files/create-secret';
 import { openTokenFile } from '#kit/http/token-file';
 import { childEnvironment } from '#kit/process/config';
+import { traceEnvironment } from '#kit/trace/trace-settings';
 import { createClient } from '#kube/client/client';
 import { silentRecorder } from '#kube/events/event-recorder';
 import { createBundleFiles } from '../bundles/adapters/files/bundle-files.ts';
@@ -57,7 +58,7 @@ export async function openStandalone(
       onRequest: tools.onRequest,
     }),
   );
-  const workloads = parts.use(overrides.workloads ?? openProcesses(data, build, tools));
+  const workloads = parts.use(overrides.workloads ?? openProcesses(config, data, build, tools));
   const agents = overrides.agents ?? (await openAgents(config.agents, data, { build, logger: tools.logger }));
   if (agents !== undefined) parts.use(agents);
   const authority = overrides.authority ?? openAgentAuthority(config.authority, tools.logger);
@@ -91,7 +92,7 @@ function openJudge({ secrets, judging }: DataDirectory) {
   return createJudge({ file, secretsDirectory: secrets, cacheDirectory: judging });
 }
 
-function openProcesses(data: DataDirectory, build: string, { logger }: BackendTools) {
+function openProcesses({ traces }: StandaloneConfig, data: DataDirectory, build: string, { logger }: BackendTools) {
   return createProcesses({
     runtimeFile: join(root, 'runtime', 'main.ts'),
     build,
@@ -100,7 +101,7 @@ function openProcesses(data: DataDirectory, build: string, { logger }: BackendTo
     runDirectory: data.run,
     secretsDirectory: data.secrets,
     tokenFile: data.runtimeToken,
-    inherited: childEnvironment(),
+    inherited: { ...childEnvironment(), ...traceEnvironment(traces) },
     logger,
   });
 }

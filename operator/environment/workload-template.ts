@@ -51,6 +51,12 @@ export const workloadTemplateSchema = z
     providerSecret: secretName
       .optional()
       .describe('providerSecret holds the credentials of detectors and classifiers, one key each.'),
+    traces: z
+      .strictObject({ url: z.url({ protocol: /^https?$/ }).max(2_048), secret: nameSchema.optional() })
+      .optional()
+      .describe(
+        'traces has the address of a collector for the spans of runtimes and the name of a Secret, whose key `token` has the token for it.',
+      ),
     authoritiesConfigMap: nameSchema
       .optional()
       .describe(

@@ -62,6 +62,7 @@ export async function startTestOperator(
     build: 'test-1',
     retrieval: undefined,
     agents: undefined,
+    traces: undefined,
     authority: undefined,
     ...options.config,
   };

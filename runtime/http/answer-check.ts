@@ -3,7 +3,7 @@ import type { CheckErrorCode } from '#contracts/checks';
 import type { Stage } from '#contracts/policy';
 import { explainHeaders, explainRule } from '#contracts/profiles';
 import { drainRefused, readBody } from '#kit/http/read-body';
-import { traceIdOf } from '#kit/http/trace-context';
+import { openTrace, traceIdOf } from '#kit/http/trace-context';
 import { runCheck } from '../check/run-check.ts';
 import type { CompiledSection } from '../rules/compiled-section.ts';
 import { type Decision, decidingRule, type Failed, failed } from '../rules/decision.ts';
@@ -49,7 +49,37 @@ export async function answerCheck(
     acceptsToken: (token) => service.tokens.accepts(token),
   };
   const running: RunningCheck = { incoming, outgoing, service, check, startedAt };
-  finish(running, await endingOf(running, served));
+  const endSpan = beginSpan(running);
+  const ending = await endingOf(running, served);
+  finish(running, ending);
+  endSpan(ending);
+}
+
+/** A span of names, codes and numbers: no text and no match is in it. */
+function beginSpan({ incoming, outgoing, service: { spans }, check }: RunningCheck): (ending: Ending) => void {
+  if (!spans.isRecording) return () => undefined;
+  const trace = openTrace(incoming.headers['traceparent'], true);
+  const end = spans.begin(trace, { name: `check ${check.stage}`, kind: 'server' });
+  return (ending) => {
+    const isAnswer = ending.kind === 'answer';
+    end({
+      attributes: {
+        'portcullis.stage': check.stage,
+        // Before the section is found the name is a text of the client.
+        'portcullis.policy': check.section === undefined ? undefined : check.context?.policyId,
+        'portcullis.decision': isAnswer ? ending.decision : undefined,
+        'portcullis.rule': check.decidedBy,
+        'portcullis.code': codeOf(ending),
+        'http.response.status_code': ending.kind === 'gone' ? undefined : outgoing.statusCode,
+      },
+      failed: !isAnswer,
+    });
+  };
+}
+
+function codeOf(ending: Ending): string {
+  if (ending.kind === 'answer') return 'none';
+  return ending.kind === 'gone' ? 'client_gone' : ending.code;
 }
 
 async function endingOf(running: RunningCheck, served: ServedBundle | undefined): Promise<Ending> {

@@ -4,6 +4,7 @@ import type { TokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
 import type { Metrics } from '#kit/metrics/metrics';
 import type { Clock } from '#kit/time/clock';
+import type { Spans } from '#kit/trace/span';
 import type { LoadedBundle } from '../bundle/loaded-bundle.ts';
 import type { CheckMeter, CheckPorts } from '../check/ports.ts';
 
@@ -34,6 +35,8 @@ export type RuntimeService = {
   readonly clock: Clock;
   readonly ports: CheckPorts;
   readonly meter: CheckMeter;
+  /** Takes a span of each check. */
+  readonly spans: Spans;
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
   readonly logger: Logger;
 };

@@ -7,6 +7,7 @@ import { digestOf } from '#contracts/canonical';
 import type { Stage } from '#contracts/policy';
 import { contextHeaders } from '#contracts/profiles';
 import { createLogger } from '#kit/log/logger';
+import type { TraceExport } from '#kit/trace/export-spans';
 import { createRuntime, type RuntimeOverrides } from '../service.ts';
 
 export const testServiceToken = 'service-token-of-the-tests';
@@ -44,7 +45,7 @@ export type TestRuntime = AsyncDisposable & {
 /** Starts a runtime in this process on a bundle and waits until it is loaded. */
 export async function startRuntime(
   bundle: Bundle,
-  options: RuntimeOverrides & { readonly text?: string | Buffer } = {},
+  options: RuntimeOverrides & { readonly text?: string | Buffer; readonly traces?: TraceExport } = {},
 ): Promise<TestRuntime> {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-runtime-'));
   const lines: string[] = [];
@@ -61,6 +62,7 @@ export async function startRuntime(
       listen: { host: '127.0.0.1', port: 0 },
       bundleFile: join(folder, 'bundle.json'),
       terminationMessageFile: join(folder, 'termination'),
+      traces: options.traces,
     },
     { tokenFile: join(folder, 'token'), secretsDirectory: folder },
     { logger, refusalMs: 0, idleMs: 0, ...options },

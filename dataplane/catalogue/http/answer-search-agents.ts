@@ -2,7 +2,6 @@ import { failure, success } from '#api/operation';
 import { readBodyAs } from '#api/read-body';
 import { watchClient } from '#api/watch-client';
 import { catalogueLimits, searchAgentsSchema } from '#contracts/catalogue';
-import { openTrace } from '#kit/http/trace-context';
 import { describeRecord } from '../records/describe-record.ts';
 import { searchAgents } from '../search/search-agents.ts';
 import type { CatalogueRequest, CatalogueResponse } from './catalogue.ts';
@@ -13,13 +12,14 @@ export async function answerSearchAgents({
   caller,
   body,
   incoming,
+  traceparent,
 }: CatalogueRequest): Promise<CatalogueResponse> {
   const read = readBodyAs(searchAgentsSchema, body, 'invalid_request');
   if (read.kind === 'error') return read;
   const { topK = catalogueLimits.topK.default, minScore = 0, profile = 'hybrid', ...asked } = read.value;
   if (asked.query.trim() === '') return failure('invalid_request', [{ path: 'query', message: 'must have a word' }]);
   using client = watchClient(incoming);
-  const call = { signal: client.signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
+  const call = { signal: client.signal, traceparent };
   const { query, workspaceId, protocols, implementationTypes } = asked;
   const found = await searchAgents(service, {
     caller,

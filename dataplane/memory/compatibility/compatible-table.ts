@@ -127,7 +127,7 @@ function searchCompatibly(request: MemoryRequest): Promise<MemoryResponse> | Mem
 
 /** The request with another body and without an idempotency key. */
 function withBody(request: MemoryRequest, json: object): MemoryRequest {
-  const { service, caller, incoming, traceId, query, path } = request;
+  const { service, caller, incoming, traceId, traceparent, query, path } = request;
   const body = { ...request.body, json: json as MemoryRequest['body']['json'] };
-  return { service, caller, incoming, traceId, query, path, body, idempotencyKey: '' };
+  return { service, caller, incoming, traceId, traceparent, query, path, body, idempotencyKey: '' };
 }

@@ -125,6 +125,7 @@ async function run(
       caller: request.caller,
       incoming: request.incoming,
       traceId: request.traceId,
+      traceparent: request.traceparent,
       path,
       query: {},
       body: { ...request.body, json: args },

@@ -2,7 +2,6 @@ import { failure, success } from '#api/operation';
 import { bodyFailure, readBodyAs } from '#api/read-body';
 import { watchClient } from '#api/watch-client';
 import { searchMemoriesSchema } from '#contracts/memory';
-import { openTrace } from '#kit/http/trace-context';
 import { findPerson } from '../people/person.ts';
 import { parseFilters } from '../search/parse-filters.ts';
 import { searchMemories } from '../search/search-memories.ts';
@@ -32,7 +31,7 @@ export async function answerSearchMemories(request: MemoryRequest): Promise<Memo
   const person = await findPerson(service.database.sql, caller);
   if (person === undefined) return success({ results: [], tokens_returned: 0 });
   using client = watchClient(incoming);
-  const call = { signal: client.signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
+  const call = { signal: client.signal, traceparent: request.traceparent };
   const found = await searchMemories(service, {
     person,
     userId,

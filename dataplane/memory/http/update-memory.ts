@@ -2,7 +2,6 @@ import { failure, success } from '#api/operation';
 import { readBodyAs } from '#api/read-body';
 import { watchClient } from '#api/watch-client';
 import { memoryLimits, type UpdateMemory, updateMemorySchema } from '#contracts/memory';
-import { openTrace } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import { ModelsError } from '#models/models-error';
 import { readStatement } from '../extraction/read-statement.ts';
@@ -48,9 +47,9 @@ export async function updateMemory(request: MemoryRequest): Promise<MemoryRespon
   return changed === undefined ? failure('not_found') : success(memoryRecordOf(changed, userIdOf(request.caller)));
 }
 
-async function textOf({ service, incoming }: MemoryRequest, text: string, signal: AbortSignal) {
+async function textOf({ service, traceparent }: MemoryRequest, text: string, signal: AbortSignal) {
   const topic = readStatement(text)?.topic ?? null;
-  const call = { signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
+  const call = { signal, traceparent };
   try {
     const [embedded] = await embedTexts(service, [{ text, topic }], call);
     return embedded ?? unembedded(service, text, topic);

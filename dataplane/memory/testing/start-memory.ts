@@ -71,6 +71,7 @@ export async function startMemory(database: TestDatabase, options: MemoryParts =
         quota: { userMemories: 100_000, tenantUsers: 100_000, tenantOpenEvents: 10_000 },
         auditDays: 400,
         auditExport: { webhook: undefined, otlp: undefined },
+        traces: undefined,
         logLevel: 'error',
         ...options.config,
       },

@@ -1,7 +1,6 @@
 import { watchClient } from '#api/watch-client';
 import { type Citation, type QueryMeta, type QueryRequest, retrievalLimits } from '#contracts/retrieval';
 import type { Turns } from '#kit/concurrency/turns';
-import { openTrace } from '#kit/http/trace-context';
 import { analyseQuery } from '#search/analysis/analyse';
 import { findTerms } from '#search/analysis/find-terms';
 import { fuseRankings } from '#search/fuse-rankings';
@@ -42,7 +41,7 @@ export async function runSearch(request: RetrievalRequest, query: QueryRequest):
   const mode = query.mode ?? defaults.mode ?? 'hybrid';
   const topK = query.top_k ?? defaults.top_k ?? retrievalLimits.topK.default;
   using client = watchClient(incoming);
-  const call = { signal: client.signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
+  const call = { signal: client.signal, traceparent: request.traceparent };
   const rewriter = query.rewrite ? profiles.rewrite.values().next().value : undefined;
   const text = rewriter === undefined ? query.text : await rewriteQuery(service.models, rewriter, query.text, call);
   const found = await searchNewest(

@@ -77,6 +77,7 @@ export async function startRetrieval(
         emptyAclPolicy: 'reject',
         auditDays: 400,
         auditExport: { webhook: undefined, otlp: undefined },
+        traces: undefined,
         logLevel: 'error',
         ...options.config,
       },

@@ -4,6 +4,7 @@ import { readShape } from '#contracts/read-shape';
 import { listen } from '#kit/http/listen';
 import { headerValues } from '#kit/http/raw-headers';
 import type { Clock } from '#kit/time/clock';
+import type { Spans } from '#kit/trace/span';
 import { createApi } from '../create-api.ts';
 import { detailsOf } from '../details-of.ts';
 import { type ApiOperation, type ApiTable, failure, type GateName, success } from '../operation.ts';
@@ -179,12 +180,13 @@ export const noteTable: ApiTable<NoteService, string, Code> = {
 type Ended = { readonly operation: string; readonly code: string; readonly traceId: string };
 
 /** Serves the notes on loopback and records the errors and metrics that the library reports. */
-export async function serveNotes(service: NoteService) {
+export async function serveNotes(service: NoteService, spans?: Spans) {
   const ended: Ended[] = [];
   const thrown: unknown[] = [];
   const api = createApi({
     table: noteTable,
     service,
+    spans,
     authorizer: {
       async authorize(rawHeaders) {
         const [tenant] = headerValues(rawHeaders, 'x-tenant');

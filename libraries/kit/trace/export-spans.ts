@@ -4,7 +4,7 @@ import { openTokenFile, type TokenFile } from '../http/token-file.ts';
 import type { Logger } from '../log/logger.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { tracesRequest } from './otlp-spans.ts';
-import type { Span, Spans } from './span.ts';
+import { noSpans, type Span, type Spans } from './span.ts';
 
 /** Where spans are sent. */
 export type TraceExport = {
@@ -19,6 +19,16 @@ type ExportedSpans = Spans & AsyncDisposable;
 /** Most spans that wait, spans of one request, and times in milliseconds. */
 export const spanExportLimits = { waiting: 4_096, batch: 512, everyMs: 1_000, sendMs: 10_000, lastMs: 2_000 } as const;
 
+type ExportOptions = { readonly service: string; readonly logger: Pick<Logger, 'warn'>; readonly clock?: Clock };
+
+/**
+ * The spans of a process, which are sent until the stack is disposed; without an address none are recorded.
+ * @throws TokenFileError when the token cannot be read at the start
+ */
+export function openSpans(traces: TraceExport | undefined, parts: AsyncDisposableStack, options: ExportOptions): Spans {
+  return traces === undefined ? noSpans : parts.use(exportSpans(traces, options));
+}
+
 /**
  * Sends the spans of a process to a collector with OTLP/HTTP and JSON, within a second after they have ended. Nothing
  * waits for it: a span that finds the queue full, and those of a request that fails, are dropped, and a line of the log
@@ -27,11 +37,7 @@ export const spanExportLimits = { waiting: 4_096, batch: 512, everyMs: 1_000, se
  */
 export function exportSpans(
   { url, tokenFile }: TraceExport,
-  {
-    service,
-    logger,
-    clock = systemClock,
-  }: { readonly service: string; readonly logger: Pick<Logger, 'warn'>; readonly clock?: Clock },
+  { service, logger, clock = systemClock }: ExportOptions,
 ): ExportedSpans {
   const token = tokenFile === undefined ? undefined : openTokenFile(tokenFile, clock);
   const waiting: Span[] = [];

@@ -5,7 +5,7 @@ import type { TraceExport } from './export-spans.ts';
 export const traceSettings = {
   PORTCULLIS_TRACES_OTLP_URL: setting.optional(
     setting.url({
-      help: 'OTLP/HTTP address for traces, which gets the spans of agents, such as https://collector:4318/v1/traces; none are recorded without it',
+      help: 'OTLP/HTTP address for traces, which gets the spans of the process, such as https://collector:4318/v1/traces; none are recorded without it',
     }),
   ),
   PORTCULLIS_TRACES_OTLP_TOKEN_FILE: setting.optional(
@@ -24,4 +24,14 @@ export function traceExportOf({
   PORTCULLIS_TRACES_OTLP_TOKEN_FILE: tokenFile,
 }: TraceValues): TraceExport | undefined {
   return url === undefined ? undefined : { url, tokenFile };
+}
+
+/** The same settings for a child process. */
+export function traceEnvironment(traces: TraceExport | undefined): Readonly<Record<string, string>> {
+  if (traces === undefined) return {};
+  const { url, tokenFile } = traces;
+  return {
+    PORTCULLIS_TRACES_OTLP_URL: url.href,
+    ...(tokenFile === undefined ? {} : { PORTCULLIS_TRACES_OTLP_TOKEN_FILE: tokenFile }),
+  };
 }

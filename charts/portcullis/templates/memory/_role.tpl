@@ -87,6 +87,7 @@ spec:
             - { name: PORTCULLIS_USER_MEMORIES, value: {{ $own.quotas.userMemories | int64 | quote }} }
             - { name: PORTCULLIS_AUDIT_DAYS, value: {{ $own.auditDays | quote }} }
             {{- with include "portcullis.auditExportEnv" $ | trim }}{{ . | nindent 12 }}{{- end }}
+            {{- with include "portcullis.tracesEnv" $ | trim }}{{ . | nindent 12 }}{{- end }}
             - { name: PORTCULLIS_TENANT_USERS, value: {{ $own.quotas.tenantUsers | int64 | quote }} }
             - { name: PORTCULLIS_TENANT_OPEN_EVENTS, value: {{ $own.quotas.tenantOpenEvents | int64 | quote }} }
             - { name: PORTCULLIS_LOG_LEVEL, value: {{ $own.logLevel }} }
@@ -113,6 +114,7 @@ spec:
             - { name: issuers, mountPath: /etc/portcullis/issuers, readOnly: true }
             - { name: database, mountPath: /etc/portcullis/database, readOnly: true }
             {{- with include "portcullis.auditExportMounts" $ | trim }}{{ . | nindent 12 }}{{- end }}
+            {{- with include "portcullis.tracesMounts" $ | trim }}{{ . | nindent 12 }}{{- end }}
             {{- if eq $.Values.gateway.clientAuth "keys" }}
             - { name: gateway-key, mountPath: /etc/portcullis/gateway-key, readOnly: true }
             {{- end }}
@@ -134,6 +136,7 @@ spec:
             defaultMode: 0440
             items: [{ key: password, path: password }]
         {{- with include "portcullis.auditExportVolumes" $ | trim }}{{ . | nindent 8 }}{{- end }}
+        {{- with include "portcullis.tracesVolumes" $ | trim }}{{ . | nindent 8 }}{{- end }}
         {{- if eq $.Values.gateway.clientAuth "keys" }}
         - name: gateway-key
           secret:

@@ -68,8 +68,7 @@
 {{- if .Values.agents.enabled -}}
 {{- range .Values.agents.connections -}}{{- $urls = append $urls .url -}}{{- end -}}
 {{- end -}}
-{{- with .Values.traces.otlp.url -}}{{- $urls = append $urls . -}}{{- end -}}
-{{- toYaml $urls -}}
+{{- toYaml (concat $urls (include "portcullis.tracesUrls" . | fromJsonArray)) -}}
 {{- end -}}
 
 {{/* Issuers, an external database and OpenFGA, where nothing more exact is given. */}}
@@ -90,7 +89,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Issuers, an external database, OpenFGA, S3, NATS and OpenSearch, where nothing more exact is given. */}}
+{{/* Issuers, an external database, OpenFGA, S3, NATS, OpenSearch and the collector of spans, where nothing more exact is given. */}}
 {{- define "portcullis.egress.retrieval" -}}
 {{- with .Values.retrieval -}}
 {{- if .egress -}}
@@ -106,12 +105,13 @@
 {{- if .nats.url -}}{{- $urls = append $urls .nats.url -}}{{- end -}}
 {{- if .opensearch.url -}}{{- $urls = append $urls .opensearch.url -}}{{- end -}}
 {{- $urls = concat $urls (include "portcullis.auditExportUrls" $ | fromJsonArray) -}}
+{{- $urls = concat $urls (include "portcullis.tracesUrls" $ | fromJsonArray) -}}
 {{- include "portcullis.egress.urls" $urls -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Issuers and an external database, where nothing more exact is given. */}}
+{{/* Issuers, an external database and the collector of spans, where nothing more exact is given. */}}
 {{- define "portcullis.egress.memory" -}}
 {{- with .Values.memory -}}
 {{- if .egress -}}
@@ -123,6 +123,7 @@
 {{- end -}}
 {{- if not $.Values.postgresql.enabled -}}{{- $urls = append $urls $.Values.externalDatabase.url -}}{{- end -}}
 {{- $urls = concat $urls (include "portcullis.auditExportUrls" $ | fromJsonArray) -}}
+{{- $urls = concat $urls (include "portcullis.tracesUrls" $ | fromJsonArray) -}}
 {{- include "portcullis.egress.urls" $urls -}}
 {{- end -}}
 {{- end -}}

@@ -173,6 +173,7 @@
 - { name: PORTCULLIS_INGEST_CONCURRENCY, value: {{ .ingestConcurrency | int | quote }} }
 - { name: PORTCULLIS_AUDIT_DAYS, value: {{ .auditDays | quote }} }
 {{- with include "portcullis.auditExportEnv" $ | trim }}{{ . | nindent 0 }}{{- end }}
+{{- with include "portcullis.tracesEnv" $ | trim }}{{ . | nindent 0 }}{{- end }}
 - { name: PORTCULLIS_TENANT_DOCUMENTS, value: {{ .quotas.tenantDocuments | int64 | quote }} }
 - { name: PORTCULLIS_TENANT_OPEN_JOBS, value: {{ .quotas.tenantOpenJobs | int64 | quote }} }
 - { name: PORTCULLIS_TENANT_MIB, value: {{ .quotas.tenantMib | int64 | quote }} }
@@ -201,6 +202,7 @@
     defaultMode: 0440
     items: [{ key: password, path: password }]
 {{- with include "portcullis.auditExportVolumes" $ | trim }}{{ . | nindent 0 }}{{- end }}
+{{- with include "portcullis.tracesVolumes" $ | trim }}{{ . | nindent 0 }}{{- end }}
 {{- if eq $.Values.gateway.clientAuth "keys" }}
 - name: gateway-key
   secret:

@@ -4,7 +4,7 @@ import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts
 
 /**
  * The NetworkPolicy of a workload: gateways and the operator may call its port, and it may call the providers of its
- * bundle.
+ * bundle and the collector of spans.
  */
 export function makeNetworkPolicy(name: string, providers: readonly BundleProvider[], template: WorkloadTemplate) {
   return {
@@ -20,7 +20,7 @@ export function makeNetworkPolicy(name: string, providers: readonly BundleProvid
           ports: [{ port: template.port, protocol: 'TCP' }],
         },
       ],
-      egress: providers.length === 0 ? [] : [nameService, ...(template.egress ?? [portsOf(providers)])],
+      egress: egressOf(providers, template),
     },
   };
 }
@@ -33,9 +33,18 @@ const nameService = {
   ],
 } as const;
 
+function egressOf(providers: readonly BundleProvider[], { egress, traces }: WorkloadTemplate) {
+  const endpoints = providers.map(({ endpoint }) => endpoint);
+  const rules = [
+    ...(providers.length === 0 ? [] : (egress ?? [portsOf(endpoints)])),
+    ...(traces === undefined ? [] : [portsOf([traces.url])]),
+  ];
+  return rules.length === 0 ? [] : [nameService, ...rules];
+}
+
 /** A NetworkPolicy cannot match host names, so that only the ports of the endpoints are restricted. */
-function portsOf(providers: readonly BundleProvider[]) {
-  const ports = new Set(providers.map(({ endpoint }) => portOf(new URL(endpoint))));
+function portsOf(endpoints: readonly string[]) {
+  const ports = new Set(endpoints.map((endpoint) => portOf(new URL(endpoint))));
   return { ports: [...ports].toSorted((a, b) => a - b).map((port) => ({ port, protocol: 'TCP' })) };
 }
 

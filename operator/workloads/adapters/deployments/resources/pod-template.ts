@@ -57,6 +57,9 @@ function makeContainer(template: WorkloadTemplate) {
       ...(template.providerSecret === undefined
         ? []
         : [{ name: 'providers', mountPath: `${folder}/providers`, readOnly: true }]),
+      ...(template.traces?.secret === undefined
+        ? []
+        : [{ name: 'traces', mountPath: `${folder}/traces`, readOnly: true }]),
       ...(template.authoritiesConfigMap === undefined
         ? []
         : [{ name: 'authorities', mountPath: `${folder}/authorities`, readOnly: true }]),
@@ -72,6 +75,10 @@ function makeEnvironment(template: WorkloadTemplate) {
     ...(template.providerSecret === undefined
       ? []
       : [{ name: 'PORTCULLIS_SECRETS_DIR', value: `${folder}/providers` }]),
+    ...(template.traces === undefined ? [] : [{ name: 'PORTCULLIS_TRACES_OTLP_URL', value: template.traces.url }]),
+    ...(template.traces?.secret === undefined
+      ? []
+      : [{ name: 'PORTCULLIS_TRACES_OTLP_TOKEN_FILE', value: `${folder}/traces/token` }]),
     ...(template.authoritiesConfigMap === undefined
       ? []
       : [{ name: 'NODE_EXTRA_CA_CERTS', value: `${folder}/authorities/${authoritiesKey}` }]),
@@ -85,18 +92,20 @@ function probe(periodSeconds: number, timeoutSeconds: number) {
   return { httpGet: { path: '/readyz', port: portName, scheme: 'HTTP' }, periodSeconds, timeoutSeconds };
 }
 
-function makeVolumes(digest: string, { tokenSecret, providerSecret, authoritiesConfigMap }: WorkloadTemplate) {
+function makeVolumes(digest: string, { tokenSecret, providerSecret, authoritiesConfigMap, traces }: WorkloadTemplate) {
   return [
     { name: 'bundle', configMap: { name: bundleMapName(digest), defaultMode: 0o444 } },
-    {
-      name: 'token',
-      secret: { secretName: tokenSecret, items: [{ key: 'token', path: 'token' }], defaultMode: 0o440 },
-    },
+    tokenVolume('token', tokenSecret),
     ...(providerSecret === undefined
       ? []
       : [{ name: 'providers', secret: { secretName: providerSecret, defaultMode: 0o440 } }]),
+    ...(traces?.secret === undefined ? [] : [tokenVolume('traces', traces.secret)]),
     ...(authoritiesConfigMap === undefined ? [] : [authoritiesVolume(authoritiesConfigMap)]),
   ];
+}
+
+function tokenVolume(name: string, secretName: string) {
+  return { name, secret: { secretName, items: [{ key: 'token', path: 'token' }], defaultMode: 0o440 } };
 }
 
 function authoritiesVolume(name: string) {

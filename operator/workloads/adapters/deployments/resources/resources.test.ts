@@ -30,6 +30,7 @@ const full = workloadTemplateSchema.parse({
   resources: { requests: { cpu: '250m', memory: '256Mi' }, limits: { memory: '512Mi' } },
   tokenSecret: 'portcullis-runtime-token',
   providerSecret: 'provider-credentials',
+  traces: { url: 'https://collector.example:4318/v1/traces', secret: 'collector-token' },
   authoritiesConfigMap: 'company-authorities',
   runAsUser: 1_000_700_000,
   labels: { team: 'safety', 'app.kubernetes.io/part-of': 'something-else' },
