@@ -41,6 +41,7 @@ const client: Pick<KubeClient, 'list' | 'watch'> = {
   // biome-ignore lint/correctness/useYield: nothing changes while the watch is open
   async *watch(_kind, { signal }) {
     if (signal?.aborted === false) await once(signal, 'abort');
+    yield* [];
   },
 };
 

@@ -68,9 +68,16 @@ function contentOf({ generic, inside }: EndingLanguage, words: readonly string[]
 /** Whether a memory states a value that has ended: each term of the value occurs in it. */
 export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory): boolean {
   const own = termsOf(memory);
-  return ended.some(
-    ({ terms: all, topics }) => topics?.test(memory.topic ?? '') !== false && all.every((term) => own.has(term)),
-  );
+  const isKnown = (term: string): boolean => own.has(term) || [...own].some((one) => isKin(one, term));
+  return ended.some(({ terms: all, topics }) => topics?.test(memory.topic ?? '') !== false && all.every(isKnown));
+}
+
+/** Whether two stems are of one word family, such as "teach" and "teacher", «бег» and «бегаю». */
+function isKin(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  if (!long.startsWith(short)) return false;
+  const more = long.length - short.length;
+  return (short.length >= 4 && more <= 4) || (short.length === 3 && more <= 2 && /^\p{Script=Cyrillic}/u.test(short));
 }
 
 type StatedMemory = { readonly text: string; readonly topic: string | null };
@@ -97,7 +104,7 @@ function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
     const end = after === undefined ? '(?![\\p{L}\\p{N}])' : ` (?:${after})(?![\\p{L}])`;
     if (before === '') {
       // The value begins its part of the sentence, so that it is the subject or the object of what follows.
-      const value = `(?<value>(?:(?:${prepositions}) )?${word}(?: ${word}){0,2})`;
+      const value = `(?<value>(?:(?:${prepositions}) )?${word}(?: ${word}){0,2}?)`;
       return { pattern: new RegExp(`(?<=^|[,.;:!] |[–—-] )${value}${end}`, 'giu'), topics, isWeak: false };
     }
     const value = `(?:(?:${prepositions}) )?(?<value>${word}(?: ${word}){0,5})`;

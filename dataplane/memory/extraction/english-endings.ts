@@ -4,6 +4,7 @@ import type { EndingLanguage } from './ended-values.ts';
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const work = /^(?:employer|job|studies)/;
 const liked = /^(?:taste|favourite|preference|drinks|eats|activity|learning|habit|my: hobb)/;
+const planned = /^(?:wedding|appointment|my: (?:wed|exam|flight|appoint|trip|surgeri|holiday)|plan|goal)/;
 const living = /^(?:my|has)/;
 
 /** Words of English speakers about what holds no longer. */
@@ -32,6 +33,41 @@ export const englishEndings: EndingLanguage = {
     },
     { before: 'left', after: 'for good|behind' },
     {
+      before: 'let',
+      after: 'go',
+      topics: /^(?:car|uses|has: (?:car|bike|bicycl|motorbik|motorcycl|boat|hous|flat|apart|piano|guitar))/,
+    },
+    {
+      before: '',
+      after: '(?:and (?:I|me) (?:are|have) |and (?:I|me) )(?:finished|done|over|parted ways|broke up|split)',
+    },
+    {
+      before: '(?:pushed|moved|postponed|put (?:back|off)|delayed|rescheduled|brought forward)',
+      after: '(?:back |forward )?(?:to|until|till|by)',
+      topics: planned,
+    },
+    {
+      before: '',
+      after: '(?:has been|was|is|got) (?:pushed|moved|postponed|put back|put off|delayed|rescheduled|brought forward)',
+      topics: planned,
+    },
+    {
+      before: 'off(?: of)?',
+      after: 'since|for (?:good|\\p{L}+ (?:days|weeks|months|years))|now|completely|entirely',
+      topics: liked,
+    },
+    {
+      before:
+        '(?:put|marked|spelled|brought) (?:an? )?(?:end|stop) to|(?:banned|barred) (?:me|us) from|(?:talked|scared|put) (?:me|us) off',
+    },
+    {
+      before: "(?:can't|cannot|could not|couldn't) (?:eat|drink|have|stand|look at|face|do|play)",
+      after: 'any ?more|any longer',
+    },
+    { before: 'cancelled|canceled|called off', topics: planned },
+    { before: 'uninstalled|deleted|unsubscribed from', topics: /^uses/ },
+    { before: 'moved out of|moved out from|handed back' },
+    {
       before: 'left',
       after: 'for(?! (?:an?|the|my|our|some|work|home|lunch|dinner|good|now|today|tonight)(?!\\p{L}))',
       topics: /^(?:residence|employer|job)/,
@@ -49,7 +85,35 @@ export const englishEndings: EndingLanguage = {
       topics: /^(?:car|has|my|uses|allergy|health|name of)/,
     },
     { before: '', after: '(?:has |have )?(?:let (?:me|us) go|fired (?:me|us)|laid (?:me|us) off)', topics: work },
-    { before: '', after: 'died|passed away|ran away|is dead|is no longer with us', topics: living },
+    {
+      before: '',
+      after:
+        '(?:has |have |had )?(?:died|passed away|ran away|run away|is dead|is no longer with us|(?:had to be |was |were |got )(?:put down|put to sleep|rehomed|given away))',
+      topics: living,
+    },
+    {
+      before: '',
+      after:
+        "(?:has |have |had )?(?:(?:was |were |got |been )(?:scrapped|totalled|totaled|written off|sold(?! out)|stolen|given away|discontinued|banned|taken away)|gone to the (?:scrapyard|dump|tip)|went to the (?:scrapyard|dump|tip)|is off (?:limits|the (?:table|menu))|didn't (?:stick|work out)|did not (?:stick|work out)|had (?:its|their|his|her) day|is a thing of the past)",
+      topics: /^(?!birthday|age|name$)/,
+    },
+    {
+      before: '',
+      after:
+        '(?:has |have |had )?(?:(?:was |were |got |been )?(?:called off|cancelled|canceled|abandoned|scrapped)|fallen through|fell through|never happened|is off|are off)',
+      topics: planned,
+    },
+    {
+      before: '',
+      after:
+        '(?:thing |story |diagnosis )?(?:was|turned out to be) (?:a |an )?(?:misdiagnosis|mistake|false alarm|error|wrong|misdiagnosed|ruled out)',
+      topics: /^(?:allergy|health|trait|eats|birthday|age|origin)/,
+    },
+    {
+      before: '',
+      after: '(?:has |have )?(?:retired|resigned|quit|moved on|stepped down|left (?:us|the (?:company|team|firm|job)))',
+      topics: /^(?:my|name of): (?:boss|manag|colleagu|teacher|doctor|dentist|landlord|trainer|coach|therapist)/,
+    },
     { before: '', after: "(?:bores?|annoys?|disgusts?|sickens?) me|(?:is|are)(?:n't| not) for me", topics: liked },
     {
       before: '',
@@ -69,10 +133,10 @@ export const englishEndings: EndingLanguage = {
     'a an the my our that this to at in on as with of for from be being do doing does did work working live living learn learning study studying drink drinking eat eating like liking love loving prefer drive driving play playing practice practise practicing use using call called calling name allergic allergy smoke smoking speak speaking go going have having own job company old',
   ),
   inside: wordsOf(
-    'in at on to into from of by over around near under through during until while when as ago years months weeks days yesterday today forever completely altogether entirely recently finally too either away',
+    'in at on to into from of by over around near under through during until while since when as ago years months weeks days yesterday today forever completely altogether entirely recently finally too either away',
   ),
   prepositions: 'in|at|on|to|for|with|from|by|of',
   almost: "almost|nearly|never|not|n't|about to|going to|want to|wanted to|tried to|try to|have to|plan to",
   present:
-    /\b(?:now|these days|nowadays|from now on|actually|it(?:'s| is)|name|call|correction|sorry|meant|wrong|mistake|but)\b/i,
+    /\b(?:now|these days|nowadays|from now on|actually|it(?:'s| is)|name|call|correction|sorry|meant|should have said|typo|autocorrect|wrong|mistake|but)\b/i,
 };

@@ -1,3 +1,4 @@
+import { englishFurtherStatements, englishParaphrases } from './english-further-statements.ts';
 import { englishPersonStatements } from './english-person-statements.ts';
 import { englishNonPlaces, englishProfessions, englishWords, fleeting, unsure } from './english-words.ts';
 import type { StatementLanguage } from './statement.ts';
@@ -392,5 +393,7 @@ export const english: StatementLanguage = {
       except: fleeting,
     },
     ...englishPersonStatements,
+    ...englishFurtherStatements,
   ],
+  paraphrases: englishParaphrases,
 };

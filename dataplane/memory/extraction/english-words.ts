@@ -1,5 +1,6 @@
 import { englishChangedThings, ofEnglishSpeaker } from './changed-things.ts';
 import { englishEndings } from './english-endings.ts';
+import { englishLifeChanges } from './life-changes.ts';
 import type { StatementLanguage } from './statement.ts';
 
 /** Pattern of the words for an occupation, up to three words before it included. */
@@ -19,10 +20,10 @@ function atStart(words: string): RegExp {
 }
 
 /** Words of English around statements: before them, at their end, in negations, requests and changes. */
-export const englishWords: Omit<StatementLanguage, 'forms'> = {
+export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
   endings: englishEndings,
   fillers:
-    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|guess what|(?:you )?know what|surprise|(?:it )?turn(?:s|ed) out(?: that)?|(?:big|great|good|bad|sad|breaking) news|news ?flash|long story short|my (?:mistake|bad)|oops|whoops|scratch that|(?:quick|small|little) (?:update|correction|note)|i mean|perfect|wow|makes sense|great answer|never mind|good one|interesting|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
+    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|guess what|(?:you )?know what|surprise|(?:it )?turn(?:s|ed) out(?: that)?|(?:big|great|good|bad|sad|breaking) news|news ?flash|long story short|my (?:mistake|bad)|i should have (?:said|written)|i meant(?: to say)?|oops|whoops|scratch that|(?:quick|small|little) (?:update|correction|note)|i mean|perfect|wow|makes sense|great answer|never mind|good one|interesting|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
   tails: [
     /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust \p{L}+ing\b|\bhonestly\b|\bthough\b|\bbtw\b|\bby the way\b|\p{Extended_Pictographic}\uFE0F?|[:;]-?[)D]+(?![)D])|\)\)+(?!\))))+[\s.!…)]*$/iu,
     // A remark on the statement, not its condition: "if that matters", and behind a comma "if you must know".
@@ -41,6 +42,7 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
     /\b(?:now|these days|again|actually|started at|took up|we['’]?ll be|my (?:birthday|allergy|new boss) is|about my birthplace\s*,?\s*it['’]?s|nicotine-free)\b/i,
   changed: [
     ...englishChangedThings,
+    ...englishLifeChanges,
     [
       new RegExp(
         `\\b(?:I|we)(?:'ve| have)? (?:just |recently |all )?(?:moved|relocated)(?! on\\b| (?:to )?(?:the|an?|another|my|our|it|this|that|them|some)\\b| out of (?:the|my|your) | to ${englishNonPlaces.source.slice(1)})(?=,|$| (?:to|out|away|house|abroad|last)\\b)`,

@@ -104,7 +104,7 @@ export function readChange(sentence: string, saysMore: boolean): StatedChange | 
 
 /** Where a statement can begin in a sentence of several that has no marks between them. */
 const laterStarts =
-  /(?<=:\s)(?=\p{L})|(?<=[\s,])(?:(?:I|I['’]?m|I['’]ve|im|my|we|our|call me|people call me)(?=\s)|(?<!(?:не|ни|раньше|больше|бросил[аи]?|перестал[аи]?)\s)(?:я|мы|мне|меня|мой|моя|мое|моё|зови|зовут|живу|живем|живём|работаю|учусь|учу|изучаю|езжу|занимаюсь|увлекаюсь|пью|люблю|устроил(?:ся|ась)|стал[аи]?)(?![\p{L}]))/giu;
+  /(?<=:\s)(?=\p{L})|(?<=[\s,])(?:(?:I|I['’]?m|I['’]ve|im|my|we|our|call me|people call me)(?=\s)|(?<!(?:не|ни|раньше|больше|бросил[аи]?|перестал[аи]?)\s)(?:я|мы|мне|меня|мой|моя|мое|моё|зови|зовут|живу|живем|живём|обосновал(?:ся|ась|ись)|поселил(?:ся|ась|ись)|работаю|учусь|учу|изучаю|езжу|занимаюсь|увлекаюсь|пью|люблю|устроил(?:ся|ась)|стал[аи]?)(?![\p{L}]))/giu;
 
 /**
  * The last statement of a sentence that begins otherwise: "I made a mistake I am 42", "сменила машину и езжу
@@ -177,6 +177,26 @@ function languageOf(text: string): StatementLanguage {
 function readIn(language: StatementLanguage, clause: string): Statement | undefined {
   const text = clause.replace(language.fillers, '').trim();
   if (language.notStated.test(text)) return undefined;
+  return readPlain(language, text) ?? readParaphrased(language, text);
+}
+
+/** Most paraphrases of one clause, one after the other: "since 2019 we've been living in Rome". */
+const mostParaphrases = 3;
+
+function readParaphrased(language: StatementLanguage, text: string): Statement | undefined {
+  let current = text;
+  for (let tried = 0; tried < mostParaphrases; tried += 1) {
+    const found = language.paraphrases.find(([beginning]) => beginning.test(current));
+    if (found === undefined) return undefined;
+    const next = current.replace(...found);
+    const statement = next === current ? undefined : readPlain(language, next);
+    if (statement !== undefined) return statement;
+    current = next;
+  }
+  return undefined;
+}
+
+function readPlain(language: StatementLanguage, text: string): Statement | undefined {
   const direct = match(language.forms, text);
   const negated = negatedIn(language, text);
   if (negated === undefined) return direct;
@@ -204,9 +224,22 @@ function match(forms: readonly StatementForm[], text: string): Statement | undef
     const about = (groups['about'] ?? '').trim();
     const value = (groups['value'] ?? '').trim();
     if (form.except?.test(value === '' ? about : value) === true) continue;
+    if (form.topic === 'my' && isOfTheMoment(about, value)) continue;
     return statementOf(form, about, value);
   }
   return undefined;
+}
+
+/** What people mostly mention for what it does now; a fact about it names a make, a kind or a number: "my laptop is a ThinkPad". */
+const everyday =
+  /^(?:(?:new|old) )?(?:train|bus|flight|plane|taxi|tram|laptop|phone|computer|pc|screen|monitor|printer|battery|tablet|keyboard|mouse|headphones|wifi|wi-fi|router|parcel|package|order|delivery|coffee|tea|food|lunch|dinner|breakfast|back|neck|tooth|throat|stomach|eyes?|hands?|feet|foot|leg|arm|nose|boss|neighbou?rs?|manager|colleague|teacher|roommate|flatmate|landlord|kids?|baby|child|dog|cat|puppy|kitten)\b/i;
+const lasting = /^(?:an? |the |called |named |[\p{Lu}\d])/u;
+const doing =
+  /^(?:\p{L}+ing\b|wants? (?:this|that|it|me)\b|at \p{L}+ percent|about to\b|still\b|again\b|delayed|late\b|stuck|frozen|empty|dead\b|full\b|off\b|on\b|out\b|asleep|awake|away|back\b|sore|hurting|cold\b|hot\b|ready)/iu;
+
+function isOfTheMoment(about: string, value: string): boolean {
+  if (/ wants?$/i.test(about) && /^(?:this|that|it|me|the|an answer|everything)\b/i.test(value)) return true;
+  return everyday.test(about) && !lasting.test(value) && doing.test(value);
 }
 
 function statementOf(form: StatementForm, about: string, value: string): Statement {

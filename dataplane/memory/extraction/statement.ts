@@ -23,6 +23,9 @@ export type StatementForm = {
   readonly except?: RegExp;
 };
 
+/** A beginning of clauses, and what is read in its place; the fact keeps the words of the speaker. */
+export type Paraphrase = readonly [beginning: RegExp, replacement: string];
+
 export type StatementLanguage = {
   /** Words about values that hold no longer. */
   readonly endings: Parameters<typeof endedValues>[0];
@@ -35,6 +38,8 @@ export type StatementLanguage = {
   /** Matches a phrase that asks to forget the statement after it. */
   readonly forget: RegExp;
   readonly forms: readonly StatementForm[];
+  /** Other ways to say what the forms read; they are tried where no form reads the clause as it is. */
+  readonly paraphrases: readonly Paraphrase[];
   /** Words without meaning at the end of a clause. */
   readonly tails: readonly RegExp[];
   /** The full spelling of shortened words. A pattern must take time in proportion to the text, whatever a user writes. */
