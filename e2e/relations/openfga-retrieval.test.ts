@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
 import { openStoreRegistry } from '#relations/adapters/openfga/store-registry';
 import type { Relations } from '#relations/ports';
@@ -95,6 +95,29 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('the retrieval service with righ
       expect(await find(eve)).toBe(403);
     },
   );
+
+  test('a moved collection has the readers of its new parent at the next request, and one audit entry for each move', async () => {
+    const made = async (name: string) =>
+      (await service.call(ann, '/v1/collections', { name, embedding_profile_id: 'test-profile' })).json[
+        'collection_id'
+      ] as string;
+    const [first, second, child] = [await made('first'), await made('second'), await made('child')];
+    expect(await post(ann, `/v1/collections/${second}/readers`, { user_id: 'tim' })).toBe(200);
+    const reads = async () => (await service.call({ user: 'tim' }, `/v1/collections/${child}`)).status;
+    const move = (parent: string | null) => post(ann, `/v1/collections/${child}:move`, { parent_id: parent });
+    const seen = [];
+    for (const parent of [first, second, first, null]) seen.push([await move(parent), await reads()]);
+    expect(seen).toEqual([
+      [200, 403],
+      [200, 200],
+      [200, 403],
+      [200, 403],
+    ]);
+    const entries = await opened.database.sql`
+      select from audit.entries where chain = 'retrieval' and content::json ->> 'action' = 'collection.move'`;
+    expect(entries).toHaveLength(4);
+    expect(await opened.database.sql`select from retrieval.collection_moves`).toHaveLength(0);
+  });
 
   verifies(
     ['retrieval:authz:fail-closed'],

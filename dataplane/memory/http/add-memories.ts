@@ -11,13 +11,18 @@ const idempotencyKeyForm = new RegExp(`^[\\x21-\\x7e]{1,${memoryLimits.key}}$`);
 
 /** Accepts messages; facts are extracted afterwards (memory:add:asynchronous). */
 export async function addMemories(request: MemoryRequest): Promise<MemoryResponse> {
-  const { service, caller, body, traceId } = request;
   const [key, ...more] = headerValues(request.incoming.rawHeaders, 'idempotency-key');
   if (more.length > 0 || (key !== undefined && !idempotencyKeyForm.test(key))) {
     return failure('invalid_request', [
       { path: 'Idempotency-Key', message: 'is not one header of 1 to 255 visible characters' },
     ]);
   }
+  return acceptMessages(request, key);
+}
+
+/** @param key the same key and body are the same event; without one each request is a new event */
+export async function acceptMessages(request: MemoryRequest, key: string | undefined): Promise<MemoryResponse> {
+  const { service, caller, body, traceId } = request;
   const read = readBodyAs(addMemoriesSchema, body, 'invalid_request');
   if (read.kind === 'error') return read;
   const refused = wrongUser(caller, read.value.user_id);

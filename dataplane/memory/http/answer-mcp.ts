@@ -7,7 +7,7 @@ import { memoryErrors } from '#contracts/memory-errors';
 import { answerMessage, type McpServer, type McpTool, type ToolOutcome } from '#mcp/answer-message';
 import { headerFault } from '#mcp/check-headers';
 import { clientMessageSchema } from '#mcp/message';
-import { addMemories } from './add-memories.ts';
+import { acceptMessages } from './add-memories.ts';
 import { answerSearchMemories } from './answer-search-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
 import { memoryErrorOf } from './error-of.ts';
@@ -52,7 +52,7 @@ const tools: readonly McpTool<MemoryRequest>[] = [
       const read = readBodyAs(rememberSchema, argumentsOf(request, args), 'invalid_request');
       if (read.kind === 'error') return refusedBy(read);
       const { fact, agent_id } = read.value;
-      return run(request, addMemories, { messages: [{ role: 'user', content: fact }], agent_id, infer: false });
+      return run(request, addWithoutKey, { messages: [{ role: 'user', content: fact }], agent_id, infer: false });
     },
   },
   {
@@ -100,6 +100,14 @@ const server: McpServer<MemoryRequest> = {
   instructions: 'Remembers facts about the user. Only memories of the calling user are read, changed and deleted.',
   tools,
 };
+
+/**
+ * Clients of the protocol send the same headers with every message (docs/decisions/0112), so that a key in a header names no
+ * call. A fact that is remembered again is the same memory.
+ */
+function addWithoutKey(request: MemoryRequest): Promise<MemoryResponse> {
+  return acceptMessages(request, undefined);
+}
 
 function argumentsOf({ body }: MemoryRequest, args: Readonly<Record<string, unknown>>): MemoryRequest['body'] {
   return { ...body, json: args as MemoryRequest['body']['json'] };

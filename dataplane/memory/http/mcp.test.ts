@@ -17,9 +17,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
   let isTextDenied = false;
 
   /** The official client of the protocol. */
-  async function connect({ user }: { readonly user: string }, tenant = 'acme'): Promise<Client & AsyncDisposable> {
+  async function connect(
+    { user }: { readonly user: string },
+    tenant = 'acme',
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Client & AsyncDisposable> {
     const client = new Client({ name: 'test', version: '1.0.0' });
-    const headers = { 'x-tenant-id': tenant, 'x-user-id': user };
+    const headers = { 'x-tenant-id': tenant, 'x-user-id': user, ...more };
     const transport = new StreamableHTTPClientTransport(new URL(`${memory.url}/v1/mcp`), { requestInit: { headers } });
     await client.connect(transport as Parameters<typeof client.connect>[0]);
     return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
@@ -36,7 +40,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     };
     return until('the event has ended', async () => {
       const event = (await memory.call(caller, 'GET', `/v1/events/${event_id}`)).json;
-      return event['status'] === 'PENDING' ? undefined : (event['memory_ids'] as readonly string[])[0];
+      return event['status'] === 'PENDING' ? undefined : ((event['memory_ids'] as readonly string[])[0] ?? 'none');
     });
   };
 
@@ -73,6 +77,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     const left = await call(client, 'search_memories', { query: 'boat violin' });
     expect(left.structuredContent).toMatchObject({ results: [{ memory: 'Ann plays the violin.' }] });
     expect((await memory.call(ann, 'GET', `/v1/memories/${id}`)).status).toBe(404);
+  });
+
+  test('a client that sends one Idempotency-Key with every message remembers each fact, and a repeated fact once', async () => {
+    await using client = await connect({ user: 'cleo' }, 'acme', { 'idempotency-key': 'set-once-for-the-server' });
+    const cleo = { user: 'cleo' };
+    const facts = ['Cleo likes figs.', 'Cleo lives in Naxos.', 'Cleo likes figs.'];
+    for (const fact of facts) await remember(client, cleo, fact);
+    const { results } = (await call(client, 'search_memories', { query: 'Cleo' })).structuredContent as {
+      readonly results: readonly { readonly memory: string }[];
+    };
+    expect(results.map(({ memory: text }) => text).toSorted()).toEqual(facts.slice(0, 2));
   });
 
   test('a tool reads, stores and deletes with the rights of the calling user only', async () => {
