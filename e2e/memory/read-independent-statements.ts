@@ -8,24 +8,31 @@ const fileSchema = z.strictObject({
   /** A fact, and a later message that ends it. */
   corrections: z.array(z.tuple([text, text])),
   smallTalk: z.array(text),
+  /** A fact, and what the person says later that leaves it as it is, though it mentions it. */
+  stillSo: z.array(z.tuple([text, text])).default([]),
 });
 
 type IndependentStatements = {
   readonly facts: readonly { readonly said: string; readonly kept: string }[];
   readonly corrections: readonly { readonly fact: string; readonly correction: string }[];
   readonly smallTalk: readonly string[];
+  readonly stillSo: readonly { readonly fact: string; readonly remark: string }[];
 };
+
+/** The sets. Those that end in `unseen` were written before the rules of the further statements, by their author. */
+export type IndependentSet = 'english' | 'russian' | 'english-unseen' | 'russian-unseen';
 
 /**
  * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no
  * rule was written for one of them; but their author knew the task of the extractor.
  */
-export function readIndependentStatements(language: 'english' | 'russian'): IndependentStatements {
-  const file = new URL(`./independent-statements/${language}.json`, import.meta.url);
-  const { facts, corrections, smallTalk } = fileSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+export function readIndependentStatements(set: IndependentSet): IndependentStatements {
+  const file = new URL(`./independent-statements/${set}.json`, import.meta.url);
+  const { facts, corrections, smallTalk, stillSo } = fileSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   return {
     facts: facts.map((marked) => ({ said: marked.replaceAll('*', ''), kept: marked.split('*')[1] ?? '' })),
     corrections: corrections.map(([fact, correction]) => ({ fact, correction })),
     smallTalk,
+    stillSo: stillSo.map(([fact, remark]) => ({ fact, remark })),
   };
 }
