@@ -26,12 +26,19 @@ export type EndingLanguage = {
   readonly prepositions: string;
   /** Words before those of an ending after which nothing has ended: "I almost left". */
   readonly almost: string;
+  /** Matches a clause that names what has taken the place of something. */
+  readonly replaces: RegExp;
   /** Words of a sentence that states a present value. */
   readonly present: RegExp;
 };
 
 /** A value that a sentence states to hold no longer, as stemmed terms. */
-export type EndedValue = { readonly terms: readonly string[]; readonly topics: RegExp | undefined };
+export type EndedValue = {
+  readonly terms: readonly string[];
+  readonly topics: RegExp | undefined;
+  /** The terms are those of a clause that contains the value: the whole value of a memory must be among them. */
+  readonly isClause?: true;
+};
 
 /**
  * The values that a sentence of the speaker states to hold no longer.
@@ -50,7 +57,25 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
       if (ended.length > 0) found.push({ terms: ended, topics });
     }
   }
-  return found;
+  const replaced = replacedIn(language, text);
+  return replaced === undefined ? found : [...found, replaced];
+}
+
+/** Topics of which a person mostly has one value at a time, so that another one takes its place. */
+const replaceable =
+  /^(?:residence|employer|job|car|favourite|studies|learning|activity|taste|drinks|eats|uses|plan|goal|name of|habit|routine|preference|diet|my: (?:boss|hobb|хобб))/;
+/** Most words of the clause that names what holds instead. */
+const longestReplacement = 6;
+
+/** What the first part of a sentence is about, if its second part names something else in its place: "Blur got old, it's Pulp now". */
+function replacedIn({ replaces }: EndingLanguage, text: string): EndedValue | undefined {
+  const at = /[,;–—] /u.exec(text);
+  if (at === null) return undefined;
+  const [first, second] = [text.slice(0, at.index), text.slice(at.index + at[0].length)];
+  if (second.trim().split(/\s+/).length > longestReplacement || !replaces.test(second)) return undefined;
+  const instead = new Set(analyse(second));
+  const terms = analyse(first).filter((term) => !instead.has(term));
+  return terms.length === 0 ? undefined : { terms, topics: replaceable, isClause: true };
 }
 
 /**
@@ -65,11 +90,19 @@ function contentOf({ generic, inside }: EndingLanguage, words: readonly string[]
   return words.slice(from, to < 0 ? words.length : to).filter(isContent);
 }
 
-/** Whether a memory states a value that has ended: each term of the value occurs in it. */
-export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory): boolean {
+/**
+ * Whether a memory states a value that has ended: each term of the value occurs in it.
+ * @param value the terms of the value that the memory states
+ */
+export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory, value: () => string): boolean {
   const own = termsOf(memory);
   const isKnown = (term: string): boolean => own.has(term) || [...own].some((one) => isKin(one, term));
-  return ended.some(({ terms: all, topics }) => topics?.test(memory.topic ?? '') !== false && all.every(isKnown));
+  return ended.some(({ terms: all, topics, isClause }) => {
+    if (topics?.test(memory.topic ?? '') === false) return false;
+    if (isClause !== true) return all.every(isKnown);
+    const stated = value().split(' ').filter(Boolean);
+    return stated.length > 0 && stated.every((term) => all.includes(term));
+  });
 }
 
 /** Whether two stems are of one word family, such as "teach" and "teacher", «бег» and «бегаю». */

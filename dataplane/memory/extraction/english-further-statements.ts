@@ -152,9 +152,16 @@ export const englishFurtherStatements: readonly StatementForm[] = [
     except: fleetingFood,
   },
   {
-    pattern:
-      /^(?<value>\p{L}+(?: \p{L}+){0,2}) (?:does not|do not|doesn't|don't) agree with me$|^(?<about>\p{L}+(?: \p{L}+){0,2}) (?:makes?|gives?) me (?:ill|sick|hives|a rash|a migraine|migraines)$/iu,
+    pattern: /^(?<value>\p{L}+(?: \p{L}+){0,2}) (?:does not|do not|doesn't|don't) agree with me$/iu,
     topic: 'eats',
+    isOpen: true,
+    isNegative: true,
+    except: /^(?:it|that|this|he|she|they|you|which|what|people)\b/i,
+  },
+  {
+    pattern: /^(?<value>\p{L}+(?: \p{L}+){0,2}) (?:makes?|gives?) me (?:ill|sick|hives|a rash|a migraine|migraines)$/iu,
+    topic: 'eats',
+    isOpen: true,
     isNegative: true,
     except: /^(?:it|that|this|he|she|they|you|which|what|people)\b/i,
   },

@@ -115,7 +115,7 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [/\btypo\b.*\babout my age\b/i, /^age$/],
   ],
   others:
-    /^(?:s?he|they|you|somebody|someone|everyone|the hero(?:ine)?|(?:my|our|his|her|their) (?:wife|husband|partner|girlfriend|boyfriend|ex|brother|sister|son|daughter|mother|mum|mom|father|dad|parents|friend|neighbou?r|colleague|uncle|aunt|cousin))(?![\p{L}])/iu,
+    /^(?:s?he|they(?!(?:['’]ve| have)? \p{L}+ (?:me|us)(?!\p{L}))|you|somebody|someone|everyone|the hero(?:ine)?|(?:my|our|his|her|their) (?:wife|husband|partner|girlfriend|boyfriend|ex|brother|sister|son|daughter|mother|mum|mom|father|dad|parents|friend|neighbou?r|colleague|uncle|aunt|cousin))(?![\p{L}])/iu,
   notStated:
     /\b(?:if|unless|suppose|imagine|pretend|would|could|might|maybe|perhaps|wish|hope|hoping|wonder|wondering|guess|should|said|says|asked|told me|wrote|for example|e\.g\.|as if|in (?:my|the|this) (?:story|novel|game|dream|essay|poem))\b|^(?:tell|help|show|explain|write|translate|summari[sz]e|find|let|give|make|can|could|(?:do|does|did)(?!n['’]?t| not)|is|are|what|who|where|when|why|how)\b/i,
   negations: [

@@ -156,7 +156,10 @@ function settleEnded(
     one.kind === 'NONE' ? one.reason === 'known' && isWithin(one.fact, sentence) : one.kind !== 'ADD';
   const kept = new Set(decisions.flatMap((one) => ('memoryId' in one && isKept(one) ? [one.memoryId] : [])));
   const isTarget = (memory: KnownMemory): boolean =>
-    memory.topic !== null && !kept.has(memory.memoryId) && !isStatedAfter(sentence, memory) && hasEnded(ended, memory);
+    memory.topic !== null &&
+    !kept.has(memory.memoryId) &&
+    !isStatedAfter(sentence, memory) &&
+    hasEnded(ended, memory, () => valueOf(memory));
   const target = known.find(isTarget);
   if (target === undefined) return false;
   const own = [...decisions.entries()].filter(([, one]) => one.kind === 'ADD' && isWithin(one.fact, sentence));
@@ -166,6 +169,12 @@ function settleEnded(
   const isWholeTopic = fact.statement?.holds === true;
   decisions[place] = { kind: 'UPDATE', fact, memoryId: target.memoryId, topic, isWholeTopic, reason: 'replaces' };
   return true;
+}
+
+/** The terms of the value that a memory states; a topic such as "taste: beer" contains its value. */
+function valueOf({ text, topic }: KnownMemory): string {
+  const value = readStatement(text)?.value ?? '';
+  return value === '' ? (topic?.split(': ')[1] ?? '') : value;
 }
 
 /**
