@@ -1,10 +1,15 @@
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { currentProfile } from '#contracts/profiles';
 import { unusedPort } from '#kit/testing/loopback';
 import { until } from '#kit/testing/until';
+import { sampleAgentVersion } from '#kube/testing/sample-agents';
+import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import { type Folder, folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
 import { createAuthority, openAuthority } from '../../hack/cluster/certificates/authority.ts';
@@ -48,6 +53,13 @@ const breaks: RequestListener = (_request, response) => {
 };
 let detector: RequestListener = allows;
 
+/** The same definition with time-outs that a busy machine does not exceed. */
+function patient(definition: ReturnType<typeof askingDefinitionOf>): ReturnType<typeof askingDefinitionOf> {
+  const { request } = definition;
+  const additional = request.additional.map((rule) => ({ ...rule, timeoutMs: 4_000 }));
+  return { ...definition, request: { ...request, deadlineMs: 5_000, additional } };
+}
+
 let folder: Folder;
 let platform: Platform;
 
@@ -69,6 +81,11 @@ beforeAll(async () => {
   ];
   const asked = createServer((...exchange) => detector(...exchange));
   const spam = `http://127.0.0.1:${await listen(asked)}/check`;
+  mkdirSync(`${folder.path}/data`);
+  // The operator reads the list at its start; the policy is created below.
+  const policyRef = { name: 'patient', revision: 1 };
+  const policies = [{ name: 'patient', policyRef, contentProfile: currentProfile, replicas: 1 }];
+  folder.write('data/served-policies.yaml', stringify({ policies }));
   platform = await startPlatform({
     providers: [...providers, { name: 'spam', kind: 'detector', endpoint: spam, credential: 'spam-key' }],
     secrets: { 'spam-key': 'key\n', empty: '', right: 'right\n', wrong: 'wrong\n' },
@@ -76,6 +93,9 @@ beforeAll(async () => {
     environment: { NODE_EXTRA_CA_CERTS: folder.write('ca.pem', root.certificate) },
   });
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  const definition = askingDefinitionOf('portal');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('asking', { definition }));
+  await platform.client.create(kinds.guardrailPolicy, policyObject('patient', { definition: patient(definition) }));
 });
 afterAll(async () => {
   console.log(lines.table());
@@ -110,8 +130,6 @@ test.each([
 });
 
 test('status and why name the cause first when a detector fails after the application, until it judges again', async () => {
-  const definition = askingDefinitionOf('portal');
-  await platform.client.create(kinds.guardrailPolicy, policyObject('asking', { definition }));
   const model = { alias: 'judged', provider: 'wrong-model', upstreamModel: 'large', state: 'Enabled' } as const;
   const guardrail = { mode: 'Policy', policyRef: { name: 'asking', revision: 1 } } as const;
   await platform.client.create(kinds.modelBinding, bindingObject('judged', { model, guardrail }));
@@ -128,4 +146,38 @@ test('status and why name the cause first when a detector fails after the applic
   }
   detector = allows;
   await until('the detector judges again', async () => !(await run('why', 'judged')).stdout.includes('the rule asks'));
+});
+
+test('an agent whose detector fails refuses its runs, and status and why name the cause first until it judges again', async () => {
+  const version = sampleAgentVersion('guarded-hello', 'patient');
+  const { lowCode } = version.spec;
+  const manifest = lowCode?.manifest.replace('input: None', 'input: { policy: patient, revision: 1 }') ?? '';
+  const spec = { ...version.spec, lowCode: { ...lowCode, manifest } } as AgentVersion['spec'];
+  await platform.client.create(kinds.agentVersion, { ...version, spec });
+  const run = (...args: readonly string[]) => runInProcess(args, { data: platform.data });
+  const send = () => run('agent', 'send', 'guarded-hello', '--message', 'a fine day', '--as', 'ann');
+  const why = () => run('why', 'agentversion/guarded-hello');
+  await until('the version is ready', async () => {
+    const { stdout } = await why();
+    if (!stdout.startsWith('AgentVersion guarded-hello is ready')) throw new Error(stdout);
+    return true;
+  });
+  expect(await send()).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('a fine day') });
+  detector = refuses;
+  const refused = await send();
+  expect(refused.code).not.toBe(0);
+  expect(refused.stdout + refused.stderr).not.toContain('a fine day');
+  const cause = /is ready: .*spam of the rule asks cannot be used: it refuses the credential/;
+  const setup = 'detector of an agent answers 401';
+  await lines.expect(setup, 'portcullis why agentversion/guarded-hello', why, cause, /Replace/);
+  await lines.expect(setup, 'portcullis status', () => run('status'), /spam of the rule asks/, /Replace/);
+  const conditionNow = async () => {
+    const found = await platform.client.get<AgentVersion>(kinds.agentVersion, 'guarded-hello');
+    return found?.status?.conditions?.find(({ type }) => type === 'ProviderReachable');
+  };
+  expect(await conditionNow()).toMatchObject({ status: 'False', reason: 'CredentialRefused' });
+  detector = allows;
+  expect((await send()).code).toBe(0);
+  await until('the condition is met', async () => (await conditionNow())?.status === 'True');
+  expect((await why()).stdout).not.toContain('the rule asks');
 });

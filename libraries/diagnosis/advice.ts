@@ -164,7 +164,9 @@ export const advice: Readonly<Record<string, Advice>> = {
   AgentsNotConfigured: () => 'Set agents.enabled of the chart, or PORTCULLIS_AGENTS_URL of a standalone operator.',
   ServedPolicyUnlisted: () =>
     'List the policy again in served-policies.yaml, or servedPolicies of the chart; or delete the versions of agents that name it.',
-  PolicyNotServed: () => 'Add the policy to servedPolicies of the chart, with the revision that the version names.',
+  PolicyNotServed: () =>
+    'List the policy in served-policies.yaml, or servedPolicies of the chart, with the revision that the version names. ' +
+    'If it is listed, the log of the operator says why it is not served: served_policy_failed.',
   CapabilityUnavailable: () =>
     'Leave the capability out of the manifest, and apply the version under another name: it is never advertised unproved.',
   CardDiffers: ({ program }) => `See the log of the process: ${program} logs`,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataDirectory } from '#contracts/data-directory';
 import type { Logger } from '#kit/log/logger';
@@ -5,6 +6,7 @@ import { childEnvironment } from '#kit/process/config';
 import { traceEnvironment } from '#kit/trace/trace-settings';
 import { createAgentProcesses } from '../agents/adapters/processes/agent-processes.ts';
 import type { AgentHost } from '../agents/ports.ts';
+import type { ServedPolicies } from '../served/ports.ts';
 import type { AgentAccess } from './operator-config.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -16,7 +18,11 @@ const root = join(import.meta.dirname, '..', '..');
 export async function openAgents(
   access: AgentAccess | undefined,
   data: DataDirectory,
-  { build, logger }: { readonly build: string; readonly logger: Logger },
+  {
+    build,
+    logger,
+    served,
+  }: { readonly build: string; readonly logger: Logger; readonly served: Pick<ServedPolicies, 'pins'> },
 ): Promise<AgentHost | undefined> {
   if (access === undefined) return undefined;
   return createAgentProcesses({
@@ -26,6 +32,9 @@ export async function openAgents(
     directory: join(data.run, 'agents'),
     logsDirectory: data.logs,
     env: { ...childEnvironment(), ...addressesOf(access, data) },
+    // The pin of a policy is stored before its target, which the process reads.
+    servedRevision: (policy) =>
+      existsSync(data.servedTarget(policy)) ? served.pins().get(policy)?.policyRevision : undefined,
     logger,
   });
 }

@@ -59,19 +59,22 @@ export async function openStandalone(
     }),
   );
   const workloads = parts.use(overrides.workloads ?? openProcesses(config, data, build, tools));
-  const agents = overrides.agents ?? (await openAgents(config.agents, data, { build, logger: tools.logger }));
-  if (agents !== undefined) parts.use(agents);
   const authority = overrides.authority ?? openAgentAuthority(config.authority, tools.logger);
   if (authority !== undefined) parts.use(authority.rights);
   const addressesOf = (workload: string): readonly string[] => workloads.observe(workload).addresses;
   const { served: directory, servedPins: pinsDirectory } = data;
+  const served = parts.use(
+    overrides.served ?? (await openServedFiles({ directory, pinsDirectory, entries, addressesOf })),
+  );
+  const agents = overrides.agents ?? (await openAgents(config.agents, data, { build, logger: tools.logger, served }));
+  if (agents !== undefined) parts.use(agents);
   return {
     apiUrl: api.url,
     client: overrides.wrapClient?.(client) ?? client,
     environment,
     build,
     template: undefined,
-    served: parts.use(overrides.served ?? (await openServedFiles({ directory, pinsDirectory, entries, addressesOf }))),
+    served,
     events: silentRecorder,
     leadership: soleLeader,
     synced: Promise.resolve(),

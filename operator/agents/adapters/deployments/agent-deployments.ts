@@ -15,12 +15,12 @@ import { startController } from '../../../reconcile/controller.ts';
 import { BrokenError, outcomeOfError, type PassOutcome } from '../../../reconcile/outcome.ts';
 import type { ReconcileMeter } from '../../../reconcile/reconcile-metrics.ts';
 import { versionBundleSchema } from '../../agent-bundle.ts';
+import { missingPolicy, type ServedRevision } from '../../missing-policy.ts';
 import type { AgentHost, AgentHostProblem, AgentObservation, AgentRequest } from '../../ports.ts';
 import { lookAtPod, type PodLook, type ReachPod, reachPod } from './agent-looks.ts';
 import { type AgentManifest, makeAgentConfigMap, readAgentManifest } from './agent-manifest.ts';
 import { currentPod, observeAgent } from './observe-agent.ts';
 import { agentVersionAnnotation } from './resources/agent-labels.ts';
-import { policiesOf } from './resources/agent-objects.ts';
 import { agentBundleKey, agentPorts } from './resources/agent-pod.ts';
 import { agentKinds, watchAgents } from './watched-agents.ts';
 
@@ -30,9 +30,6 @@ const concurrency = 4;
 const maxRefusal = 300;
 /** Delay until policies that are not served yet are looked for again, milliseconds. */
 const policyMs = 2_000;
-
-/** The revision of a served policy; undefined while its address has no target. */
-type ServedRevision = (policy: string) => string | undefined;
 
 type AgentDeploymentsOptions = {
   readonly client: KubeClient;
@@ -140,7 +137,7 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
   async function apply(name: string, agent: HeldAgent): Promise<PassOutcome> {
     try {
       agent.manifest ??= await manifestOf(agent.request);
-      agent.refusal = missingPolicy(agent);
+      agent.refusal = missingPolicy(agent.request.bundle, servedRevision);
       // A pod that waits for a policy would be started again with a growing pause, so it is made when it can start.
       if (agent.refusal !== undefined && watched.deployment(name) === undefined) {
         return { kind: 'waiting', afterMs: policyMs };
@@ -170,19 +167,6 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
       throw new BrokenError('Refused', `the ConfigMap ${name} is not the one of this version: remove it`);
     }
     return manifest;
-  }
-
-  function missingPolicy({ request: { bundle } }: HeldAgent): AgentHostProblem | undefined {
-    const { input, output } = bundle.guardrails;
-    const revisions = new Map([input, output].flatMap((one) => (one === 'None' ? [] : [[one.name, one.revision]])));
-    for (const policy of policiesOf(bundle)) {
-      const served = servedRevision(policy);
-      const revision = revisions.get(policy);
-      if (served !== undefined && (revision === undefined || served === String(revision))) continue;
-      const which = revision === undefined ? `the policy ${policy}` : `revision ${revision} of the policy ${policy}`;
-      return { reason: 'PolicyNotServed', message: `${which} is not served: add it to the served policies` };
-    }
-    return undefined;
   }
 
   /** A version that an earlier operator ran and that is now deleted: its runs are still counted. */

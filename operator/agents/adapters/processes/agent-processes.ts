@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import type { Logger } from '#kit/log/logger';
+import type { ServedRevision } from '../../missing-policy.ts';
 import type { AgentHost, AgentRequest } from '../../ports.ts';
 import { type AgentReplica, startAgentReplica } from './agent-replica.ts';
 
@@ -22,6 +23,7 @@ type AgentProcessesOptions = {
    * Environment variables of every process: the inherited ones, and addresses and tokens of the services that it calls.
    */
   readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly servedRevision: ServedRevision;
   readonly logger: Logger;
 };
 
@@ -66,6 +68,7 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
         messageFile,
         logFile: join(options.logsDirectory, `${name}.log`),
         starts,
+        servedRevision: options.servedRevision,
         onChange: () => listener(resource),
         onStart: (pid) => logger.info('agent_started', { workload: name, version: resource, pid }),
         onEnd: (reason) => logger.warn('agent_ended', { workload: name, version: resource, reason }),

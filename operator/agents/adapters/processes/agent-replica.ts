@@ -7,6 +7,7 @@ import { systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
 import { notAnswering } from '../../../workloads/ports.ts';
 import { type RuntimeProcess, startRuntimeProcess } from '../../../workloads/runtime-process.ts';
+import { missingPolicy, type ServedRevision } from '../../missing-policy.ts';
 import type { AgentObservation, AgentRequest } from '../../ports.ts';
 import { readAgent } from '../../read-agent.ts';
 
@@ -22,6 +23,8 @@ const readyBackoffMs = { firstMs: 50, maxMs: 250, resetAfterMs: 60_000 } as cons
 const nodeOptions: readonly string[] = ['--max-semi-space-size=1'];
 /** Intervals between reads of the state; those of a process that starts grow only after `starting`. Milliseconds. */
 const lookMs = { first: 100, longest: 2_000, starting: 15_000 } as const;
+/** Delay until policies that are not served yet are looked for again, milliseconds. */
+const policyMs = 500;
 const unobserved: AgentObservation = { state: undefined, card: 'unread', problem: undefined };
 
 type AgentReplicaOptions = {
@@ -37,6 +40,7 @@ type AgentReplicaOptions = {
   readonly onChange: () => void;
   readonly onStart: (pid: number) => void;
   readonly onEnd: (reason: string) => void;
+  readonly servedRevision: ServedRevision;
 };
 
 /** The process of one version, restarted with a backoff when it ends or does not answer for 10 s. */
@@ -63,6 +67,8 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
 
   async function live(): Promise<void> {
     while (!signal.aborted) {
+      await untilServed();
+      if (signal.aborted) return;
       const reason = await runOnce().catch((error: unknown) => `cannot be started: ${nameOf(error)}`);
       child = undefined;
       if (signal.aborted) return;
@@ -70,6 +76,19 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
       const wasReady = observed.state?.ready === true;
       change({ ...unobserved, problem: { reason: 'ProcessEnded', message: reason } });
       await wait((wasReady ? readyBackoff : backoff).next(), signal);
+    }
+  }
+
+  /** A process reads the targets of its policies at its start, and would stay not ready without one. */
+  async function untilServed(): Promise<void> {
+    while (!signal.aborted) {
+      const problem = missingPolicy(request.bundle, options.servedRevision);
+      if (problem === undefined) {
+        if (observed.problem?.reason === 'PolicyNotServed') change(unobserved);
+        return;
+      }
+      change({ ...unobserved, problem });
+      await wait(policyMs, signal);
     }
   }
 

@@ -29,6 +29,7 @@ async function openProcessesPlace(): Promise<AgentsPlace> {
       directory: join(folder.path, 'agents'),
       logsDirectory: join(folder.path, 'logs'),
       env: { ...childEnvironment(), PORTCULLIS_IDENTITY: 'development' },
+      servedRevision: () => undefined,
       logger: createLogger({ service: 'test', level: 'info', destination }),
     });
   let agents = await create();

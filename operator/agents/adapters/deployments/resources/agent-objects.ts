@@ -1,16 +1,10 @@
 import type { AgentTemplate } from '../../../../environment/agent-template.ts';
 import { isSdkBundle, type VersionBundle } from '../../../agent-bundle.ts';
+import { policiesOf } from '../../../missing-policy.ts';
 import { agentLabels, agentPodLabels, agentSelector, agentVersionAnnotation } from './agent-labels.ts';
 import { agentPorts, makeAgentPod } from './agent-pod.ts';
 import { makeImageNetworkPolicy } from './image-network-policy.ts';
 import { makeImagePod } from './image-pod.ts';
-
-/** The policies that check texts of a version, each once, sorted. */
-export function policiesOf({ guardrails, requires }: VersionBundle): readonly string[] {
-  const named = [guardrails.input, guardrails.output].flatMap((one) => (one === 'None' ? [] : [one.name]));
-  const required = requires.flatMap(({ kind, name }) => (kind === 'policy' ? [name] : []));
-  return [...new Set([...named, ...required])].toSorted();
-}
 
 type AgentObjectsInput = {
   readonly name: string;
