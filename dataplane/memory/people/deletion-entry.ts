@@ -1,3 +1,4 @@
+import { changeEntry } from '#audit/change-entry';
 import type { AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
 import { tenantIssuer } from '#identity/authorize-callers';
 import type { TenantCaller } from '#identity/tenant-caller';
@@ -16,21 +17,8 @@ export function deletionEntry(
   { caller, client, traceId }: Request,
   now: Date,
 ): AuditContent {
-  return {
-    time: now.toISOString(),
-    action,
-    outcome: 'accepted',
-    code: null,
-    author: authorOf(caller),
-    client,
-    target: { type: 'memory', id: confirmationId },
-    operationId: null,
-    traceId,
-    before: null,
-    after: null,
-    count: 1,
-    since: null,
-  };
+  const target = { type: 'memory', id: confirmationId } as const;
+  return changeEntry({ action, target }, { author: authorOf(caller), client, traceId }, now);
 }
 
 /** Headers of development mode state a name, which nothing verifies. */

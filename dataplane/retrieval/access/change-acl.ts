@@ -1,5 +1,5 @@
 import type { Database } from '#sql/connect';
-import type { Note } from './change-entry.ts';
+import type { Note } from './change-author.ts';
 
 /**
  * Changes the labels of a document without its text: those of the live document, and those of every upsert that has not

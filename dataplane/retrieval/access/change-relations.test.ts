@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { changeEntry } from '#audit/change-entry';
 import type { AuditLog } from '#audit/ports';
 import type { AuditContent } from '#contracts/audit';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
 import { type Relations, RelationsUnavailableError, type Tuple } from '#relations/ports';
 import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
-import { changeEntry, tupleTarget } from './change-entry.ts';
+import { tupleTarget } from './change-author.ts';
 import { changeNoted, settleRelationChanges } from './change-relations.ts';
 
 const object = 'collection:acme/one';

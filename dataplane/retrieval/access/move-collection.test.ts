@@ -8,7 +8,7 @@ import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { insertCollection, openIngest } from '../ingest/testing/open-ingest.ts';
-import { changeEntry } from './change-entry.ts';
+import { changeEntry } from '#audit/change-entry';
 import { hasRoomBelow, mostLevels, moveCollection } from './move-collection.ts';
 import { settleMoves } from './settle-moves.ts';
 

@@ -2,7 +2,7 @@ import type { CreateCollection } from '#contracts/retrieval';
 import type { Relations, Tuple } from '#relations/ports';
 import { relationLimits } from '#relations/ports';
 import type { Database, TransactionSql } from '#sql/connect';
-import type { Note } from '../access/change-entry.ts';
+import type { Note } from '../access/change-author.ts';
 import { type CollectionRecord, findCollection } from './collection-record.ts';
 
 type NewCollection = {

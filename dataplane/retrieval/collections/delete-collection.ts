@@ -1,5 +1,5 @@
 import type { Database } from '#sql/connect';
-import type { Note } from '../access/change-entry.ts';
+import type { Note } from '../access/change-author.ts';
 
 /**
  * Marks a collection as deleted: no later request finds it, and its contents are removed in the background. The row

@@ -3,7 +3,7 @@ import type { EnsureCollection, ManagedConflict } from '#contracts/managed-colle
 import type { Relations, Tuple } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import type { Database, Sql } from '#sql/connect';
-import type { Note } from '../access/change-entry.ts';
+import type { Note } from '../access/change-author.ts';
 import type { ChangePorts } from '../access/change-relations.ts';
 import { hasRoomBelow, moveCollection } from '../access/move-collection.ts';
 import { type CollectionRecord, findCollection } from './collection-record.ts';

@@ -1,7 +1,7 @@
 import type { UpdateCollection } from '#contracts/retrieval';
 import type { Database } from '#sql/connect';
 import { SqlStatementError } from '#sql/sql-error';
-import type { Note } from '../access/change-entry.ts';
+import type { Note } from '../access/change-author.ts';
 
 /** SQLSTATE unique_violation. */
 const uniqueViolation = '23505';

@@ -3,7 +3,7 @@ import { watchClient } from '#api/watch-client';
 import { type CreateCollection, createCollectionSchema } from '#contracts/retrieval';
 import { RelationsModelError } from '#relations/relations-error';
 import type { Database } from '#sql/connect';
-import { grantEntries } from '../access/change-entry.ts';
+import { grantEntries } from '../access/change-author.ts';
 import { hasRoomBelow, mostLevels } from '../access/move-collection.ts';
 import { beginningOf } from '../access/permissions.ts';
 import { collectionOf, findCollection } from '../collections/collection-record.ts';

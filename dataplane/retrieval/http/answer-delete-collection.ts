@@ -1,5 +1,6 @@
 import { failure } from '#api/operation';
-import { changeEntry, type Note } from '../access/change-entry.ts';
+import { changeEntry } from '#audit/change-entry';
+import type { Note } from '../access/change-author.ts';
 import { owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
 import { deleteCollection } from '../collections/delete-collection.ts';

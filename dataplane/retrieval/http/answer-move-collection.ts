@@ -1,6 +1,6 @@
 import { failure, success } from '#api/operation';
+import { changeEntry } from '#audit/change-entry';
 import { collectionMoveSchema } from '#contracts/retrieval-grants';
-import { changeEntry } from '../access/change-entry.ts';
 import { mostLevels, moveCollection } from '../access/move-collection.ts';
 import { mayWrite, owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';

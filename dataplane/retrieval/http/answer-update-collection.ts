@@ -1,6 +1,7 @@
 import { failure, success } from '#api/operation';
+import { changeEntry } from '#audit/change-entry';
 import { updateCollectionSchema } from '#contracts/retrieval';
-import { changeEntry, type Note } from '../access/change-entry.ts';
+import type { Note } from '../access/change-author.ts';
 import { owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
 import { updateCollection } from '../collections/update-collection.ts';

@@ -1,5 +1,6 @@
+import type { ChangeAuthor } from '#audit/change-entry';
 import { clientClassOf } from '#audit/client-class';
-import { authorOf, type ChangeAuthor } from '../access/change-entry.ts';
+import { authorOf } from '../access/change-author.ts';
 import type { RetrievalRequest } from './retrieval.ts';
 
 /** The author of a request, as the audit log records it. */

@@ -1,7 +1,8 @@
 import { failure, success } from '#api/operation';
+import { changeEntry } from '#audit/change-entry';
 import { documentAclSchema } from '#contracts/retrieval-grants';
 import { changeAcl } from '../access/change-acl.ts';
-import { changeEntry, type Note } from '../access/change-entry.ts';
+import type { Note } from '../access/change-author.ts';
 import { documentLabels, isEmptyAcl } from '../access/document-labels.ts';
 import { mayWrite } from '../access/permissions.ts';
 import { authorOfRequest } from './author-of-request.ts';

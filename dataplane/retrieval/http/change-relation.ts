@@ -1,8 +1,9 @@
 import { success } from '#api/operation';
+import { changeEntry } from '#audit/change-entry';
 import { grantLimits, type Holder } from '#contracts/retrieval-grants';
 import { RelationsModelError } from '#relations/relations-error';
 import { nameLimits, type Tuple } from '#relations/tuple';
-import { changeEntry, tupleTarget } from '../access/change-entry.ts';
+import { tupleTarget } from '../access/change-author.ts';
 import { giveRelation, takeRelation } from '../access/grants.ts';
 import { authorOfRequest } from './author-of-request.ts';
 import { invalidBody } from './read-request.ts';

@@ -1,5 +1,6 @@
 import { type ApiTable, failure, type Parameter, success } from '#api/operation';
 import { readGates, writeGates } from '#api/table-parts';
+import { type ChangeAuthor, changeEntry } from '#audit/change-entry';
 import { clientClassOf } from '#audit/client-class';
 import type { AuditContent } from '#contracts/audit';
 import {
@@ -18,7 +19,7 @@ import type { TokenFile } from '#kit/http/token-file';
 import type { Tuple } from '#relations/ports';
 import { userSubject } from '#relations/subject';
 import { collectionObject } from '#relations/tenant-object';
-import { type ChangeAuthor, changeEntry, grantEntries, type Note, operatorAuthor } from '../access/change-entry.ts';
+import { grantEntries, type Note, operatorAuthor } from '../access/change-author.ts';
 import { collectionOf, findCollection } from '../collections/collection-record.ts';
 import { deleteCollection } from '../collections/delete-collection.ts';
 import { ensureCollection } from '../collections/ensure-collection.ts';

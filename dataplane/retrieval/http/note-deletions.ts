@@ -1,4 +1,5 @@
-import { changeEntry, type Note } from '../access/change-entry.ts';
+import { changeEntry } from '#audit/change-entry';
+import type { Note } from '../access/change-author.ts';
 import type { AcceptedDeletion } from '../ingest/submit/submit-documents.ts';
 import { authorOfRequest } from './author-of-request.ts';
 import type { RetrievalRequest } from './retrieval.ts';

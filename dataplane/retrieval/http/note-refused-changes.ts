@@ -4,7 +4,7 @@ import type { RefusalRecorder } from '#audit/record-refusals';
 import type { AuditAction, AuditContent } from '#contracts/audit';
 import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
-import { authorOf, operatorAuthor } from '../access/change-entry.ts';
+import { authorOf, operatorAuthor } from '../access/change-author.ts';
 import type { InternalOperation, ServiceCaller } from './internal-table.ts';
 import type { RetrievalOperation } from './retrieval-table.ts';
 

@@ -1,5 +1,6 @@
+import { type ChangeAuthor, changeEntry } from '#audit/change-entry';
 import type { AuditLog } from '#audit/ports';
-import type { AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
+import type { AuditContent } from '#contracts/audit';
 import type { ControlRight } from '#contracts/rights';
 import type { Clock } from '#kit/time/clock';
 import { controlPlane } from '#relations/model';
@@ -12,12 +13,9 @@ import { rightOfTuple, tupleOfRight } from './right-tuples.ts';
 import type { Rights } from './rights.ts';
 
 /** The author of a change of rights. */
-type RightChange = {
-  readonly author: AuditAuthor;
+type RightChange = ChangeAuthor & {
   /** Groups of the token, as objects of relations. */
   readonly groups: readonly string[];
-  readonly client: ClientClass;
-  readonly traceId: string;
 };
 
 type ChangedRight =
@@ -123,19 +121,6 @@ function textOf({ object, relation, subject }: Tuple): string {
 }
 
 function entryOf(action: 'grant' | 'revoke', tuple: Tuple, by: RightChange, now: Date): AuditContent {
-  return {
-    time: now.toISOString(),
-    action: `administrator.${action}`,
-    outcome: 'accepted',
-    code: null,
-    author: by.author,
-    client: by.client,
-    target: { type: 'control_plane', id: textOf(tuple) },
-    operationId: null,
-    traceId: by.traceId,
-    before: null,
-    after: null,
-    count: 1,
-    since: null,
-  };
+  const target = { type: 'control_plane', id: textOf(tuple) } as const;
+  return changeEntry({ action: `administrator.${action}`, target }, by, now);
 }

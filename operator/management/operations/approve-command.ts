@@ -1,3 +1,4 @@
+import { changeEntry } from '#audit/change-entry';
 import type { Approval, ApprovalKind } from '#contracts/approvals';
 import type { AuditAction, AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
 import type { Clock } from '#kit/time/clock';
@@ -64,19 +65,5 @@ export function approvalEntry(
   { caller, client, traceId }: Request,
   now: Date,
 ): AuditContent {
-  return {
-    time: now.toISOString(),
-    action,
-    outcome: 'accepted',
-    code: null,
-    author: caller.author,
-    client,
-    target,
-    operationId: null,
-    traceId,
-    before: null,
-    after: null,
-    count: 1,
-    since: null,
-  };
+  return changeEntry({ action, target }, { author: caller.author, client, traceId }, now);
 }

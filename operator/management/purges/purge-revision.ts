@@ -1,5 +1,6 @@
+import { type ChangeAuthor, changeEntry } from '#audit/change-entry';
 import type { AuditLog } from '#audit/ports';
-import type { AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
+import type { AuditContent } from '#contracts/audit';
 import type { RevisionPurge } from '#contracts/revision-purge';
 import type { Clock } from '#kit/time/clock';
 import { applyDesired } from '#kube/apply/apply';
@@ -20,12 +21,9 @@ import type { CommandTexts } from './ports.ts';
 import { type RevisionUse, revisionUses } from './revision-uses.ts';
 
 /** The author of a purge. */
-type PurgeCaller = {
-  readonly author: AuditAuthor;
+type PurgeCaller = ChangeAuthor & {
   /** Groups of the token, as objects of relations. */
   readonly groups: readonly string[];
-  readonly client: ClientClass;
-  readonly traceId: string;
 };
 
 type PurgeResult =
@@ -130,19 +128,6 @@ export function createRevisionPurges(options: {
 
 function entryOf({ metadata, spec }: Stored<PolicyRevision>, by: PurgeCaller, now: Date): AuditContent {
   const state = { policyId: spec.policyId, revision: spec.number, digest: spec.definitionDigest };
-  return {
-    time: now.toISOString(),
-    action: 'revision.purge',
-    outcome: 'accepted',
-    code: null,
-    author: by.author,
-    client: by.client,
-    target: { type: 'revision', id: metadata.name },
-    operationId: null,
-    traceId: by.traceId,
-    before: state,
-    after: state,
-    count: 1,
-    since: null,
-  };
+  const target = { type: 'revision', id: metadata.name } as const;
+  return changeEntry({ action: 'revision.purge', target, before: state, after: state }, by, now);
 }

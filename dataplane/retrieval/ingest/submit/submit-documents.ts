@@ -1,6 +1,6 @@
 import type { ObjectStore } from '#objects/ports';
 import type { Database } from '#sql/connect';
-import type { Note } from '../../access/change-entry.ts';
+import type { Note } from '../../access/change-author.ts';
 import { decideSubmit, type JobIdentity } from './decide-submit.ts';
 import { findDuplicates } from './find-duplicates.ts';
 import { insertJobs, type JobRecord, lockDocuments, type StagedObject } from './insert-jobs.ts';

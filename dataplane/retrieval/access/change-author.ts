@@ -1,37 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
+import { type ChangeAuthor, changeEntry } from '#audit/change-entry';
+import type { AuditAuthor, AuditContent } from '#contracts/audit';
 import { tenantIssuer } from '#identity/authorize-callers';
 import type { Subject } from '#identity/identity';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Tuple } from '#relations/ports';
 import type { TransactionSql } from '#sql/connect';
 
-/** The author of a request, as the audit log records it. */
-export type ChangeAuthor = Pick<AuditContent, 'author' | 'traceId'> & { readonly client: ClientClass };
-
 /** The holder of the service token, which acts for resources. */
 export const operatorAuthor = { kind: 'service', name: 'operator' } as const satisfies AuditAuthor;
 
 /** Adds audit entries, as the last statement of the transaction that makes the changes. */
 export type Note<Changed = void> = (sql: TransactionSql, changed: Changed) => Promise<void>;
-
-type Change = Pick<AuditContent, 'action' | 'target'> & { readonly operationId?: string };
-
-/** The audit entry of a change of rights, or of a deletion, that took effect. */
-export function changeEntry(change: Change, by: ChangeAuthor, now: Date): AuditContent {
-  return {
-    time: now.toISOString(),
-    outcome: 'accepted',
-    code: null,
-    before: null,
-    after: null,
-    count: 1,
-    since: null,
-    operationId: null,
-    ...change,
-    ...by,
-  };
-}
 
 /** The audit entries of the tuples that a new collection begins with. */
 export function grantEntries(tuples: readonly Tuple[], by: ChangeAuthor, now: Date): readonly AuditContent[] {
