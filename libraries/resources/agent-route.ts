@@ -76,8 +76,8 @@ const routedVersionSchema = z.strictObject({
     .describe('limits are those of the version.'),
   guardrails: z
     .strictObject({
-      input: targetSchema.describe('input says how the gateway checks what a caller sends.'),
-      output: targetSchema.describe('output says how the gateway checks what the agent answers.'),
+      input: targetSchema.describe('input defines how the gateway checks texts of callers.'),
+      output: targetSchema.describe('output defines how the gateway checks texts of the agent.'),
     })
     .optional()
     .describe('guardrails are set for a version that does not check its texts: an image of an SDK.'),
@@ -119,7 +119,7 @@ export const agentRouteSpecSchema = z.strictObject({
     .describe(
       'versions are all reachable versions: the served one, the one on trial, then previous ones, newest first.',
     ),
-  cards: z.enum(['View', 'Public']).describe('cards says whether the cards need the right view.'),
+  cards: z.enum(['View', 'Public']).describe('cards indicates whether the cards need the right view.'),
   exposure: z
     .enum(['R1', 'R2'])
     .describe('exposure R1 admits listed confirmers over MCP, R2 every caller with the right invoke.'),

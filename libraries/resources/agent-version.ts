@@ -106,8 +106,8 @@ const agentVersionSpecSchema = z
     sdk: sdkSchema.optional().describe('sdk is an agent that an image runs.'),
     guardrails: z
       .strictObject({
-        input: guardrail('input names the policy revision that checks what a caller sends.'),
-        output: guardrail('output names the policy revision that checks what the agent answers.'),
+        input: guardrail('input names the policy revision that checks texts of callers.'),
+        output: guardrail('output names the policy revision that checks texts of the agent.'),
       })
       .describe('guardrails are those of the manifest; the gateway applies those of an image.'),
     requires: z

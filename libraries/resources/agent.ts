@@ -66,7 +66,7 @@ const agentSpecSchema = z
         view: holders('view lists who finds the agent.'),
         invoke: holders('invoke lists who calls the agent.'),
       })
-      .describe('access says who finds and who calls the agent; neither follows from the other.'),
+      .describe('access lists the subjects that find and call the agent; neither follows from the other.'),
     cards: z
       .enum(['View', 'Public'])
       .optional()
@@ -89,7 +89,7 @@ const agentStatusSchema = z.strictObject({
   served: servedVersion('the version that is served').optional().describe('served is the version that is served.'),
   checked: z
     .array(
-      z.enum(['Input', 'Output']).describe('checked are Input, what callers send, and Output, what the agent answers.'),
+      z.enum(['Input', 'Output']).describe('checked lists Input for texts of callers, and Output for texts of the agent.'),
     )
     .max(2)
     .optional()

@@ -33,7 +33,7 @@ const collectionSpecSchema = z.strictObject({
         collectionId: z.uuid().max(36).describe('collectionId is the id of the collection to take over.'),
       }),
     ])
-    .describe('source says whether the collection is created, or exists and is taken over.'),
+    .describe('source indicates whether the collection is created, or exists and is taken over.'),
   parent: z
     .discriminatedUnion('mode', [
       z.strictObject({
@@ -58,7 +58,7 @@ const collectionSpecSchema = z.strictObject({
     .describe('name is the name of the collection, unique in its tenant.'),
   description: codePoints(0, half(retrievalLimits.description))
     .optional()
-    .describe('description says what the collection holds.'),
+    .describe('description describes the content of the collection.'),
   type: z.enum(['KnowledgeBase', 'Documents', 'Files']).describe('type is the collection_type of the collection.'),
   visibility: z
     .enum(['Private', 'Public'])
@@ -66,7 +66,7 @@ const collectionSpecSchema = z.strictObject({
   embeddingProfile: profile().describe('embeddingProfile names an approved profile; a change begins a reindex.'),
   aclModel: z
     .enum(['Document', 'Collection'])
-    .describe('aclModel says whether documents have access lists or share the rights of the collection.'),
+    .describe('aclModel indicates whether documents have access lists or share the rights of the collection.'),
   chunking: z
     .strictObject({
       size: z
@@ -120,7 +120,7 @@ const collectionStatusSchema = z.strictObject({
   chunks: count().optional().describe('chunks is the number of chunks.'),
   reindex: z
     .strictObject({
-      version: z.int().min(1).max(maxInt32).describe('version is the version that is built beside the active one.'),
+      version: z.int().min(1).max(maxInt32).describe('version is the version that is being built while the active one serves.'),
       embeddingProfile: profile().describe('embeddingProfile is its profile.'),
       state: z.enum(['Building', 'Failed']).describe('state is Building until the version is active or has failed.'),
       documentsDone: count().describe('documentsDone is the number of documents that are in the version.'),

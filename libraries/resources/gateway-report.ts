@@ -16,7 +16,7 @@ const routeVersion = z.strictObject({
 
 const rejectedVersion = z.strictObject({
   ...routeVersion.shape,
-  reason: z.string().max(4_096).describe('reason says why the replica rejected it.'),
+  reason: z.string().max(4_096).describe('reason is the reason of the rejection.'),
 });
 
 const pinnedWorkload = z.strictObject({
@@ -29,7 +29,7 @@ const providerState = z.strictObject({
   model: z.string().max(256).optional().describe('model is set when only this model of the provider is affected.'),
   workload: z.string().max(253).optional().describe('workload is the RuntimeWorkload of a rule that names it.'),
   rule: z.string().max(128).optional().describe('rule is set for a detector or classifier, and names its rule.'),
-  cause: z.enum(providerCauses).optional().describe('cause says why it cannot be used; absent when it can be reached.'),
+  cause: z.enum(providerCauses).optional().describe('cause is the reason why it cannot be used; absent when it can be reached.'),
 });
 
 const agentsSchema = z.strictObject({
@@ -54,7 +54,7 @@ const agentsSchema = z.strictObject({
 const gatewayReportSpecSchema = z.strictObject({
   gateway: z.string().min(1).max(63).describe('gateway is the gateway that the replica belongs to.'),
   bootId: z.uuid().max(36).describe('bootId is new at every start of the process.'),
-  ready: z.boolean().describe('ready says whether the replica accepts traffic.'),
+  ready: z.boolean().describe('ready indicates whether the replica accepts traffic.'),
   formats: z
     .array(z.int().min(1).max(65_536))
     .min(1)
@@ -75,7 +75,7 @@ const gatewayReportSpecSchema = z.strictObject({
     .max(maxProviderStates)
     .optional()
     .describe(
-      'providers are the providers of the routes that the replica has tried, and what the newest call showed; of detectors and classifiers only those that do not judge.',
+      'providers are the providers of the routes that the replica has tried, with the result of the newest call; of detectors and classifiers only those that do not judge.',
     ),
   agents: agentsSchema
     .optional()

@@ -40,16 +40,16 @@ const guardedSchema = z.strictObject({
     .describe('refusalText is the message that clients get for a denied text; the standard one when absent.'),
   streaming: z
     .discriminatedUnion('allowed', [
-      z.strictObject({ allowed: z.literal(true).describe('allowed says whether responses may be streamed.') }),
+      z.strictObject({ allowed: z.literal(true).describe('allowed indicates whether responses may be streamed.') }),
       z.strictObject({
-        allowed: z.literal(false).describe('allowed says whether responses may be streamed.'),
+        allowed: z.literal(false).describe('allowed indicates whether responses may be streamed.'),
         rule: z.string().max(1_024).describe('rule is the rule or limit that forbids streaming.'),
       }),
     ])
-    .describe('streaming says whether responses can be checked in windows.'),
+    .describe('streaming indicates whether responses can be checked in windows.'),
   division: requestDivisionSchema
     .optional()
-    .describe('division says whether long texts of requests can be checked in pieces; where absent, they are refused.'),
+    .describe('division indicates whether long texts of requests can be checked in pieces; where absent, they are refused.'),
 });
 
 const unguardedSchema = z.strictObject({
@@ -85,7 +85,7 @@ export const gatewayRouteSpecSchema = z.strictObject({
   state: z.enum(['Enabled', 'Disabled']).describe('state Disabled refuses all requests for the alias.'),
   guardrail: z
     .discriminatedUnion('mode', [guardedSchema, unguardedSchema])
-    .describe('guardrail says how requests and responses are checked.'),
+    .describe('guardrail defines how requests and responses are checked.'),
   workload: z.string().max(253).optional().describe('workload is the name of the RuntimeWorkload that checks them.'),
   upstream: z
     .strictObject({

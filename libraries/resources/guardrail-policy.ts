@@ -32,7 +32,7 @@ export const guardrailPolicySpecSchema = z.strictObject({
     .regex(policyNameForm)
     .describe('displayName is the name that people see: letters, digits, dots, hyphens and underscores.'),
   description: codePoints(policyDescription.min, policyDescription.max).describe(
-    'description says what the policy is for; it may be empty.',
+    'description is the purpose of the policy; it may be empty.',
   ),
   lifecycle: z
     .enum(['Draft', 'Archived'])

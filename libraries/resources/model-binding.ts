@@ -103,7 +103,7 @@ const applicationRecordSchema = z.strictObject({
     .describe(
       'outcome is Applied or Failed. A failure because of a missing dependency may be followed by a later entry for the same application.',
     ),
-  reason: z.enum(failureReasons).optional().describe('reason says why it failed.'),
+  reason: z.enum(failureReasons).optional().describe('reason is the reason of the failure.'),
   cause: z
     .string()
     .max(causeLimit)
@@ -128,7 +128,7 @@ const pinnedChecksSchema = z.strictObject({
     .describe('streamingRefusedBy is the rule or limit that forbids streaming; absent where answers may be streamed.'),
   division: requestDivisionSchema
     .optional()
-    .describe('division says whether long texts of requests can be checked in pieces; where absent, they are refused.'),
+    .describe('division indicates whether long texts of requests can be checked in pieces; where absent, they are refused.'),
 });
 
 const modelBindingStatusSchema = z.strictObject({
@@ -153,16 +153,16 @@ const modelBindingStatusSchema = z.strictObject({
         .describe('checks are limits of the bundle, with which a changed route is restored.'),
     })
     .optional()
-    .describe('pinned mirrors what the route of the binding pins; a route that differs from it is restored.'),
+    .describe('pinned mirrors the pinned application of the route; a route that differs from it is restored.'),
   workload: z
     .strictObject({
       name: z.string().max(253).describe('name is the name of the RuntimeWorkload.'),
       phase: z
         .enum(['Starting', 'Ready'])
-        .describe('phase is Ready when as many processes are ready as are asked for.'),
+        .describe('phase is Ready when the requested number of processes is ready.'),
     })
     .optional()
-    .describe('workload is what the application in progress starts; absent when no application is in progress.'),
+    .describe('workload is the workload that the application in progress starts; absent when no application is in progress.'),
   applications: z
     .array(applicationRecordSchema)
     .max(5)
