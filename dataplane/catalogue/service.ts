@@ -143,6 +143,7 @@ export async function createCatalogueService(
   async function openCards(): Promise<CardJudge> {
     if (config.guard === 'unguarded') {
       logger.warn('cards_unguarded', {});
+      metrics.unguarded();
       return unguardedCards;
     }
     const onRefused = (isRefused: boolean): void => {

@@ -23,4 +23,6 @@ test('an API process accepts and answers requests, and a worker process without 
   // The worker increments its counter after the commit, and the API shows the commit immediately.
   await until('both messages are processed', async () => (await succeeded(worker.adminUrl)) === 2);
   expect(await succeeded(api.adminUrl)).toBe(0);
+  const scraped = await (await fetch(`${worker.adminUrl}/metrics`)).text();
+  expect(scraped).toMatch(/^portcullis_memory_memories_unguarded\{[^}]*\} 1$/m);
 });

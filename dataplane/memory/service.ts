@@ -197,6 +197,7 @@ async function openGuard(
   const onRefused = (isRefused: boolean): void => metrics.fileRefused('guard_target', isRefused);
   if (guard !== 'unguarded') return parts.use(await openStorageGuard({ ...guard, logger, onRefused }));
   logger.warn('memories_unguarded', {});
+  metrics.unguarded();
   return guard;
 }
 

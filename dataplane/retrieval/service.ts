@@ -226,6 +226,7 @@ async function openGuard(
   if (guard !== 'unguarded')
     return createDocumentGuard(parts.use(await openStorageGuard({ ...guard, logger, onRefused })));
   logger.warn('documents_unguarded', {});
+  metrics.unguarded();
   return guard;
 }
 

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   answerWith,
   denyResult,
@@ -69,6 +69,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('cards and the policy 
     world = parts.use(await openCatalogue({ config: { guard: { targetFile, tokenFile } } }));
   });
   afterAll(() => parts.disposeAsync());
+
+  test('a scrape says whether cards are shown UNGUARDED', async () => {
+    expect(await metric('cards_unguarded')).toBe('0');
+    await using open = await openCatalogue({});
+    const text = await (await fetch(`${open.adminUrl}/metrics`)).text();
+    expect(text).toMatch(/^portcullis_catalogue_cards_unguarded\{[^}]*\} 1$/m);
+  });
 
   verifies(
     ['catalogue:record:safe-name', 'catalogue:record:safe-description', 'catalogue:record:skills'],

@@ -24,6 +24,8 @@ type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> &
   databaseAnswers(answers: boolean): void;
   /** Whether the newest change of a followed file is refused, so that its content before it is in use. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
+  /** The cards that this process shows are judged by no policy. */
+  unguarded(): void;
 };
 
 export function createCatalogueMetrics(): CatalogueMetrics {
@@ -54,6 +56,12 @@ export function createCatalogueMetrics(): CatalogueMetrics {
     help: '1 if the database answered at this scrape, else 0.',
     labels: {},
   });
+  const unguarded = registry.gauge({
+    name: 'portcullis_catalogue_cards_unguarded',
+    help: '1 if this process shows cards UNGUARDED, without a policy that judges their texts, else 0.',
+    labels: {},
+  });
+  unguarded.set({}, 0);
   const refused = registry.gauge({
     name: 'portcullis_catalogue_file_refused',
     help: '1 while the newest change of the profiles of models or of the target of the served policy is refused and the content before it is in use, else 0.',
@@ -89,6 +97,7 @@ export function createCatalogueMetrics(): CatalogueMetrics {
       pending.set({}, state.pending());
       paused.set({}, state.isPaused() ? 1 : 0);
     },
+    unguarded: () => unguarded.set({}, 1),
     fileRefused(file, isRefused) {
       if (isRefused) refusedFiles.add(file);
       else refusedFiles.delete(file);

@@ -49,6 +49,8 @@ export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   quotaReached(quota: QuotaName): void;
   /** Whether the newest change of a followed file is refused, so that its content before it is in use. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
+  /** The memories that this process stores are judged by no policy. */
+  unguarded(): void;
 };
 
 export function createMemoryMetrics(): MemoryMetrics {
@@ -98,6 +100,12 @@ export function createMemoryMetrics(): MemoryMetrics {
     labels: { quota: quotaNames },
   });
   for (const quota of quotaNames) quotas.add({ quota }, 0);
+  const unguarded = registry.gauge({
+    name: 'portcullis_memory_memories_unguarded',
+    help: '1 if this process stores memories UNGUARDED, without a policy that judges their texts, else 0.',
+    labels: {},
+  });
+  unguarded.set({}, 0);
   const refused = registry.gauge({
     name: 'portcullis_memory_file_refused',
     help: '1 while the newest change of a file is refused and its content before it is in use, else 0.',
@@ -127,6 +135,7 @@ export function createMemoryMetrics(): MemoryMetrics {
         failures.add({ dependency: 'models' });
       }
     },
+    unguarded: () => unguarded.set({}, 1),
     fileRefused: (file, isRefused) => refused.set({ file }, isRefused ? 1 : 0),
   };
 }

@@ -66,6 +66,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the metrics of the re
     expect(found.get('portcullis_retrieval_ingest_dead_letters')).toBe(0);
   });
 
+  test('a scrape shows that documents are stored UNGUARDED', async () => {
+    expect((await series()).get('portcullis_retrieval_documents_unguarded')).toBe(1);
+  });
+
   test('a scrape shows the index in memory and the changes that it has not applied', async () => {
     expect((await series()).get('portcullis_retrieval_index_loaded_versions')).toBe(0);
     const query = { collection: 'handbook', text: 'hotel', mode: 'bm25' };

@@ -35,6 +35,8 @@ export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalError
   /** Counts a submit that was refused because a limit is reached. */
   limitReached(limit: SubmitLimit): void;
   dependencyFailed(dependency: FailedDependency): void;
+  /** The documents that this process stores are judged by no policy. */
+  unguarded(): void;
   /** Counts an error if its cause is an unavailable dependency. */
   requestFailed(error: unknown): void;
   /** Whether the newest change of a followed file was refused, so that its previous content stays in use. */
@@ -111,6 +113,12 @@ export function createRetrievalMetrics(): RetrievalMetrics {
     labels: { quota: submitLimits },
   });
   for (const quota of submitLimits) limits.add({ quota }, 0);
+  const unguarded = registry.gauge({
+    name: 'portcullis_retrieval_documents_unguarded',
+    help: '1 if this process stores documents UNGUARDED, without a policy that judges their texts, else 0.',
+    labels: {},
+  });
+  unguarded.set({}, 0);
   const refused = registry.gauge({
     name: 'portcullis_retrieval_file_refused',
     help: '1 while the newest version of the file is invalid and the previous one is used, else 0.',
@@ -142,6 +150,7 @@ export function createRetrievalMetrics(): RetrievalMetrics {
       const dependency = failedDependency(error);
       if (dependency !== undefined) failures.add({ dependency });
     },
+    unguarded: () => unguarded.set({}, 1),
     fileRefused: (file, isRefused) => refused.set({ file }, isRefused ? 1 : 0),
   };
 }
