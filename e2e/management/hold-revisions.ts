@@ -38,7 +38,6 @@ const client: Pick<KubeClient, 'list' | 'watch'> = {
     const items = Array.from({ length: end - first }, (_, at) => JSON.parse(revisionText(first + at)));
     return { items, resourceVersion: String(count), ...(end < count ? { continue: String(end) } : {}) };
   },
-  // biome-ignore lint/correctness/useYield: nothing changes while the watch is open
   async *watch(_kind, { signal }) {
     if (signal?.aborted === false) await once(signal, 'abort');
     yield* [];

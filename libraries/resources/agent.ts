@@ -89,7 +89,9 @@ const agentStatusSchema = z.strictObject({
   served: servedVersion('the version that is served').optional().describe('served is the version that is served.'),
   checked: z
     .array(
-      z.enum(['Input', 'Output']).describe('checked lists Input for texts of callers, and Output for texts of the agent.'),
+      z
+        .enum(['Input', 'Output'])
+        .describe('checked lists Input for texts of callers, and Output for texts of the agent.'),
     )
     .max(2)
     .optional()

@@ -120,7 +120,11 @@ const collectionStatusSchema = z.strictObject({
   chunks: count().optional().describe('chunks is the number of chunks.'),
   reindex: z
     .strictObject({
-      version: z.int().min(1).max(maxInt32).describe('version is the version that is being built while the active one serves.'),
+      version: z
+        .int()
+        .min(1)
+        .max(maxInt32)
+        .describe('version is the version that is being built while the active one serves.'),
       embeddingProfile: profile().describe('embeddingProfile is its profile.'),
       state: z.enum(['Building', 'Failed']).describe('state is Building until the version is active or has failed.'),
       documentsDone: count().describe('documentsDone is the number of documents that are in the version.'),

@@ -29,7 +29,10 @@ const providerState = z.strictObject({
   model: z.string().max(256).optional().describe('model is set when only this model of the provider is affected.'),
   workload: z.string().max(253).optional().describe('workload is the RuntimeWorkload of a rule that names it.'),
   rule: z.string().max(128).optional().describe('rule is set for a detector or classifier, and names its rule.'),
-  cause: z.enum(providerCauses).optional().describe('cause is the reason why it cannot be used; absent when it can be reached.'),
+  cause: z
+    .enum(providerCauses)
+    .optional()
+    .describe('cause is the reason why it cannot be used; absent when it can be reached.'),
 });
 
 const agentsSchema = z.strictObject({

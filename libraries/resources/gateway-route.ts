@@ -49,7 +49,9 @@ const guardedSchema = z.strictObject({
     .describe('streaming indicates whether responses can be checked in windows.'),
   division: requestDivisionSchema
     .optional()
-    .describe('division indicates whether long texts of requests can be checked in pieces; where absent, they are refused.'),
+    .describe(
+      'division indicates whether long texts of requests can be checked in pieces; where absent, they are refused.',
+    ),
 });
 
 const unguardedSchema = z.strictObject({

@@ -128,7 +128,9 @@ const pinnedChecksSchema = z.strictObject({
     .describe('streamingRefusedBy is the rule or limit that forbids streaming; absent where answers may be streamed.'),
   division: requestDivisionSchema
     .optional()
-    .describe('division indicates whether long texts of requests can be checked in pieces; where absent, they are refused.'),
+    .describe(
+      'division indicates whether long texts of requests can be checked in pieces; where absent, they are refused.',
+    ),
 });
 
 const modelBindingStatusSchema = z.strictObject({
@@ -157,12 +159,12 @@ const modelBindingStatusSchema = z.strictObject({
   workload: z
     .strictObject({
       name: z.string().max(253).describe('name is the name of the RuntimeWorkload.'),
-      phase: z
-        .enum(['Starting', 'Ready'])
-        .describe('phase is Ready when the requested number of processes is ready.'),
+      phase: z.enum(['Starting', 'Ready']).describe('phase is Ready when the requested number of processes is ready.'),
     })
     .optional()
-    .describe('workload is the workload that the application in progress starts; absent when no application is in progress.'),
+    .describe(
+      'workload is the workload that the application in progress starts; absent when no application is in progress.',
+    ),
   applications: z
     .array(applicationRecordSchema)
     .max(5)

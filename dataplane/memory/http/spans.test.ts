@@ -15,7 +15,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('spans of the memory s
     const words = hashedWords();
     const parents: (string | undefined)[] = [];
     const embed: typeof words.embed = (profile, use, texts, call) => {
-      parents.push(call.traceparent);
+      parents.push(call?.traceparent);
       return words.embed(profile, use, texts, call);
     };
     const traces = { url: collector.url, tokenFile: undefined };

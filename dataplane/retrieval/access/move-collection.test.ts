@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { changeEntry } from '#audit/change-entry';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { insertCollection, openIngest } from '../ingest/testing/open-ingest.ts';
-import { changeEntry } from '#audit/change-entry';
 import { hasRoomBelow, mostLevels, moveCollection } from './move-collection.ts';
 import { settleMoves } from './settle-moves.ts';
 
