@@ -32,7 +32,8 @@ let startRuntime: () => Promise<RunningProcess>;
 let cardDigest = '';
 
 beforeAll(async () => {
-  world = await startAgentPlane();
+  // Runs of streams that broke off are counted for a while.
+  world = await startAgentPlane({ atOnce: 1_000, perMinute: 10_000 });
   world.allow('ann', 'invoke');
   const folder = temporaryFolder();
   const bundleFile = join(folder.path, 'policy.json');
@@ -41,20 +42,34 @@ beforeAll(async () => {
   await writeFile(tokenFile, 'token\n');
   startRuntime = () => startTestRuntime(bundleFile, tokenFile);
   runtime = await startRuntime();
-  const settings = { PORTCULLIS_GATEWAY_URL: world.url, PORTCULLIS_GATEWAY_ISSUER: gatewayIssuer, MODEL: 'none' };
-  const at = { AGENT_ID: agentId, VERSION_ID: firstVersion, HOST: '127.0.0.1', PORT: '0' };
-  const child = startFollowed([process.execPath, join(root, 'e2e/agents/repeating-agent.ts')], {
-    cwd: root,
-    env: { ...process.env, ...settings, ...at },
-  });
-  const port = /port (\d+)/.exec(await child.listens('the image'))?.[1];
-  image = { url: `http://127.0.0.1:${port}`, child };
+  image = await startImage(firstVersion);
   const read = readSdkCard(await (await fetch(`${image.url}/.well-known/agent-card.json`)).json());
   if (!read.ok) throw new Error(read.problem);
   cardDigest = digestOf(publishedSdkCard(read.card, publicUrl));
   // Times in tokens are whole seconds, and the image refuses tokens from before its start.
   await pause(1_000);
 });
+async function startImage(versionId: string): Promise<typeof image> {
+  const settings = { PORTCULLIS_GATEWAY_URL: world.url, PORTCULLIS_GATEWAY_ISSUER: gatewayIssuer, MODEL: 'none' };
+  const at = { AGENT_ID: agentId, VERSION_ID: versionId, HOST: '127.0.0.1', PORT: '0' };
+  const child = startFollowed([process.execPath, join(root, 'e2e/agents/repeating-agent.ts')], {
+    cwd: root,
+    env: { ...process.env, ...settings, ...at },
+  });
+  const port = /port (\d+)/.exec(await child.listens('the image'))?.[1];
+  return { url: `http://127.0.0.1:${port}`, child };
+}
+
+/** A version with one run at a time, of which no run is left. */
+async function serveAlone(output: RouteGuardrail): Promise<string> {
+  const versionId = randomUUID();
+  const own = await startImage(versionId);
+  onTestFinished(async () => void (await own.child.end()));
+  await pause(1_000);
+  await serve(none, output, { versionId, address: own.url, limits: { ...routedVersion(own).limits, concurrency: 1 } });
+  return versionId;
+}
+
 afterAll(async () => {
   await image?.child.end();
   await runtime?.[Symbol.asyncDispose]();
@@ -77,7 +92,8 @@ function policy(streaming: 'Windows' | 'Whole' = 'Windows', at = runtime): Route
 }
 
 function serve(input: RouteGuardrail, output: RouteGuardrail, change: Partial<RoutedVersion> = {}): Promise<void> {
-  const members = { guardrails: { input, output }, sdk: { publicUrl }, modes: ['A2A'] as 'A2A'[], cardDigest };
+  const limits = { ...routedVersion(image).limits, concurrency: 64 };
+  const members = { guardrails: { input, output }, sdk: { publicUrl }, modes: ['A2A'] as 'A2A'[], cardDigest, limits };
   return world.serve({ versions: [routedVersion(image, { ...members, ...change })] });
 }
 
@@ -171,9 +187,23 @@ describe('the texts of an image over A2A', () => {
     const file = await say({ raw: 'AAAA', mediaType: 'text/plain' });
     expect([file.status, file.code]).toEqual([415, 'content_type_not_supported']);
     const push = { ...message({ text: 'hello' }), configuration: { taskPushNotificationConfig: { url: 'https://x' } } };
-    expect(codeOf(await (await post('message:send', push)).text())).toBe('operation_not_supported');
+    expect(codeOf(await (await post('message:send', push)).text())).toBe('push_notification_not_supported');
     const other = await post(`tasks/${randomUUID()}/pushNotificationConfigs`, {});
-    expect(codeOf(await other.text())).toBe('operation_not_supported');
+    expect([other.status, await other.json()]).toMatchObject([
+      400,
+      {
+        error: {
+          details: [
+            { reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED', domain: 'a2a-protocol.org' },
+            { reason: 'UNSUPPORTED_OPERATION', domain: 'a2a-protocol.org' },
+            { reason: 'push_notification_not_supported', domain: 'portcullis' },
+          ],
+        },
+      },
+    ]);
+    const token = await world.personToken('ann');
+    const card = await world.call(`/agents/${agentId}/extendedAgentCard`, { token, method: 'GET' });
+    expect(codeOf(await card.text())).toBe('extended_card_not_configured');
   });
 
   const long = Array.from({ length: 200 }, (_, index) => `word number ${index} of a long text. `);
@@ -216,8 +246,7 @@ describe('the texts of an image over A2A', () => {
   });
 
   test('an image has at most as many concurrent runs as its version allows, also while it streams', async () => {
-    const limits = { ...routedVersion(image).limits, concurrency: 1 };
-    await serve(none, policy('Windows'), { limits });
+    await serveAlone(policy('Windows'));
     const slow = stream(long.slice(0, 20), 50, async () => {
       const refused = await say({ text: 'hello' });
       expect([refused.status, refused.code, refused.headers.get('retry-after')]).toEqual([429, 'too_many_runs', '1']);
@@ -225,6 +254,31 @@ describe('the texts of an image over A2A', () => {
     expect((await slow).code).toBeUndefined();
     expect((await say({ text: 'hello' })).status).toBe(200);
   });
+
+  test.each([
+    ['judged', 'Windows'],
+    ['unguarded', undefined],
+  ] as const)(
+    'a run of a %s stream that its client left is counted, and its version in use, for a while',
+    async (_title, mode) => {
+      const output = mode === undefined ? none : policy(mode);
+      const versionId = await serveAlone(output);
+      const leave = new AbortController();
+      const token = await world.personToken('ann');
+      const left = await fetch(`${world.url}/agents/${agentId}/message:stream`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'a2a-version': '1.0', authorization: `Bearer ${token}` },
+        body: JSON.stringify(message({ data: { pieces: long, pauseMs: 50 } })),
+        signal: leave.signal,
+      });
+      await left.body?.getReader().read();
+      leave.abort();
+      await pause(500);
+      expect((await say({ text: 'hello' })).code).toBe('too_many_runs');
+      await serve(none, output);
+      expect(world.gateway.reports.at(-1)?.agents?.inUse).toContainEqual({ agentId, versionId });
+    },
+  );
 
   test('after the runtime was killed in the middle of a stream, nothing more leaves and the error is typed', async () => {
     const own = await startRuntime();
@@ -266,7 +320,13 @@ describe('the texts of an image over MCP', () => {
     });
     const listed = (await mcp('tools/list', {})).json['result'] as { readonly tools: readonly { name: string }[] };
     expect(listed.tools.map(({ name }) => name)).toEqual(['repeat']);
-    expect((await call({}, 'hidden')).json['code']).toBe('operation_not_supported');
-    expect((await mcp('resources/read', { uri: 'x' })).json['code']).toBe('operation_not_supported');
+    const data = { code: 'operation_not_supported' };
+    const hidden = await call({}, 'hidden');
+    expect([hidden.status, hidden.json]).toMatchObject([200, { jsonrpc: '2.0', id: 1, error: { code: -32602, data } }]);
+    const other = await mcp('resources/read', { uri: 'x' }, 'two');
+    expect([other.status, other.json]).toMatchObject([
+      200,
+      { jsonrpc: '2.0', id: 'two', error: { code: -32601, data } },
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-type A2aReason =
+export type A2aReason =
   | 'TASK_NOT_FOUND'
   | 'PUSH_NOTIFICATION_NOT_SUPPORTED'
   | 'UNSUPPORTED_OPERATION'

@@ -1,10 +1,8 @@
-import { type AgentErrorCode, agentErrors } from './agent-errors.ts';
+import { type A2aReason, type AgentErrorCode, agentErrors } from './agent-errors.ts';
 
-const error = (status: number, rpc: string, meaning: string) => ({ status, rpc, meaning }) as const;
-const same = (code: AgentErrorCode) => {
-  const { status, rpc, meaning } = agentErrors[code];
-  return error(status, rpc, meaning);
-};
+const error = (status: number, rpc: string, meaning: string, ...a2a: readonly A2aReason[]) =>
+  ({ status, rpc, meaning, a2a }) as const;
+const same = (code: AgentErrorCode) => agentErrors[code];
 
 /**
  * Every error with which the gateway refuses a call of an agent. An agent that does not exist and one that the caller may
@@ -33,11 +31,19 @@ export const agentGatewayErrors = {
   chain_refused: error(403, 'PERMISSION_DENIED', 'The chain of agents repeats one or has more than four.'),
   guardrail_denied: same('guardrail_denied'),
   guardrail_error: same('guardrail_error'),
-  operation_not_supported: error(400, 'FAILED_PRECONDITION', 'The agent does not offer this operation or message.'),
+  operation_not_supported: error(
+    400,
+    'FAILED_PRECONDITION',
+    'The agent does not offer this operation or message.',
+    'UNSUPPORTED_OPERATION',
+  ),
+  push_notification_not_supported: same('push_notification_not_supported'),
+  extended_card_not_configured: same('extended_card_not_configured'),
   answer_refused: error(
     502,
     'INTERNAL',
     'The answer of the agent has a form or a content that the gateway cannot check.',
+    'INVALID_AGENT_RESPONSE',
   ),
   agent_unavailable: error(503, 'UNAVAILABLE', 'No process of the agent answers now.'),
   deadline_exceeded: same('deadline_exceeded'),

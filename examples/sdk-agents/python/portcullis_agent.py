@@ -180,11 +180,19 @@ REFUSALS = {
 }
 
 
+PUBLIC_PATHS = (
+    "/health/live",
+    "/health/ready",
+    "/.well-known/agent-card.json",
+    "/.well-known/mcp-tools.json",
+)
+
+
 class ProtectAgent:
     """Middleware of ASGI (Starlette, FastAPI and others) that passes on only calls with a valid identity, as
-    `scope["portcullis.call"]`. The paths in `public` are for the platform: health and card."""
+    `scope["portcullis.call"]`. The paths in `public` are for the platform: health, and the card or the list of tools."""
 
-    def __init__(self, app, verifier, public=("/health/live", "/health/ready", "/.well-known/agent-card.json")):
+    def __init__(self, app, verifier, public=PUBLIC_PATHS):
         self._app, self._verifier, self._public = app, verifier, frozenset(public)
 
     async def __call__(self, scope, receive, send):

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';
+import { askModel } from './ask-model.ts';
 import { readConfig } from './config.ts';
 import { protectAgent } from './protect-agent.ts';
 import { ExchangeRefused } from './trade-grant.ts';
@@ -33,7 +34,6 @@ const card = {
 };
 
 type Message = { readonly contextId?: string; readonly parts: readonly { readonly text?: string }[] };
-type Chat = { readonly choices: readonly { readonly message: { readonly content: string } }[] };
 
 const send = (response: ServerResponse, status: number, body: object): void => {
   response.writeHead(status, { 'content-type': 'application/json' });
@@ -57,17 +57,7 @@ const protectedCalls = protectAgent(
     const message = await readMessage(request);
     if (message === undefined) return send(response, 400, { error: { code: 400, status: 'INVALID_ARGUMENT' } });
     try {
-      const answer = await fetch(new URL('/v1/chat/completions', gateway), {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${await call.tokenFor('urn:portcullis:models')}`,
-          'content-type': 'application/json',
-        },
-        body: JSON.stringify({ model, messages: [{ role: 'user', content: message.text }] }),
-      });
-      if (!answer.ok) return send(response, 503, { error: { code: 503, status: 'UNAVAILABLE' } });
-      const { choices } = (await answer.json()) as Chat;
-      const parts = [{ text: choices[0]?.message.content ?? '' }];
+      const parts = [{ text: await askModel(call, { gateway, model, content: message.text }) }];
       const { contextId = randomUUID() } = message;
       send(response, 200, { message: { messageId: randomUUID(), contextId, role: 'ROLE_AGENT', parts } });
     } catch (error) {

@@ -32,16 +32,23 @@ function startedNoRun({ rawHeaders }: IncomingMessage, code: AgentGatewayErrorCo
 
 const infoType = 'type.googleapis.com/google.rpc.ErrorInfo';
 
-/** The body of a refusal in the HTTP+JSON binding of A2A (google.rpc.Status). */
+/**
+ * The body of a refusal in the HTTP+JSON binding of A2A (google.rpc.Status): one ErrorInfo for each reason that A2A defines, then
+ * one for the code of the gateway.
+ */
 export function refusalBody({ code }: Pick<AgentRefusal, 'code'>, traceId: string): Buffer {
-  const { status, rpc, meaning } = agentGatewayErrors[code];
-  const details = [{ '@type': infoType, reason: code, domain: 'portcullis', metadata: { code, traceId } }];
+  const { status, rpc, meaning, a2a } = agentGatewayErrors[code];
+  const infos = [
+    ...a2a.map((reason) => ({ reason, domain: 'a2a-protocol.org' })),
+    { reason: code, domain: 'portcullis' },
+  ];
+  const details = infos.map((info) => ({ '@type': infoType, ...info, metadata: { code, traceId } }));
   return Buffer.from(JSON.stringify({ error: { code: status, status: rpc, message: meaning, details } }));
 }
 
 /**
- * Answers with a refusal: google.rpc.Status on paths of A2A, application/problem+json (RFC 9457) on those of MCP. Nothing
- * in it depends on the agent. Does nothing if an answer has begun.
+ * Answers with a refusal: google.rpc.Status on paths of A2A; on those of MCP application/problem+json (RFC 9457), or an error of
+ * JSON-RPC for a message that the agent does not offer. Nothing in it depends on the agent. Does nothing if an answer has begun.
  */
 export function refuseCall({ incoming, outgoing, trace }: AgentExchange, refusal: AgentRefusal, isMcp: boolean): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
@@ -59,6 +66,12 @@ export function refuseCall({ incoming, outgoing, trace }: AgentExchange, refusal
   if (!isMcp) {
     sendBytes(outgoing, status, 'application/json', refusalBody(refusal, trace.traceId), headers);
     return;
+  }
+  if (refusal.rpc !== undefined) {
+    const { id, rpcCode } = refusal.rpc;
+    const error = { code: rpcCode, message: meaning, data: { code, traceId: trace.traceId } };
+    const answer = { jsonrpc: '2.0', id: id ?? null, error };
+    return sendBytes(outgoing, 200, 'application/json', Buffer.from(JSON.stringify(answer)), headers);
   }
   const problem = { type: 'about:blank', title: meaning, status, code, traceId: trace.traceId };
   sendBytes(outgoing, status, 'application/problem+json', Buffer.from(JSON.stringify(problem)), headers);

@@ -25,6 +25,12 @@ const methods: ReadonlySet<string> = new Set([
   'notifications/cancelled',
 ]);
 
+/** Operations that A2A has an exact error for. */
+const exactRefusals: ReadonlyMap<string, 'push_notification_not_supported' | 'extended_card_not_configured'> = new Map([
+  ['tasks:push', 'push_notification_not_supported'],
+  ['card:extended', 'extended_card_not_configured'],
+]);
+
 type Members = Record<string, JsonValue>;
 
 /** A call of an image whose texts have passed the input policy. */
@@ -38,7 +44,8 @@ export type JudgedCall = {
  * Admits the body of a call of an image: only messages that the gateway knows reach its process, with every text as the
  * input policy leaves it.
  * @param guard undefined if the input is declared unguarded
- * @throws AgentRefusal operation_not_supported, invalid_request, content_type_not_supported, guardrail_denied, guardrail_error
+ * @throws AgentRefusal operation_not_supported, push_notification_not_supported, extended_card_not_configured, invalid_request,
+ * content_type_not_supported, guardrail_denied, guardrail_error
  */
 export async function judgeCall(
   { sdk }: Pick<RoutedVersion, 'sdk'>,
@@ -46,13 +53,13 @@ export async function judgeCall(
   body: Buffer | undefined,
   guard: StageGuard | undefined,
 ): Promise<JudgedCall> {
-  if (!offered.has(name)) throw new AgentRefusal('operation_not_supported');
+  if (!offered.has(name)) throw new AgentRefusal(exactRefusals.get(name) ?? 'operation_not_supported');
   if (body === undefined || body.length === 0) return { body, asked: undefined };
   const message = objectOf(body);
   if (message === undefined) throw new AgentRefusal('invalid_request');
   const asked = mode === 'MCP' ? askedOf(message, sdk?.tool) : undefined;
   if (isWireObject(message['configuration']) && 'taskPushNotificationConfig' in message['configuration']) {
-    throw new AgentRefusal('operation_not_supported');
+    throw new AgentRefusal('push_notification_not_supported');
   }
   if (guard === undefined) return { body, asked };
   if (mode === 'MCP') {
@@ -74,9 +81,9 @@ async function judgeParams(guard: StageGuard, { name, ...rest }: Members): Promi
 function askedOf({ jsonrpc, id, method, params }: Members, tool: string | undefined): JudgedCall['asked'] {
   const isId = id === undefined || typeof id === 'number' || (typeof id === 'string' && id.length <= 256);
   if (jsonrpc !== '2.0' || typeof method !== 'string' || !isId) throw new AgentRefusal('invalid_request');
-  if (!methods.has(method)) throw new AgentRefusal('operation_not_supported');
+  if (!methods.has(method)) throw new AgentRefusal('operation_not_supported', {}, { id, rpcCode: -32601 });
   if (method === 'tools/call' && (!isWireObject(params) || params['name'] !== tool)) {
-    throw new AgentRefusal('operation_not_supported');
+    throw new AgentRefusal('operation_not_supported', {}, { id, rpcCode: -32602 });
   }
   return { id, method };
 }

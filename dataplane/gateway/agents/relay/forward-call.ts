@@ -9,12 +9,13 @@ import type { AdmittedCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentCaller } from '../calls/identify-caller.ts';
 import type { ImageSlots } from '../calls/image-slots.ts';
-import type { AdmittedRun, RunLimiter } from '../calls/limit-runs.ts';
+import type { RunLimiter } from '../calls/limit-runs.ts';
 import { type AgentOperation, forwardedQuery, type RoutedCall } from '../calls/parse-call.ts';
 import { type AgentExchange, refusalBody } from '../calls/refuse-call.ts';
 import { type JudgedCall, judgeCall } from '../guard/judge-call.ts';
 import { sendJudgedAnswer } from '../guard/send-judged.ts';
 import { type GuardParts, stageGuard } from '../guard/version-guard.ts';
+import type { VersionPins } from '../routes/pin-versions.ts';
 import type { AgentClient, ProcessAnswer } from './agent-client.ts';
 import { headersForAgent, headersForClient } from './forward-headers.ts';
 import { type IdentityParts, issueIdentity } from './issue-identity.ts';
@@ -33,6 +34,7 @@ export type ForwardParts = IdentityParts &
   BodyParts & {
     readonly runs: RunLimiter;
     readonly slots: ImageSlots;
+    readonly pins: Pick<VersionPins, 'pin'>;
     readonly budgets: RunBudgets;
     readonly client: AgentClient;
     readonly metrics: {
@@ -55,16 +57,17 @@ type Forward = {
   readonly life: RequestLife;
 };
 
-/** Processes of flows count their runs themselves. */
-const freeSlot: Disposable = { [Symbol.dispose]: () => undefined };
-
 /** Sends an admitted call to the process of its version, and the answer to the client. @throws AgentRefusal */
 export async function forwardCall(plane: ForwardParts, forward: Forward): Promise<ForwardedCall> {
   const { call, admitted } = forward;
-  if (!call.operation.isRun) return await exchangeWithProcess(plane, forward, undefined);
+  if (!call.operation.isRun) return await exchangeWithProcess(plane, forward, () => undefined);
   const { version } = admitted;
-  using slot = version.sdk === undefined ? freeSlot : plane.slots.take(version.versionId, version.limits.concurrency);
-  if (slot === undefined) throw new AgentRefusal('too_many_runs', { 'retry-after': '1' });
+  using held = new DisposableStack();
+  if (version.sdk !== undefined) {
+    const slot = plane.slots.take(version.versionId, version.limits.concurrency);
+    if (slot === undefined) throw new AgentRefusal('too_many_runs', { 'retry-after': '1' });
+    held.use(slot);
+  }
   const { issuer, subject } = admitted.caller.subject;
   const admission = plane.runs.admit(JSON.stringify([admitted.spec.agentId, issuer, subject]));
   if (admission.kind === 'refused') {
@@ -72,9 +75,17 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   }
   const { run } = admission;
   plane.metrics.runs.add(1);
+  const onContinued = (): void => {
+    run.endAfter(unwatchedMs);
+    // The process of a flow reports its runs. For that of an image the gateway counts them, until it has ended the run.
+    if (version.sdk === undefined) return;
+    held.use(plane.pins.pin({ agentId: admitted.spec.agentId, versionId: version.versionId }));
+    const kept = held.move();
+    setTimeout(() => kept.dispose(), unwatchedMs).unref();
+  };
   try {
     await takeBudget(plane, admitted);
-    const forwarded = await exchangeWithProcess(plane, forward, run);
+    const forwarded = await exchangeWithProcess(plane, forward, onContinued);
     const bytes = forwarded.sent + forwarded.received;
     await countUse(plane, {
       agentId: admitted.spec.agentId,
@@ -108,7 +119,7 @@ async function takeBudget(
 async function exchangeWithProcess(
   plane: ForwardParts,
   { call, admitted, exchange, life }: Forward,
-  run: AdmittedRun | undefined,
+  onContinued: () => void,
 ): Promise<ForwardedCall> {
   const { incoming, outgoing, trace } = exchange;
   const { version, caller, spec } = admitted;
@@ -149,6 +160,8 @@ async function exchangeWithProcess(
     const facts = { operation, version, asked: judged?.asked, guard };
     const sending = { exchange, signal: time.signal, idleMs: plane.clientIdleMs };
     const bytes = await sendJudgedAnswer(answer, facts, sending).catch((reason: unknown): never => {
+      const isBroken = reason instanceof AgentRefusal && reason.code === 'agent_unavailable';
+      if (operation.name === 'message:stream' && !isBroken) onContinued();
       if (time.timedOut() && !(reason instanceof AgentRefusal)) throw new AgentRefusal('deadline_exceeded');
       throw reason;
     });
@@ -163,7 +176,7 @@ async function exchangeWithProcess(
   // the process mostly has no run any more, because the process was killed. Where only the connection was lost, the run
   // continues without being counted: no client can cause that.
   const isContinued = end.kind !== 'whole' && end.kind !== 'broken';
-  if (operation.name === 'message:stream' && isContinued) run?.endAfter(unwatchedMs);
+  if (operation.name === 'message:stream' && isContinued) onContinued();
   if (end.kind === 'client_gone' || end.kind === 'client_stuck') outgoing.destroy();
   else if (end.kind !== 'whole') {
     const isStream = String(answer.headers['content-type']).startsWith('text/event-stream');
