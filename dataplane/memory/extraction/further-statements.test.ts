@@ -43,7 +43,7 @@ describe('further statements', () => {
 });
 
 describe('what holds no longer', () => {
-  const memoriesAfter = (...said: readonly string[]) =>
+  const remembered = (...said: readonly string[]) =>
     rememberDialogue(said.map((content) => ({ role: 'user', content }))).at(-1) ?? [];
 
   test.each([
@@ -59,9 +59,9 @@ describe('what holds no longer', () => {
     ['У меня свадьба в июле.', 'свадьбу перенесли на октябрь'],
     ['Я пью кофе по утрам.', 'кофе врач запретил'],
   ])('"%s" is not returned after "%s"', (fact, correction) => {
-    const told = memoriesAfter(fact);
+    const told = remembered(fact);
     expect(told).toHaveLength(1);
-    expect(memoriesAfter(fact, correction)).not.toContain(told[0]);
+    expect(remembered(fact, correction)).not.toContain(told[0]);
   });
 
   test.each([
@@ -76,6 +76,6 @@ describe('what holds no longer', () => {
     ['Я живу в Казани.', 'в Казани бросили искать парковку'],
     ['Я пью кофе по утрам.', 'дома закончился кофе'],
   ])('"%s" is returned after "%s"', (fact, remark) => {
-    expect(memoriesAfter(fact, remark)).toEqual(expect.arrayContaining([...memoriesAfter(fact)]));
+    expect(remembered(fact, remark)).toEqual(expect.arrayContaining([...remembered(fact)]));
   });
 });

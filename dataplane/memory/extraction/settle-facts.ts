@@ -159,7 +159,7 @@ function settleEnded(
     memory.topic !== null &&
     !kept.has(memory.memoryId) &&
     !isStatedAfter(sentence, memory) &&
-    hasEnded(ended, memory, () => knownValueOf(memory));
+    hasEnded(ended, memory, () => statedValueOf(memory));
   const target = known.find(isTarget);
   if (target === undefined) return false;
   const own = [...decisions.entries()].filter(([, one]) => one.kind === 'ADD' && isWithin(one.fact, sentence));
@@ -172,7 +172,7 @@ function settleEnded(
 }
 
 /** The terms of the value that a memory states; a topic such as "taste: beer" contains its value. */
-function knownValueOf({ text, topic }: KnownMemory): string {
+function statedValueOf({ text, topic }: KnownMemory): string {
   const value = readStatement(text)?.value ?? '';
   return value === '' ? (topic?.split(': ')[1] ?? '') : value;
 }
