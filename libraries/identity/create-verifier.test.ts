@@ -51,12 +51,15 @@ test.each([
   ['maximum age', { maxAgeSeconds: 60 }, { iat: now - 89 }, { iat: now - 90 }],
   ['authorized party', { authorizedParties: ['portal'] }, { azp: 'portal' }, { azp: 'other' }],
   ['scope', { scope: 'policies' }, { scope: 'openid policies' }, { scope: 'openid' }],
-] as const)('a verifier refuses a signed token without the %s that its issuer demands', async (_what, tokens, met, unmet) => {
-  const verifier = createVerifier({ issuers: [{ issuer, audience, jwks: server.url, tokens }], clock });
-  expect(await verifier.verify(await signed({ ...good, ...met }))).toMatchObject({ kind: 'identity' });
-  expect(await verifier.verify(await signed({ ...good, ...unmet }))).toMatchObject({ kind: 'refusal', status: 401 });
-  expect(await outcome(await signed({ ...good, ...unmet }))).toBe('identity');
-});
+] as const)(
+  'a verifier refuses a signed token without the %s that its issuer demands',
+  async (_what, tokens, met, unmet) => {
+    const verifier = createVerifier({ issuers: [{ issuer, audience, jwks: server.url, tokens }], clock });
+    expect(await verifier.verify(await signed({ ...good, ...met }))).toMatchObject({ kind: 'identity' });
+    expect(await verifier.verify(await signed({ ...good, ...unmet }))).toMatchObject({ kind: 'refusal', status: 401 });
+    expect(await outcome(await signed({ ...good, ...unmet }))).toBe('identity');
+  },
+);
 
 describe('accepted tokens', () => {
   test.each(['RS256', 'ES256', 'EdDSA'])('a token signed with %s is accepted', async (alg) => {

@@ -71,7 +71,8 @@ export function refuseCall({ incoming, outgoing, trace }: AgentExchange, refusal
     const { id, rpcCode } = refusal.rpc;
     const error = { code: rpcCode, message: meaning, data: { code, traceId: trace.traceId } };
     const answer = { jsonrpc: '2.0', id: id ?? null, error };
-    return sendBytes(outgoing, 200, 'application/json', Buffer.from(JSON.stringify(answer)), headers);
+    sendBytes(outgoing, 200, 'application/json', Buffer.from(JSON.stringify(answer)), headers);
+    return;
   }
   const problem = { type: 'about:blank', title: meaning, status, code, traceId: trace.traceId };
   sendBytes(outgoing, status, 'application/problem+json', Buffer.from(JSON.stringify(problem)), headers);
