@@ -21,6 +21,13 @@ function findProgram(): string | undefined {
   return built.find((path) => existsSync(path));
 }
 
+/** @throws TypeError without Helm */
+export function helmProgram(): string {
+  const program = findProgram();
+  if (program === undefined) throw new TypeError('a suite that needs Helm is skipped without it');
+  return program;
+}
+
 /** Skips every test of a suite when there is a reason. */
 export function skipWithout(missing: string | undefined): void {
   beforeEach((context) => {
@@ -33,8 +40,7 @@ export function skipWithout(missing: string | undefined): void {
  * plugin of the kubeconfig needs are kept.
  */
 export async function helm(args: readonly string[], kubeconfig?: string): Promise<ProgramEnd> {
-  const program = findProgram();
-  if (program === undefined) throw new TypeError('a suite that needs Helm is skipped without it');
+  const program = helmProgram();
   // The discovery cache is only valid for one server.
   const home = kubeconfig === undefined ? join(tmpdir(), 'portcullis-helm') : join(dirname(kubeconfig), 'helm');
   const inherited = Object.entries(process.env).filter(([name]) => !/^(HELM|KUBERNETES)_/.test(name));

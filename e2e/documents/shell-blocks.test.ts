@@ -5,8 +5,9 @@ import { runToEnd } from '#kit/testing/run-to-end';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
+import { type ControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
-import { helmOk, missingHelm } from '../chart/helm.ts';
+import { chartFolder, helmOk, helmProgram, missingHelm } from '../chart/helm.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { kubectlEnvironment, runKubectl } from '../kubectl/run-plugin.ts';
 import { readBlocks } from '../readme/read-blocks.ts';
@@ -45,10 +46,7 @@ const notRun: readonly { readonly reason: string; readonly pattern: RegExp }[] =
     reason: 'hack/cluster has its own tests for a whole cluster',
     pattern: /^npm run cluster|^eval "\$\(npm run -s cluster env\)"$/,
   },
-  {
-    reason: 'e2e/chart installs, upgrades, rolls back and removes the chart on a whole cluster, with its own images',
-    pattern: /^helm /,
-  },
+  { reason: 'e2e/chart runs the tests of the chart on a whole cluster, with its own images', pattern: /^helm test / },
   { reason: 'is the check itself', pattern: /^npm (test|run e2e)\b|PORTCULLIS_E2E_CONTEXT/ },
   { reason: 'pretended nodes have no shell', pattern: /\bexec\b/ },
   {
@@ -59,7 +57,7 @@ const notRun: readonly { readonly reason: string; readonly pattern: RegExp }[] =
   { reason: 'e2e/agent-gateway calls the same paths of a gateway with an agent', pattern: /"\$GATEWAY\// },
   { reason: 'downloads packages and a model of several hundred megabytes', pattern: /^python3 -m venv|^venv\/bin/ },
 ];
-const mostNotRun = 61;
+const mostNotRun = 50;
 
 /** Pretended nodes have no logs and no metrics: in place of such a command, the object or the pods that it names are read. */
 const readsPods = (command: string): string =>
@@ -83,9 +81,9 @@ const last = [
 const placeOf = ({ command }: Printed): number => last.findIndex((pattern) => pattern.test(command)) + 1;
 /** The beginning of the set-up. */
 const createNamespace = 'kubectl create namespace portcullis';
-const run = all
-  .filter((one) => !isStart(one) && one.command !== createNamespace && reasonsOf(one).length === 0)
-  .toSorted((one, other) => placeOf(one) - placeOf(other));
+const isHelm = ({ command }: Printed): boolean => command.startsWith('helm ');
+const runnable = all.filter((one) => !isStart(one) && one.command !== createNamespace && reasonsOf(one).length === 0);
+const run = runnable.filter((one) => !isHelm(one)).toSorted((one, other) => placeOf(one) - placeOf(other));
 
 test('every block with commands has a label whose commands are known to the tests', () => {
   const labels = pages.flatMap((page) => readBlocks(readFileSync(join(root, page), 'utf8')).map(({ label }) => label));
@@ -214,5 +212,60 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
       { code: end.code, stderr: end.stderr.replace(/^(Warning: .*|No resources found.*)\n/gm, '') },
       end.stdout,
     ).toEqual({ code: 0, stderr: '' });
+  });
+});
+
+describe.skipIf(missing !== undefined)(onApiServer('commands of Helm'), () => {
+  let controlPlane: ControlPlane;
+  const folder = temporaryFolder();
+  const release = 'portcullis';
+  const helmHere = (...args: readonly string[]) => helmOk(args, controlPlane.kubeconfigFile);
+  const ofRelease = ['--namespace', release] as const;
+
+  beforeAll(async () => {
+    controlPlane = await startControlPlane({ controllers: true, pretendedNodes: 1 });
+    const file = join(folder.path, 'volumes.yaml');
+    writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: pretendedVolumes }));
+    const end = await runKubectl(controlPlane.kubeconfigFile, ['apply', '-f', file]);
+    if (end.code !== 0) throw new Error(end.stderr);
+    // The files of the reader: values, and the keys of the issuer of the cluster.
+    writeFileSync(join(folder.path, 'values.yaml'), 'image: { tag: dev }\n');
+    const keys = await runKubectl(controlPlane.kubeconfigFile, ['get', '--raw', '/openid/v1/jwks']);
+    writeFileSync(join(folder.path, 'jwks.json'), keys.stdout);
+    mkdirSync(join(folder.path, 'charts'));
+    symlinkSync(chartFolder, join(folder.path, 'charts/portcullis'));
+  });
+  afterAll(async () => {
+    await controlPlane?.[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  /** What the page presumes: no release of that name before an installation, one before a removal, two before a rollback. */
+  async function prepare(command: string): Promise<void> {
+    if (/\binstall second\b/.test(command)) return;
+    const releases = JSON.parse(await helmHere('list', '--namespace', release, '--output', 'json')) as unknown[];
+    const isThere = releases.length > 0;
+    if (command.startsWith('helm install')) {
+      if (isThere) await helmHere('uninstall', release, ...ofRelease, '--wait');
+      if (!command.includes('--create-namespace'))
+        await runKubectl(controlPlane.kubeconfigFile, ['create', 'namespace', release]);
+      return;
+    }
+    if (!isThere) await helmHere('install', release, chartFolder, ...ofRelease, '--create-namespace');
+    if (command.startsWith('helm rollback'))
+      await helmHere('upgrade', release, chartFolder, ...ofRelease, '--reuse-values');
+  }
+
+  test.each(runnable.filter(isHelm))('a command of a page runs, $page: $command', async ({ command }) => {
+    await prepare(command);
+    const filled = command.replace(/(?<!\$)\bNS\b(?!=)/g, release).replace(/\bR\b/g, release);
+    const issuer = await runKubectl(controlPlane.kubeconfigFile, ['get', '--raw', '/.well-known/openid-configuration']);
+    const environment = {
+      ...(await kubectlEnvironment(controlPlane.kubeconfigFile)),
+      ...{ NS: release, ISSUER: (JSON.parse(issuer.stdout) as { issuer: string }).issuer },
+    };
+    const words = filled.replace(/^helm /, `'${helmProgram()}' `);
+    const end = await runToEnd('bash', ['-c', words], { cwd: folder.path, environment });
+    expect({ code: end.code, stderr: end.stderr }, end.stdout).toMatchObject({ code: 0 });
   });
 });
