@@ -12,7 +12,7 @@ type RunAdmission =
   | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
 
 /** One counted run. It ends once; later calls have no effect. */
-export type AdmittedRun = {
+type AdmittedRun = {
   end(): void;
   /** The run continues without its client for at most this time, milliseconds, and is counted until then. */
   endAfter(ms: number): void;
