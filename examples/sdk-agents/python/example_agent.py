@@ -5,7 +5,7 @@ python example_agent.py"""
 import asyncio
 import uuid
 
-from ask_model import ModelUnavailable, ask_model
+from call_model import ModelUnavailable, call_model
 from portcullis_agent import ExchangeRefused
 from serve_agent import AGENT_ID, GATEWAY, MODEL, VERSION_ID, read_body, send_json, serve
 
@@ -39,7 +39,7 @@ async def answer_call(call, receive):
     except (AttributeError, KeyError, TypeError, ValueError):
         return 400, {"error": {"code": 400, "status": "INVALID_ARGUMENT"}}
     try:
-        text = await asyncio.to_thread(ask_model, call, GATEWAY, MODEL, content)
+        text = await asyncio.to_thread(call_model, call, GATEWAY, MODEL, content)
     except ExchangeRefused as refused:
         if refused.code != "temporarily_unavailable":
             return 403, {"error": {"code": 403, "status": "PERMISSION_DENIED"}}

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ask_model import ModelUnavailable, ask_model
+from call_model import ModelUnavailable, call_model
 from portcullis_agent import ExchangeRefused
 from serve_agent import GATEWAY, MODEL, read_body, send_json, serve
 
@@ -28,7 +28,7 @@ async def call_tool(params, call):
     if params.get("name") != "ask" or not isinstance(text, str):
         raise RpcError(-32602, "Call ask with a text.")
     try:
-        answer = await asyncio.to_thread(ask_model, call, GATEWAY, MODEL, text)
+        answer = await asyncio.to_thread(call_model, call, GATEWAY, MODEL, text)
     except (ExchangeRefused, ModelUnavailable, OSError, ValueError, KeyError):
         # The model of the client can try again: an error of the tool, not of the protocol.
         return {"content": [{"type": "text", "text": "The model does not answer now."}], "isError": True}

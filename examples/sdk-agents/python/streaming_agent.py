@@ -5,7 +5,7 @@ import datetime
 import json
 import uuid
 
-from ask_model import ModelUnavailable, stream_model
+from call_model import ModelUnavailable, stream_model
 from portcullis_agent import ExchangeRefused
 from serve_agent import AGENT_ID, GATEWAY, MODEL, VERSION_ID, read_body, send_json, serve
 

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';
-import { askModel } from './ask-model.ts';
+import { callModel } from './call-model.ts';
 import { readConfig } from './config.ts';
 import { protectAgent } from './protect-agent.ts';
 import { ExchangeRefused } from './trade-grant.ts';
@@ -57,7 +57,7 @@ const protectedCalls = protectAgent(
     const message = await readMessage(request);
     if (message === undefined) return send(response, 400, { error: { code: 400, status: 'INVALID_ARGUMENT' } });
     try {
-      const parts = [{ text: await askModel(call, { gateway, model, content: message.text }) }];
+      const parts = [{ text: await callModel(call, { gateway, model, content: message.text }) }];
       const { contextId = randomUUID() } = message;
       send(response, 200, { message: { messageId: randomUUID(), contextId, role: 'ROLE_AGENT', parts } });
     } catch (error) {

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';
-import { askModel } from './ask-model.ts';
+import { callModel } from './call-model.ts';
 import { readConfig } from './config.ts';
 import { protectAgent } from './protect-agent.ts';
 import { createCallVerifier, type GatewayCall } from './verify-call.ts';
@@ -52,7 +52,7 @@ async function callTool(params: RpcMessage['params'], call: GatewayCall): Promis
   const content = params?.arguments?.text;
   if (params?.name !== 'ask' || typeof content !== 'string') throw new RpcError(-32_602, 'Call ask with a text.');
   try {
-    const answer = await askModel(call, { gateway, model, content });
+    const answer = await callModel(call, { gateway, model, content });
     return { content: [{ type: 'text', text: answer }], structuredContent: { answer } };
   } catch {
     // The model of the client can try again: an error of the tool, not of the protocol.

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';
-import { streamModel } from './ask-model.ts';
+import { streamModel } from './call-model.ts';
 import { readConfig } from './config.ts';
 import { protectAgent } from './protect-agent.ts';
 import { ExchangeRefused } from './trade-grant.ts';

@@ -1,4 +1,4 @@
-"""Asks a model of the gateway in the name of the person who calls."""
+"""Calls a model of the gateway on behalf of the person."""
 
 import json
 import urllib.error
@@ -8,17 +8,17 @@ TIMEOUT_SECONDS = 60
 
 
 class ModelUnavailable(Exception):
-    """The model does not answer now."""
+    """The model is not available."""
 
 
-def ask_model(call, gateway, model, content):
-    """What a model says. Raises ExchangeRefused and ModelUnavailable. It waits for the network."""
+def call_model(call, gateway, model, content):
+    """Returns the whole answer. It blocks. Raises ExchangeRefused and ModelUnavailable."""
     with _request(call, gateway, model, content, False) as answer:
         return json.load(answer)["choices"][0]["message"]["content"]
 
 
 def stream_model(call, gateway, model, content):
-    """The same in the pieces in which the model says it."""
+    """Yields the answer in pieces. It blocks. Raises ExchangeRefused and ModelUnavailable."""
     with _request(call, gateway, model, content, True) as answer:
         for line in answer:
             if not line.startswith(b"data: {"):

@@ -4,16 +4,16 @@ type Asked = { readonly gateway: URL; readonly model: string; readonly content: 
 type Whole = { readonly choices: readonly { readonly message: { readonly content: string } }[] };
 type Chunk = { readonly choices: readonly { readonly delta: { readonly content?: string } }[] };
 
-/** The model does not answer now. */
-export class ModelUnavailable extends Error {}
+/** The model is not available. */
+class ModelUnavailable extends Error {}
 
-/** What a model says, asked in the name of the person. @throws ExchangeRefused, ModelUnavailable */
-export async function askModel(call: GatewayCall, asked: Asked): Promise<string> {
+/** Calls a model on behalf of the person. @returns the whole answer @throws ExchangeRefused, ModelUnavailable */
+export async function callModel(call: GatewayCall, asked: Asked): Promise<string> {
   const { choices } = (await (await request(call, asked, false)).json()) as Whole;
   return choices[0]?.message.content ?? '';
 }
 
-/** The same in the pieces in which the model says it. @throws ExchangeRefused, ModelUnavailable */
+/** Calls a model on behalf of the person and yields its answer in pieces. @throws ExchangeRefused, ModelUnavailable */
 export async function* streamModel(call: GatewayCall, asked: Asked): AsyncGenerator<string> {
   const { body } = await request(call, asked, true);
   let text = '';
