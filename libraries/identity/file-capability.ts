@@ -62,7 +62,7 @@ type MintCapabilityOptions = {
 export async function createCapabilityKey(
   kid: string,
 ): Promise<{ readonly kid: string; readonly privateKey: KeyObject; readonly jwk: JWK }> {
-  const { privateKey, publicKey } = await generateKeyPair('EdDSA');
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
   return { kid, privateKey: KeyObject.from(privateKey), jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } };
 }
 
