@@ -216,7 +216,7 @@ describe('runs and streams', () => {
     expect(inUse()).toContain(version.versionId);
     end?.();
     expect((await running).status).toBe(200);
-    await until('the report does not name it any more', () => !inUse().includes(version.versionId));
+    await until('the report no longer names it', () => !inUse().includes(version.versionId));
     first?.play(plain);
     await world.serve({ versions: [version] });
   });

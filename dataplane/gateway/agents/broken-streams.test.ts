@@ -24,7 +24,7 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 const stream = async (person: string): Promise<Response> =>
   await world.call(`/agents/${agentId}/message:stream`, { token: await world.personToken(person), body: '{}' });
 
-test('a stream that the process broke off does not count as a run any more', async () => {
+test('a stream that the process broke off no longer counts as a run', async () => {
   answer = streams([event], 'reset', { contentType: 'text/event-stream' });
   for (let at = 0; at < 2 * atOnce; at += 1) {
     const broken = await stream('ann');

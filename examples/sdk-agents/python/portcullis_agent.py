@@ -32,8 +32,8 @@ class CallRefused(Exception):
 
 
 class ExchangeRefused(Exception):
-    """The gateway gives no token. invalid_grant: the run has ended, or the person may not invoke the agent any more.
-    invalid_target: the version does not require the audience. temporarily_unavailable: ask again."""
+    """The gateway gives no token. invalid_grant: the run has ended, or the person may no longer invoke the agent.
+    invalid_target: the version does not require the audience. temporarily_unavailable: try again."""
 
     def __init__(self, code):
         super().__init__(f"the gateway gives no token: {code}")

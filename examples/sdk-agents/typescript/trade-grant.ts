@@ -3,7 +3,7 @@ const maxCode = /^[a-z_]{1,64}$/;
 
 /**
  * The gateway gives no token. `invalid_grant`: the run has ended, or the person may no longer invoke the agent.
- * `invalid_target`: the version does not require the audience. `temporarily_unavailable`: ask again.
+ * `invalid_target`: the version does not require the audience. `temporarily_unavailable`: try again.
  */
 export class ExchangeRefused extends Error {
   readonly code: string;

@@ -60,12 +60,12 @@ export async function exchangeToken(
   try {
     const key = await parts.keys.signingKey();
     if ((await judgeRights(parts.relations, callerOf(grant), { agentId: grant.agentId, mode })) !== 'invoke') {
-      return refused('invalid_grant', 'the person may not invoke the agent any more');
+      return refused('invalid_grant', 'the person may no longer invoke the agent');
     }
     const called = await callableAgent(parts, grant, audience);
     // Read only now: the route may have switched, and the run may have ended, while the rights were asked for.
     const version = routedVersion(parts, grant);
-    if (version === undefined) return refused('invalid_grant', 'the version of the run is not routed any more');
+    if (version === undefined) return refused('invalid_grant', 'the version of the run is no longer routed');
     const ttlSeconds = Math.min(
       gatewayTokenLimits.workloadSeconds,
       Math.floor((grant.expiresAt.getTime() - now().getTime()) / 1_000),

@@ -173,7 +173,7 @@ async function exchangeWithProcess(
     signal: time.signal,
   });
   // The process continues the run of a stream for a while, in case its client comes back. A stream that broke off at
-  // the process mostly has no run any more, because the process was killed. Where only the connection was lost, the run
+  // the process mostly has no run left, because the process was killed. Where only the connection was lost, the run
   // continues without being counted: no client can cause that.
   const isContinued = end.kind !== 'whole' && end.kind !== 'broken';
   if (operation.name === 'message:stream' && isContinued) onContinued();

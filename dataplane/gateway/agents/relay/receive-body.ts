@@ -18,7 +18,7 @@ const smallBytes = 65_536;
 /**
  * Reads the body of a call: at most as many bytes as the version accepts, within the time limit of the gateway, and
  * without a token of the caller (`agent-gateway:token:original-never-passed`).
- * @param held disposed when the body is not needed any more
+ * @param held disposed when the body is no longer needed
  * @throws AgentRefusal
  */
 export async function receiveCallBody(
