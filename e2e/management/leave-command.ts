@@ -72,6 +72,17 @@ export async function replaceOf(client: KubeClient, policyId: string) {
   return { operationId, policyId, write, spec, kind: 'policy.update', uid, generation };
 }
 
+/** A PUT that takes the guardrail off a model. */
+export function unbindOf(binding: Stored<ModelBinding>) {
+  const operationId = newId();
+  const { uid, generation, name, labels } = binding.metadata;
+  const { contentProfile } = binding.spec;
+  const guardrail = { mode: 'None' } as const;
+  const write = { type: 'write_binding', objectName: name, uid, generation, guardrail, contentProfile, policyId: null };
+  const modelId = String(labels?.[idLabel]);
+  return { operationId, policyId: modelId, modelId, write, kind: 'binding.unbind' };
+}
+
 /** A PUT that applies the first revision of a policy to an existing model. */
 export function applyOf(binding: Stored<ModelBinding>, policyId: string, policyName: string) {
   const operationId = newId();

@@ -6,7 +6,7 @@ import { missingPostgres, type TestDatabase } from '#sql/testing/test-server';
 import { newPolicyObject } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { policyNameOf, revisionsOf } from './actions.ts';
-import { applyOf, createOf, type LeftRow, leaveCommand, replaceOf } from './leave-command.ts';
+import { applyOf, createOf, type LeftRow, leaveCommand, replaceOf, unbindOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 
@@ -113,6 +113,22 @@ onResourceServers('commands that were in flight when their process was killed', 
     expect(await keyIsHeld(key)).toBe(true);
     expect((await world.binding('applied-already')).metadata.generation).toBe(generation + 2);
     expect((await world.readBinding(modelId)).json.state).toBe('unbound');
+  });
+
+  test('an unbind that is older than a minute is not sent by recovery, and the guardrail stays; a younger one is', async () => {
+    const { id } = await world.createPolicy('unbound-late');
+    const modelId = await world.createModel('unbound-late');
+    await world.applied(modelId, id, 1);
+    await world.untilState(modelId, 'applied');
+    const stateOf = async () => (await world.readBinding(modelId)).json.state;
+    const late = { ...unbindOf(await world.binding('unbound-late')), ageMinutes: 1.05 };
+    await leave(late);
+    expect(await ended(late.operationId)).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
+    expect(await stateOf()).toBe('applied');
+    const early = { ...unbindOf(await world.binding('unbound-late')), ageMinutes: 0.5 };
+    await leave(early);
+    expect(await ended(early.operationId)).toMatchObject({ state: 'succeeded' });
+    expect(await stateOf()).toBe('unbound');
   });
 
   test('an application whose model was changed before recovery ends as not_executed', async () => {
