@@ -80,7 +80,7 @@ test('portcullis up and status name an invalid file of the watched folder until 
     'apply/broken.yaml: document 1, line 2, column 1: kind must be one of GuardrailPolicy, ModelBinding',
   );
   expect((await run(['status'])).stdout).toContain('Not applied:');
-  await until('up says so', () => platform.output().includes(`not applied: ${sentence}`));
+  await until('up prints it', () => platform.output().includes(`not applied: ${sentence}`));
   rmSync(file);
   await until('the problem is no longer reported', async () => (await json('status')).notApplied.length === 0);
 });

@@ -60,7 +60,7 @@ export function addFlow(program: Command): void {
     .option('--name <word>', 'name of the version (default: the name of the agent and the version of the flow)')
     .option('--subflows <dir>', 'folder with the flows that subflow nodes name by their digests')
     .option('--as <person>', 'owner of a new Agent, who may call it (default: PORTCULLIS_AS)', readCallerName)
-    .option('--allow <persons>', 'persons who may find and call it in addition to the owner', readCallerNames)
+    .option('--allow <persons>', 'further persons with the right to find and call the agent', readCallerNames)
     .option('--everyone', 'let every caller find and call it over A2A')
     .option('--tenant <name>', 'tenant of the persons', readCallerName, defaultTenant)
     .option('--workspace <name>', 'workspace of the Agent (default: that of the Agent, or the tenant)', readCallerName)

@@ -52,7 +52,7 @@ test('a verified token is not accepted for an algorithm that is not allowed', as
   });
 });
 
-test('a verified token is refused once it has expired, and once its key is not published any more', async () => {
+test('a verified token is refused once it has expired, and once its key is no longer published', async () => {
   const clock = createFakeClock();
   let published = key;
   const cache = new KeyCache({

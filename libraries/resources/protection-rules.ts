@@ -174,7 +174,7 @@ export const protectionRules: readonly AdmissionRule[] = [
         expression: '!variables.isGuarding || variables.isConfirmed || variables.isCleanup',
         message: 'the ModelBinding guards a model',
         messageExpression:
-          "'the ModelBinding guards the model ' + oldObject.spec.model.alias + ', which would not be served any more; " +
+          "'the ModelBinding guards the model ' + oldObject.spec.model.alias + ', which would no longer be served; " +
           howToDelete('modelbinding'),
         reason: 'Invalid',
       },

@@ -45,7 +45,7 @@ export function bindingDeletionProblem(
 ): string | undefined {
   if (!isGuarding(binding) || isConfirmed(binding, conditions)) return undefined;
   return (
-    `the ModelBinding guards the model ${binding.spec.model.alias}, which would not be served any more; to delete it ` +
+    `the ModelBinding guards the model ${binding.spec.model.alias}, which would no longer be served; to delete it ` +
     `on purpose: portcullis delete modelbinding ${binding.metadata.name}`
   );
 }

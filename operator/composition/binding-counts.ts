@@ -42,7 +42,7 @@ export function createBindingCounts(metrics: Metrics): BindingCounts {
   });
   const unlisted = metrics.gauge({
     name: 'portcullis_operator_policies_unlisted',
-    help: 'Policies that are served on for versions of agents, although the list of served policies has them no more. Only the leader reports them.',
+    help: 'Policies that remain served for versions of agents, although the list of served policies no longer has them. Only the leader reports them.',
     labels: {},
   });
   let watched: Watched | undefined;

@@ -44,7 +44,7 @@ test.concurrent('a removed bundle that the current settings would build differen
   await rm(path);
   await writeFile(join(platform.data, 'limits.yaml'), 'maxMessages: 63\n');
   await platform.restart();
-  const message = await until('it says so', async () => {
+  const message = await until('the condition reports it', async () => {
     const { items } = await platform.client.list<RuntimeWorkload>(kinds.runtimeWorkload);
     const ready = items[0]?.status?.conditions?.find(({ type }) => type === 'Ready');
     return ready?.reason === 'BundleMissing' ? ready.message : undefined;

@@ -72,7 +72,7 @@ test.concurrent('a served policy whose new revision fails its tests keeps its pr
   expect(pins.get('text')).toEqual(first);
 });
 
-test.concurrent('a served policy that was removed from the list is served on while a version of an agent names it, and the policy says so', async () => {
+test.concurrent('a served policy that was removed from the list remains served while a version of an agent names it, and a condition of the policy reports it', async () => {
   const pins = new Map<string, ServedPin>();
   await using platform = await startTestOperator({ overrides: { served: serveInMemory([entryOf(1)], pins) } });
   await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
@@ -81,7 +81,7 @@ test.concurrent('a served policy that was removed from the list is served on whi
   await platform.restart({}, { served: serveInMemory([], pins) });
   const statusOf = async () => (await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard'))?.status;
   const conditionOf = async () => (await statusOf())?.conditions?.find(({ type }) => type === 'Served');
-  const condition = await until('the condition says so', async () => {
+  const condition = await until('the condition reports it', async () => {
     const found = await conditionOf();
     return found?.status === 'False' && found;
   });

@@ -10,7 +10,7 @@ export function versionsNaming(versions: Versions, served: string): readonly str
   return naming.map(({ metadata }) => metadata.name).toSorted();
 }
 
-/** A served policy that the file does not list any more, and the versions of agents for which it is served on. */
+/** A served policy that the file no longer lists, and the versions of agents for which it remains served. */
 export type UnlistedPolicy = { readonly name: string; readonly pin: ServedPin; readonly versions: readonly string[] };
 
 /** The served policies that are kept for versions of agents only, in the order of their names. */

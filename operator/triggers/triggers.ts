@@ -175,7 +175,7 @@ export function createTriggers(options: {
     agentVersions(name, current, previous) {
       queues.agentVersions.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
       for (const version of [current, previous]) if (version !== undefined) queues.agents.add(version.spec.agent);
-      // Served policies that are not listed any more, and deletions of policies, may have waited for this version.
+      // Unlisted served policies, and deletions of policies, may have waited for this version.
       const appeared = previous === undefined ? current : undefined;
       const changed = appeared ?? (current === undefined ? previous : undefined);
       for (const policy of changed === undefined ? [] : policiesNamedBy(changed.spec)) {

@@ -1,8 +1,8 @@
 import { analyse } from '#search/analysis/analyse';
 
 /**
- * Words after which a value follows that holds no longer, up to the end of the phrase: "no longer at Volvo", "gave up
- * on Polish", "instead of tea". `isWeak` words say so only where the sentence also says what holds now.
+ * Words that mark the value behind them, up to the end of the phrase, as no longer true: "no longer at Volvo", "gave up
+ * on Polish", "instead of tea". `isWeak` words mark it only where the sentence also states the present value.
  */
 type EndingWords = {
   /** Empty if the value comes first in its part of the sentence: "that language I gave up", "кофе больше не пью". */
@@ -67,7 +67,7 @@ const replaceable =
 /** Most words of the clause that names what holds instead. */
 const longestReplacement = 6;
 
-/** What the first part of a sentence is about, if its second part names something else in its place: "Blur got old, it's Pulp now". */
+/** The subject of the first part of a sentence whose second part names its replacement: "Blur got old, it's Pulp now". */
 function replacedIn({ replaces }: EndingLanguage, text: string): EndedValue | undefined {
   const at = /[,;–—] /u.exec(text);
   if (at === null) return undefined;

@@ -4,7 +4,7 @@ const am = "(?:I['’]?m|I am)";
 const roles =
   '(?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|mother|mum|mom|father|dad|brother|sister|grandma|grandpa|grandmother|grandfather|grandson|granddaughter|uncle|aunt|cousin|niece|nephew|youngest|eldest|oldest|twin|friend|neighbou?r|colleague|flatmate|housemate|roommate|boss|manager|landlord|landlady|teacher|doctor|dentist|therapist|dog|cat|puppy|kitten|parrot|horse|hamster|rabbit|labrador|retriever|poodle|terrier|spaniel|collie|husky|beagle|dachshund|corgi|bulldog|tabby|pony|tortoise|budgie)';
 const dayParts = '(?:mornings?|afternoons?|evenings?|nights?)';
-/** Verbs for what people do for years, and that say little of the moment. */
+/** Verbs of lasting activities. */
 const pursuits =
   '(?:collect|breed|brew|garden|knit|sew|crochet|embroider|paint|sculpt|busk|skateboard|kayak|volunteer|foster|coach|referee|tutor|keep (?=bees|chickens|hens|goats|pigeons|ducks|sheep|horses|snakes)|write (?=(?:\\p{L}+ ){0,2}(?:novels?|poems?|poetry|songs?|fiction|plays|stories|blogs?|music))|grow (?=(?:my |our )?(?:own )?(?:vegetables|veg|tomatoes|roses|orchids|herbs|flowers|chillies|potatoes))|bake (?=(?:my |our )?(?:own )?(?:bread|cakes|sourdough)))';
 const fields =
@@ -253,7 +253,7 @@ export const englishParaphrases: readonly Paraphrase[] = [
   ],
   [/^I(?:'m| am) the one who /i, 'I '],
   [/^I(?:'ve| have) never /i, 'I never '],
-  // What has lasted until now is so now.
+  // A state that has lasted until now is a present one.
   [/^I(?:'ve| have) (?=(?:played|owned|loved|hated|collected|coached|supported|volunteered|lived) )/i, 'I have been '],
   [/^I have been (?:played|playing) /i, 'I play '],
   [/^I have been (?:owned|owning) /i, 'I own '],
@@ -270,7 +270,7 @@ export const englishParaphrases: readonly Paraphrase[] = [
   [/^I(?:'ve| have) been (?:working )?(?:with|at|for) (?=\p{Lu})/u, 'I work at '],
   [/^I (?:mostly |mainly |usually |primarily |only )(?=\p{L}+ )/iu, 'I '],
   [/^I(?:'m| am) (?:happily |newly |recently |finally |proudly |originally |half-heartedly )/i, "I'm "],
-  // One who speaks of several includes themselves.
+  // "We" includes the speaker.
   [/^we(?:'re| are) (?=living|based|moving|married|engaged|from|vegan|vegetarian|expecting)/i, "I'm "],
   [/^we(?:'ve| have) (?=got |had |lived |been )/i, "I've "],
   [/^we (?=(?:live|own|rent|have|keep|speak|love|hate|eat|moved|bought|adopted|drive)(?![\p{L}]))/iu, 'I '],

@@ -6,7 +6,7 @@ export type Statement = {
   readonly topic: string;
   /** Stemmed terms of the stated value; equal for equal statements. */
   readonly value: string;
-  /** False if the person states that something is not so, or no longer so. */
+  /** False if the person negates the statement or ends it. */
   readonly holds: boolean;
 };
 
@@ -27,7 +27,7 @@ export type StatementForm = {
 export type Paraphrase = readonly [beginning: RegExp, replacement: string];
 
 export type StatementLanguage = {
-  /** Words about values that hold no longer. */
+  /** Words that mark a value as no longer true. */
   readonly endings: Parameters<typeof endedValues>[0];
   /** Words before a statement that do not belong to it. */
   readonly fillers: RegExp;

@@ -77,7 +77,7 @@ test.each([
   collector.play(answers({}, 503));
   const { spans, lines } = open(url());
   spans.begin(trace, { name: 'one', kind: 'internal' })(end);
-  await until('the log says so', async () => (lines.length > 0 ? true : undefined));
+  await until('the log reports it', async () => (lines.length > 0 ? true : undefined));
   await spans[Symbol.asyncDispose]();
   expect(lines).toEqual([['spans_dropped', { spans: 1 }]]);
 });

@@ -4,7 +4,7 @@ import type { UnlistedPolicy } from '../../served/unlisted-policies.ts';
 import type { PolicyResult } from './decide.ts';
 import type { PolicyJudgement } from './judgements.ts';
 
-/** The names under which services call a policy, and those that the list of served policies does not have any more. */
+/** The names under which services call a policy, and those that the list of served policies no longer has. */
 export type ServedNames = { readonly names: readonly string[]; readonly unlisted: readonly UnlistedPolicy[] };
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
@@ -43,7 +43,7 @@ function servedAspects({ names, unlisted }: ServedNames): readonly Aspect[] {
     const versions = first.versions.slice(0, maxNames).join(', ');
     const more = first.versions.length > maxNames ? ` and ${first.versions.length - maxNames} more` : '';
     const message =
-      `The served policy ${first.name} is not listed any more. It is served on because versions of agents name it: ` +
+      `The served policy ${first.name} is no longer listed. It remains served because versions of agents name it: ` +
       `${versions}${more}. Their calls would be refused without it.`;
     return [{ type, status: 'False', reason: 'ServedPolicyUnlisted', message }];
   }

@@ -164,7 +164,7 @@ export function createServedController(options: ServedControllerOptions) {
     logger.warn('served_policy_unlisted', { served: name, versions: versions.length });
     const [regarding] = pin === undefined ? [] : world.stores.policies.by('id', pin.policyId);
     if (regarding === undefined) return;
-    const note = `The served policy ${name} is not listed any more. It is served on for versions of agents that name it.`;
+    const note = `The served policy ${name} is no longer listed. It remains served for versions of agents that name it.`;
     ports.events.record({ regarding, type: 'Warning', reason: 'ServedPolicyUnlisted', action: 'Serve', note });
   }
 

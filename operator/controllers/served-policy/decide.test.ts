@@ -145,7 +145,7 @@ describe('the next step of a policy that is served directly', () => {
   });
 });
 
-test('an entry that is not listed any more keeps its address while versions of agents name it, and loses it after them', () => {
+test('an unlisted entry keeps its address while versions of agents name it, and loses it after them', () => {
   const unlisted = { entry: undefined, pin: { ...pin, previous: ['g-1'] }, drained: ['g-1'] };
   expect(decideServed(snapshot({ ...unlisted, versions: ['desk-1'] }))).toEqual({
     kind: 'settle',

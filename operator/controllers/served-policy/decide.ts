@@ -24,7 +24,7 @@ export type ServedSnapshot = ProgressSnapshot & {
 
 export type ServedResult =
   | { readonly kind: 'served' }
-  /** The file does not list the entry any more, and versions of agents name it: it is served on. */
+  /** The file no longer lists the entry, and versions of agents name it: it remains served. */
   | { readonly kind: 'unlisted'; readonly versions: readonly string[] }
   | { readonly kind: 'waiting'; readonly message: string }
   /** `isRetried`: a provider does not answer yet. */

@@ -27,7 +27,7 @@ export function readAgentRoute(spec: unknown, namespace: string): ReadAgentRoute
   if (canary !== undefined && (!ids.includes(canary.versionId) || canary.versionId === served)) {
     return refuse('invalid_route: canary');
   }
-  // An image without guardrails would get texts that nobody has judged or declared unguarded.
+  // An image without guardrails would get texts that are neither judged nor declared unguarded.
   const isHalf = versions.findIndex(({ guardrails, sdk }) => (guardrails === undefined) !== (sdk === undefined));
   if (isHalf >= 0) return refuse(`invalid_route: versions.${isHalf}.guardrails`);
   const isWithoutTool = versions.findIndex(
