@@ -5,6 +5,7 @@ import { ModelsError } from '#models/models-error';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import { base64OfVector } from '#search/vector-text';
 import type { Database } from '#sql/connect';
+import { embedText } from './embed-text.ts';
 import { nextChange } from './write-entry.ts';
 
 type EmbedPorts = {
@@ -20,20 +21,33 @@ type UnembeddedAgent = {
   readonly change_no: string;
 };
 
+type EntryKey = Pick<UnembeddedAgent, 'workspace' | 'agent_id'>;
+
 const batch = 50;
+
+/** Before the first entry. */
+const beginning = { workspace: '', agent_id: '00000000-0000-0000-0000-000000000000' } as const;
 
 /**
  * Adds vectors to agents that have none of the current profile. Until then an agent is found by its words, and a failure
- * of the models stops nothing else.
+ * of the models stops nothing else. A pass ends at the first failure, and the next one begins after that agent, so that a
+ * text that always fails keeps no other agent from its vector.
  */
 export function embedAgents(
   ports: EmbedPorts,
   { logger, pollMs }: { readonly logger: Logger; readonly pollMs: number },
 ): WorkLoop {
+  let after: EntryKey = beginning;
   return startWorkLoop(
     async (signal) => {
       try {
-        return await embedBatch(ports, signal);
+        const rows = await unembedded(ports, after);
+        if (rows.length === 0) after = beginning;
+        for (const row of rows) {
+          after = row;
+          await embedAgent(ports, row, signal);
+        }
+        return rows.length > 0;
       } catch (error) {
         if (!signal.aborted) logger.warn('embedding_failed', { failure: describeFailure(error) });
         return false;
@@ -43,32 +57,44 @@ export function embedAgents(
   );
 }
 
-/** @returns whether any agent got a vector */
-async function embedBatch({ database, models, profile: profileOf }: EmbedPorts, signal: AbortSignal): Promise<boolean> {
+/** The next agents without a vector of the current profile; none without a profile. */
+async function unembedded(
+  { database, profile: profileOf }: EmbedPorts,
+  after: EntryKey,
+): Promise<readonly UnembeddedAgent[]> {
   const profile = profileOf();
-  if (profile === undefined) return false;
-  const rows = await database.sql<UnembeddedAgent[]>`
+  if (profile === undefined) return [];
+  return await database.sql<UnembeddedAgent[]>`
     select workspace, agent_id, passage, change_no from catalogue.entries
     where is_listed and (vector is null or profile_id is distinct from ${profile.id})
+      and (workspace, agent_id) > (${after.workspace}, ${after.agent_id}::uuid)
     order by workspace, agent_id limit ${batch}`;
-  for (const row of rows) {
-    const vector = await vectorOrNone(() => models.embed(profile, 'passage', [row.passage], { signal }));
-    await database.sql.begin(async (sql) => {
-      const changeNo = await nextChange(sql, row.workspace);
-      await sql`
-        update catalogue.entries set vector = decode(${base64OfVector(vector)}, 'base64'), profile_id = ${profile.id},
-          change_no = ${changeNo}::bigint
-        where workspace = ${row.workspace} and agent_id = ${row.agent_id}::uuid
-          and change_no = ${row.change_no}::bigint`;
-    });
-  }
-  return rows.length > 0;
+}
+
+async function embedAgent(
+  { database, models, profile: profileOf }: EmbedPorts,
+  row: UnembeddedAgent,
+  signal: AbortSignal,
+): Promise<void> {
+  const profile = profileOf();
+  if (profile === undefined) return;
+  const vector = await vectorOrNone(() =>
+    embedText(models, { profile, use: 'passage', text: row.passage }, { signal }),
+  );
+  await database.sql.begin(async (sql) => {
+    const changeNo = await nextChange(sql, row.workspace);
+    await sql`
+      update catalogue.entries set vector = decode(${base64OfVector(vector)}, 'base64'), profile_id = ${profile.id},
+        change_no = ${changeNo}::bigint
+      where workspace = ${row.workspace} and agent_id = ${row.agent_id}::uuid
+        and change_no = ${row.change_no}::bigint`;
+  });
 }
 
 /** An empty vector for a text that the gateway refuses, so that it is not asked again for this text. */
-async function vectorOrNone(embed: () => Promise<readonly Float32Array[]>): Promise<Float32Array> {
+async function vectorOrNone(embed: () => Promise<Float32Array | undefined>): Promise<Float32Array> {
   try {
-    return (await embed())[0] ?? new Float32Array();
+    return (await embed()) ?? new Float32Array();
   } catch (error) {
     if (error instanceof ModelsError && (error.code === 'denied' || error.code === 'refused')) {
       return new Float32Array();

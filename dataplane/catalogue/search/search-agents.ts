@@ -10,6 +10,7 @@ import { judgeAgents } from '../access/judge-agents.ts';
 import type { AgentContent } from '../records/agent-content.ts';
 import { isId, readAgents, readAgentsById } from '../records/read-agents.ts';
 import { agentOfEntry, labelOverA2a, newestChange } from './agent-source.ts';
+import { embedText } from './embed-text.ts';
 import { subjectTerms } from './function-words.ts';
 import type { SimilarityFloor } from './similarity-floor.ts';
 
@@ -65,7 +66,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
       partition: workspaceId,
       reflects: changeNo,
       labels: [...reach.own, ...reach.everyone.map(labelOverA2a)],
-      condition: conditionOf(search),
+      ...conditionOf(search),
       legs,
       window: Math.max(50, 4 * topK),
     },
@@ -133,9 +134,9 @@ async function legsOf({ models, profile, floor }: AgentSearchPorts, search: Agen
   const byTerms: Leg = { kind: 'bm25', terms: subjectTerms(search.query) };
   const approved = search.profile === 'hybrid' ? profile() : undefined;
   if (approved === undefined) return { legs: [byTerms], floor: 0 };
-  const [bound, [vector]] = await Promise.all([
+  const [bound, vector] = await Promise.all([
     floor.of(approved, search.call),
-    models.embed(approved, 'query', [search.query], search.call),
+    embedText(models, { profile: approved, use: 'query', text: search.query }, search.call),
   ]);
   return vector === undefined
     ? { legs: [byTerms], floor: 0 }
@@ -163,10 +164,12 @@ function merge(rankings: readonly (readonly Candidate[])[]): readonly Candidate[
   }));
 }
 
-function conditionOf({ protocols, implementationTypes }: AgentSearch): AttributeCondition {
+/** Absent where a search has no filter: the index then reads no attribute. */
+function conditionOf({ protocols, implementationTypes }: AgentSearch): { readonly condition?: AttributeCondition } {
   const among = (path: string, value: readonly string[] | undefined): readonly AttributeCondition[] =>
     value === undefined ? [] : [{ path, op: 'in', value }];
-  return { and: [...among('protocol', protocols), ...among('implementationType', implementationTypes)] };
+  const and = [...among('protocol', protocols), ...among('implementationType', implementationTypes)];
+  return and.length === 0 ? {} : { condition: { and } };
 }
 
 type Invocable = Record<'own' | 'everyone', readonly string[]>;
