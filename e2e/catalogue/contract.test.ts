@@ -182,6 +182,30 @@ const refused: readonly (readonly [string, Edit, string])[] = [
     `GET ${list}: parameter query limit: default differs`,
   ],
   [
+    'the length of a list in a request',
+    ({ components }) => {
+      const protocols = components.schemas['SearchAgentsRequest']?.properties['protocols'] as Record<string, unknown>;
+      protocols['minItems'] = 1;
+    },
+    'schema SearchAgentsRequest.protocols: minItems is stricter',
+  ],
+  [
+    'a member of a request by another keyword',
+    ({ components }) => {
+      const query = components.schemas['SearchAgentsRequest']?.properties['query'] as Record<string, unknown>;
+      query['not'] = { pattern: '[?]' };
+    },
+    'schema SearchAgentsRequest.query: not differs',
+  ],
+  [
+    'the members of a record that are not named',
+    ({ components }) => {
+      const agent = components.schemas['Agent'] as Record<string, unknown> | undefined;
+      if (agent !== undefined) agent['additionalProperties'] = true;
+    },
+    'schema Agent: additionalProperties differs',
+  ],
+  [
     'the members of a list',
     ({ components }) => {
       const skills = components.schemas['Agent']?.properties['skills'] as Record<string, unknown>;
@@ -207,4 +231,14 @@ test('a document that only adds an optional parameter, a member of a record and 
     if (agent !== undefined) agent.properties['homepage'] = { type: 'string' };
   }) satisfies Edit as never);
   expect(breakingChanges(document, more)).toEqual([]);
+});
+
+test.each([
+  ['an alternative that another one replaces', [{ type: 'integer' }, { type: 'null' }], ['.anyOf[0]: type differs']],
+  ['an alternative that is gone', [{ type: 'string' }], [': anyOf differs']],
+  ['another description', [{ type: 'string', description: 'A day.' }, { type: 'null' }], []],
+])('a schema with alternatives is compared with one that has %s', (_what, anyOf, findings) => {
+  const document = (day: object) => ({ components: { schemas: { Day: { properties: { day } } } } });
+  const former = document({ anyOf: [{ type: 'string' }, { type: 'null' }] });
+  expect(breakingChanges(former, document({ anyOf }))).toEqual(findings.map((one) => `schema Day.day${one}`));
 });

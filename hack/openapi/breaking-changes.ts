@@ -68,6 +68,22 @@ function contentOf(of: Json | undefined): string {
   return JSON.stringify(of?.['content'] ?? null);
 }
 
+/** Keywords that are judged by themselves, and those that promise nothing. A change of any other one is incompatible. */
+const judged: ReadonlySet<string> = new Set([
+  ...['type', 'format', 'pattern', 'const', '$ref', 'enum', 'properties', 'required', 'items'],
+  ...['maximum', 'maxLength', 'maxItems', 'minimum', 'minLength', 'minItems', 'minProperties'],
+  ...['title', 'description', 'default', 'example', 'examples'],
+]);
+
+/** Keywords with a list of schemas, which are compared one by one. */
+const combining: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf']);
+
+/** The value of a bound; required members are members, too. */
+function boundOf(of: Json, keyword: string): unknown {
+  const { [keyword]: bound, required } = of;
+  return keyword === 'minProperties' && bound === undefined && Array.isArray(required) ? required.length : bound;
+}
+
 /** @param isWritten whether clients write the value: then it must accept as much, else it must promise as much */
 function schemaChanges(place: string, before: Json, now: Json, isWritten: boolean): readonly string[] {
   const found: string[] = [];
@@ -87,11 +103,14 @@ function schemaChanges(place: string, before: Json, now: Json, isWritten: boolea
     ['maxItems', true],
     ['minimum', false],
     ['minLength', false],
+    ['minItems', false],
+    ['minProperties', false],
   ] as const) {
-    const [had, has] = [before[keyword], now[keyword]];
+    const [had, has] = [boundOf(before, keyword), now[keyword]];
     if (!isWritten || typeof has !== 'number') continue;
     if (typeof had !== 'number' || (isLower ? has < had : has > had)) found.push(`${place}: ${keyword} is stricter`);
   }
+  found.push(...otherChanges(place, before, now, isWritten));
   const required = (of: Json) => new Set((of['required'] ?? []) as string[]);
   const [needed, needs] = [required(before), required(now)];
   for (const [name, schema] of Object.entries(optional(before, 'properties') ?? {})) {
@@ -108,6 +127,23 @@ function schemaChanges(place: string, before: Json, now: Json, isWritten: boolea
   if (items !== undefined && otherItems === undefined) found.push(`${place}[]: is gone`);
   if (items !== undefined && otherItems !== undefined) {
     found.push(...schemaChanges(`${place}[]`, items, otherItems, isWritten));
+  }
+  return found;
+}
+
+/** Of the keywords that `schemaChanges` does not judge. */
+function otherChanges(place: string, before: Json, now: Json, isWritten: boolean): readonly string[] {
+  const found: string[] = [];
+  for (const keyword of new Set([...Object.keys(before), ...Object.keys(now)])) {
+    if (judged.has(keyword)) continue;
+    const [parts, others] = [list(before[keyword]), list(now[keyword])];
+    if (combining.has(keyword) && parts.length === others.length) {
+      for (const [at, part] of parts.entries()) {
+        found.push(...schemaChanges(`${place}.${keyword}[${at}]`, part, others[at] ?? {}, isWritten));
+      }
+    } else if (JSON.stringify(before[keyword]) !== JSON.stringify(now[keyword])) {
+      found.push(`${place}: ${keyword} differs`);
+    }
   }
   return found;
 }
