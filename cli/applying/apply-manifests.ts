@@ -11,7 +11,7 @@ import { confirmationOf } from '#resources/protection';
 import { lostGuardrails as lostGuardrailsOfAgent, versionEffect } from '../agents/lost-guardrails.ts';
 import { waitAgentReady } from '../agents/wait-agent-ready.ts';
 import { waitAgentServed } from '../agents/wait-agent-served.ts';
-import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
+import { lostByBinding } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { createRevisionFiller } from '../manifests/omitted-revision.ts';
@@ -52,17 +52,15 @@ export async function applyManifests(
     if (isForPeople(format)) writeText(text);
   };
   if (shows !== undefined) refuseUnwritable(shows, manifests);
-  const unguarded = await lostGuardrails(client, manifests);
+  const bindings = await bindingsLosingProtection(client, manifests);
   const agents = await agentsLosingChecks(client, manifests);
   const versions = await versionsLosingChecks(client, manifests);
   if (dryRun === undefined) {
-    await confirm(
-      [...unguarded.map(unguardedEffect), ...[...agents, ...versions].flatMap(({ effects }) => effects)],
-      options,
-    );
+    const effects = [...bindings, ...agents, ...versions].flatMap((one) => one.effects);
+    await confirm(effects, options);
   }
   const confirmed = new Map([
-    ...[...unguarded, ...agents.map(({ agent }) => agent)].map(
+    ...[...bindings.map(({ binding }) => binding), ...agents.map(({ agent }) => agent)].map(
       (one) => [keyOf(one), confirmationOf(one.metadata)] as const,
     ),
     ...versions.map(({ version, agent }) => [keyOf(version), confirmationOf(agent.metadata)] as const),
@@ -150,18 +148,19 @@ function refuseUnwritable(shows: NonNullable<OpenedResources['shows']>, manifest
   );
 }
 
-/** The guarded bindings that the manifests would leave unguarded. */
-async function lostGuardrails(
+/** The guarded bindings that the manifests would leave with less protection, with the effects. */
+async function bindingsLosingProtection(
   client: KubeClient,
   manifests: readonly AppliedManifest[],
-): Promise<readonly Stored<ModelBinding>[]> {
-  const lost: Stored<ModelBinding>[] = [];
+): Promise<readonly { readonly binding: Stored<ModelBinding>; readonly effects: readonly string[] }[]> {
+  const found: { binding: Stored<ModelBinding>; effects: readonly string[] }[] = [];
   for (const { resource } of manifests) {
-    if (!isBinding(resource) || resource.spec.guardrail.mode !== 'None') continue;
-    const current = await client.get<ModelBinding>(kinds.modelBinding, resource.metadata.name);
-    if (current !== undefined && hasGuardrail(current)) lost.push(current);
+    if (!isBinding(resource)) continue;
+    const binding = await client.get<ModelBinding>(kinds.modelBinding, resource.metadata.name);
+    const effects = binding === undefined ? [] : lostByBinding(binding, resource.spec);
+    if (binding !== undefined && effects.length > 0) found.push({ binding, effects });
   }
-  return lost;
+  return found;
 }
 
 /** The agents that the manifests would have serve a version with fewer checks, with the effects. */

@@ -1,5 +1,6 @@
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { weakenedBy } from '#resources/protection';
 
 /** Whether a policy guards the binding, or its spec requests one. */
 export function hasGuardrail({ spec, status }: Stored<ModelBinding>): boolean {
@@ -13,4 +14,10 @@ export function unguardedEffect({ metadata, spec: { guardrail } }: Stored<ModelB
       ? ` Now revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name} guards it.`
       : '';
   return `ModelBinding ${metadata.name} would become UNGUARDED: its requests and answers would not be checked.${now}`;
+}
+
+/** The effects of a change of a binding that removes protection, as sentences for the confirmation prompt. */
+export function lostByBinding(current: Stored<ModelBinding>, wanted: ModelBinding['spec']): readonly string[] {
+  if (wanted.guardrail.mode === 'None') return hasGuardrail(current) ? [unguardedEffect(current)] : [];
+  return weakenedBy(current, wanted).map((effect) => `ModelBinding ${current.metadata.name}: ${effect}.`);
 }

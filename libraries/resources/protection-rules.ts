@@ -1,5 +1,7 @@
+import { judgedTextKinds } from '#contracts/judged-texts';
 import type { AdmissionRule } from './admission-rules.ts';
 import { confirmDeletionAnnotation, confirmUnguardedAnnotation, group, kinds } from './kinds.ts';
+import { forwardedText, streamedText } from './protection.ts';
 
 const annotation = (object: string, name: string): string =>
   `has(${object}.metadata.annotations) && '${name}' in ${object}.metadata.annotations ` +
@@ -39,6 +41,24 @@ const howToDelete = (kind: string): string =>
 /** The names under which the policy is served to services, as the operator wrote them. */
 const servedAs = 'has(oldObject.status) && has(oldObject.status.servedAs) ? oldObject.status.servedAs : []';
 
+const allKinds = judgedTextKinds.map((kind) => `'${kind}'`).join(', ');
+/** The further kinds of text that a binding has judged. */
+const judgedOf = (object: string): string =>
+  `has(${object}.spec.judge) ? ('all' in ${object}.spec.judge ? [${allKinds}] : ${object}.spec.judge) : []`;
+const isSet = (object: string, member: string, value: string): string =>
+  `has(${object}.spec.${member}) && ${object}.spec.${member} == '${value}'`;
+
+/** A change sets the confirmation with the value that the object needs now, and did not have it before. */
+const isChangeConfirmed = [
+  { name: 'before', expression: annotation('oldObject', confirmUnguardedAnnotation) },
+  { name: 'after', expression: annotation('object', confirmUnguardedAnnotation) },
+  { name: 'wanted', expression: "oldObject.metadata.uid + '.' + string(oldObject.metadata.generation)" },
+  {
+    name: 'isConfirmed',
+    expression: 'variables.after == variables.wanted && variables.after != variables.before',
+  },
+];
+
 const isPolicyRetained = '!variables.isUsed || variables.isConfirmed || variables.isCleanup';
 
 /**
@@ -48,19 +68,36 @@ const isPolicyRetained = '!variables.isUsed || variables.isConfirmed || variable
 export const protectionRules: readonly AdmissionRule[] = [
   {
     name: `unguarding.${group}`,
-    description: 'A ModelBinding loses its guardrail only with a confirmation in the same change.',
+    description:
+      'A ModelBinding loses its guardrail, or a part of what it protects, only with a confirmation in the same change.',
     kinds: [kinds.modelBinding],
     operations: ['UPDATE'],
     variables: [
-      { name: 'before', expression: annotation('oldObject', confirmUnguardedAnnotation) },
-      { name: 'after', expression: annotation('object', confirmUnguardedAnnotation) },
-      { name: 'wanted', expression: "oldObject.metadata.uid + '.' + string(oldObject.metadata.generation)" },
+      ...isChangeConfirmed,
+      {
+        name: 'isGuarding',
+        expression:
+          'has(oldObject.status) && has(oldObject.status.pinned) && has(oldObject.status.pinned.policyId) && ' +
+          "object.spec.guardrail.mode == 'Policy'",
+      },
+      { name: 'judgedBefore', expression: judgedOf('oldObject') },
+      { name: 'judgedAfter', expression: judgedOf('object') },
+      { name: 'lost', expression: 'variables.judgedBefore.filter(one, !(one in variables.judgedAfter))' },
+      {
+        name: 'weakened',
+        expression: [
+          "(object.spec.model.alias == oldObject.spec.model.alias ? [] : ['the binding would stop serving the model ' + oldObject.spec.model.alias])",
+          "(object.spec.gateway == oldObject.spec.gateway ? [] : ['the gateway ' + oldObject.spec.gateway + ' would stop serving the model ' + oldObject.spec.model.alias])",
+          "(size(variables.lost) == 0 ? [] : ['texts of these kinds would not be judged: ' + variables.lost.join(', ')])",
+          `(${isSet('oldObject', 'unjudged', 'Refuse')} && !(${isSet('object', 'unjudged', 'Refuse')}) ? ['${forwardedText}'] : [])`,
+          `(!(${isSet('oldObject', 'streaming', 'Allowed')}) && ${isSet('object', 'streaming', 'Allowed')} ? ['${streamedText}'] : [])`,
+        ].join(' + '),
+      },
     ],
     validations: [
       {
         expression:
-          "oldObject.spec.guardrail.mode != 'Policy' || object.spec.guardrail.mode != 'None' || " +
-          'variables.after == variables.wanted && variables.after != variables.before',
+          "oldObject.spec.guardrail.mode != 'Policy' || object.spec.guardrail.mode != 'None' || variables.isConfirmed",
         message:
           'the model would become UNGUARDED: its requests and answers would not be checked; to confirm it, set the ' +
           `annotation ${confirmUnguardedAnnotation} to UID.GENERATION of the binding in the same change`,
@@ -73,6 +110,16 @@ export const protectionRules: readonly AdmissionRule[] = [
           'object.metadata.name',
         reason: 'Invalid',
       },
+      {
+        expression: '!variables.isGuarding || size(variables.weakened) == 0 || variables.isConfirmed',
+        message:
+          'the ModelBinding would protect less; to confirm it, set the annotation ' +
+          `${confirmUnguardedAnnotation} to UID.GENERATION of the binding in the same change`,
+        messageExpression:
+          `variables.weakened.join('; ') + '. To confirm it, set the annotation ${confirmUnguardedAnnotation} to ' + ` +
+          "variables.wanted + ' in the same change, or run: kubectl portcullis edit modelbinding ' + object.metadata.name",
+        reason: 'Invalid',
+      },
     ],
   },
   {
@@ -82,9 +129,7 @@ export const protectionRules: readonly AdmissionRule[] = [
     operations: ['UPDATE'],
     params: kinds.agentVersion,
     variables: [
-      { name: 'before', expression: annotation('oldObject', confirmUnguardedAnnotation) },
-      { name: 'after', expression: annotation('object', confirmUnguardedAnnotation) },
-      { name: 'wanted', expression: "oldObject.metadata.uid + '.' + string(oldObject.metadata.generation)" },
+      ...isChangeConfirmed,
       {
         name: 'checked',
         expression: 'has(oldObject.status) && has(oldObject.status.checked) ? oldObject.status.checked : []',
@@ -105,9 +150,7 @@ export const protectionRules: readonly AdmissionRule[] = [
     ],
     validations: [
       {
-        expression:
-          '!variables.isBegun || !variables.isLost || ' +
-          'variables.after == variables.wanted && variables.after != variables.before',
+        expression: '!variables.isBegun || !variables.isLost || variables.isConfirmed',
         message: 'the version would leave texts UNGUARDED that the served version has checked',
         messageExpression:
           "'the version ' + params.metadata.name + ' would leave texts UNGUARDED that the served version has checked. To " +

@@ -1,3 +1,4 @@
+import { expandJudge } from '#contracts/judged-texts';
 import type { AgentVersion } from './agent-version.ts';
 import type { GuardrailPolicy } from './guardrail-policy.ts';
 import { confirmDeletionAnnotation, confirmUnguardedAnnotation } from './kinds.ts';
@@ -6,6 +7,7 @@ import type { ModelBinding } from './model-binding.ts';
 
 type ConfirmedObject = { readonly uid: string; readonly generation: number };
 type Change = Pick<ModelBinding, 'metadata' | 'spec'>;
+type Spec = ModelBinding['spec'];
 /** The preconditions of a deletion, as far as they decide. */
 type DeletionConditions = { readonly resourceVersion?: string | undefined };
 
@@ -21,16 +23,51 @@ export function confirmationOf({ uid, generation }: ConfirmedObject): string {
 export function unguardingProblem(before: Stored<Change>, after: Change): string | undefined {
   const { guardrail } = before.spec;
   if (guardrail.mode !== 'Policy' || after.spec.guardrail.mode !== 'None') return undefined;
-  const wanted = confirmationOf(before.metadata);
-  const confirmation = after.metadata.annotations?.[confirmUnguardedAnnotation];
-  const isNew = confirmation !== before.metadata.annotations?.[confirmUnguardedAnnotation];
-  if (confirmation === wanted && isNew) return undefined;
+  if (isChangeConfirmed(before, after)) return undefined;
   const { name, revision } = guardrail.policyRef;
   return (
     `the model ${after.spec.model.alias} would become UNGUARDED: its requests and answers would not be checked. Now ` +
     `revision ${revision} of ${name} guards it. To confirm it, set the annotation ${confirmUnguardedAnnotation} to ` +
-    `${wanted} in the same change, or run: portcullis unbind ${after.metadata.name}`
+    `${confirmationOf(before.metadata)} in the same change, or run: portcullis unbind ${after.metadata.name}`
   );
+}
+
+/**
+ * What a binding that guards a model protects now and would not protect after a change that leaves its policy, one
+ * sentence without a full stop for each.
+ */
+export function weakenedBy(before: Pick<ModelBinding, 'spec' | 'status'>, after: Spec): readonly string[] {
+  if (!isGuarding(before) || after.guardrail.mode === 'None') return [];
+  const { model, gateway, judge, unjudged, streaming } = before.spec;
+  const judged = after.judge === undefined ? [] : expandJudge(after.judge);
+  const lost = judge === undefined ? [] : expandJudge(judge).filter((kind) => !judged.includes(kind));
+  return [
+    ...(after.model.alias === model.alias ? [] : [`the binding would stop serving the model ${model.alias}`]),
+    ...(after.gateway === gateway ? [] : [`the gateway ${gateway} would stop serving the model ${model.alias}`]),
+    ...(lost.length === 0 ? [] : [`texts of these kinds would not be judged: ${lost.join(', ')}`]),
+    ...(unjudged === 'Refuse' && after.unjudged !== 'Refuse' ? [forwardedText] : []),
+    ...(streaming !== 'Allowed' && after.streaming === 'Allowed' ? [streamedText] : []),
+  ];
+}
+
+export const forwardedText = 'requests and answers with text that is not judged would be forwarded';
+export const streamedText = 'answers would be streamed although a longer match of some rules may pass';
+
+/** Why a change of a binding is refused: it protects less, and the change does not confirm it. */
+export function weakeningProblem(before: Stored<ModelBinding>, after: Change): string | undefined {
+  const weakened = weakenedBy(before, after.spec);
+  if (weakened.length === 0 || isChangeConfirmed(before, after)) return undefined;
+  return (
+    `${weakened.join('; ')}. To confirm it, set the annotation ${confirmUnguardedAnnotation} to ` +
+    `${confirmationOf(before.metadata)} in the same change, or run: portcullis edit modelbinding ${after.metadata.name}`
+  );
+}
+
+/** Whether a change confirms its loss of protection: with a value that names the object and was not set before. */
+function isChangeConfirmed(before: Pick<Stored<Resource>, 'metadata'>, after: Pick<Resource, 'metadata'>): boolean {
+  const confirmation = after.metadata.annotations?.[confirmUnguardedAnnotation];
+  const isNew = confirmation !== before.metadata.annotations?.[confirmUnguardedAnnotation];
+  return confirmation === confirmationOf(before.metadata) && isNew;
 }
 
 /** Whether a policy guards the requests of the binding now. */

@@ -10,6 +10,7 @@ import {
   type PolicyReferrers,
   policyDeletionProblem,
   unguardingProblem,
+  weakeningProblem,
 } from '#resources/protection';
 import { invalid } from './api-refusal.ts';
 import type { WriteDecision } from './decide-create.ts';
@@ -17,7 +18,7 @@ import type { ResourceStore } from './resource-store.ts';
 import { decodeStoredObject, type StoredObject } from './stored-object.ts';
 
 /**
- * Refuses a patch that removes the guardrail of a binding, or serves a version of an agent with fewer checks, without a
+ * Refuses a patch that removes the guardrail of a binding or a part of what it protects, or serves a version of an agent with fewer checks, without a
  * confirmation, as the admission policies of a cluster do. The store decides first, so that an invalid patch is refused for
  * its own reason.
  */
@@ -31,7 +32,9 @@ export function refuseUnguarding(
   const before = (): Stored<Resource> => decodeStoredObject(current);
   const after = decision.object;
   if (kind.kind === kinds.modelBinding.kind) {
-    refuseField(current, 'spec.guardrail.mode', unguardingProblem(bindingOf(before()), bindingOf(after)));
+    const binding = bindingOf(before());
+    refuseField(current, 'spec.guardrail.mode', unguardingProblem(binding, bindingOf(after)));
+    refuseField(current, 'spec', weakeningProblem(binding, bindingOf(after)));
   }
   if (kind.kind === kinds.agent.kind) {
     const problem = agentUnguardingProblem(before() as Stored<Agent>, after as Stored<Agent>, (name) => {

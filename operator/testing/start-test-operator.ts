@@ -12,6 +12,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { weakenedBy } from '#resources/protection';
 import type { StandaloneConfig } from '../composition/operator-config.ts';
 import { createOperator, type Operator, type OperatorOverrides } from '../operator.ts';
 import type { FakeReplica } from './fake-replica.ts';
@@ -159,8 +160,10 @@ export async function editBinding(
   change: Partial<ModelBinding['spec']>,
 ): Promise<Stored<ModelBinding>> {
   const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, name);
-  const operations = [{ op: 'replace', path: '/spec', value: { ...binding?.spec, ...change } }] as const;
-  return change.guardrail?.mode === 'None'
+  const spec = { ...binding?.spec, ...change } as ModelBinding['spec'];
+  const operations = [{ op: 'replace', path: '/spec', value: spec }] as const;
+  const isWeakened = binding !== undefined && weakenedBy(binding, spec).length > 0;
+  return isWeakened || change.guardrail?.mode === 'None'
     ? patchUnguarded(platform.client, name, operations)
     : platform.client.patch<ModelBinding>(kinds.modelBinding, name, operations);
 }

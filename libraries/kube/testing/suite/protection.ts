@@ -46,6 +46,41 @@ export function testProtection(client: ClientSource): void {
     });
   });
 
+  test('a binding that guards a model protects less only with a confirmation in the same change', async () => {
+    const all = { judge: ['all'], unjudged: 'Refuse', streaming: 'Refused' } as const;
+    const judgesLess = { ...all, judge: ['toolCalls', 'files'] } as const;
+    const { model } = sampleBinding('weaken').spec;
+    const weaker = [
+      [{ ...all, model: { ...model, alias: 'weaken-renamed' } }, `stop serving the model ${model.alias}`],
+      [{ ...all, gateway: 'other' }, `the gateway default would stop serving the model ${model.alias}`],
+      [judgesLess, 'not be judged: toolDefinitions, reasoning, names, parameters. To confirm it'],
+      [{ unjudged: 'Refuse', streaming: 'Refused' }, 'not be judged: toolCalls, toolDefinitions, reasoning'],
+      [{ ...all, unjudged: 'Forward' }, 'text that is not judged would be forwarded'],
+      [{ ...all, streaming: 'Allowed' }, 'would be streamed although a longer match'],
+      [{ unjudged: 'Forward' }, 'not be judged: toolCalls'],
+    ] as const;
+    const created = await createGuarded('weaken', undefined);
+    const whole = { ...created.spec, ...all };
+    const set = (value: object) => [{ op: 'replace', path: '/spec', value } as const];
+    const { spec: base } = created;
+    await client().patch(bindings, 'weaken', set({ ...whole, gateway: 'not-served-yet' }));
+    const idle = await client().patch<ModelBinding>(bindings, 'weaken', set(whole));
+    await applyStatus(client(), bindings, idle, { pinned: { generationId: 'one', policyId: 'p', policyRevision: 1 } });
+    for (const [members, effect] of weaker) {
+      await expect(client().patch(bindings, 'weaken', set({ ...base, ...members }))).rejects.toMatchObject({
+        code: 'invalid',
+        message: expect.stringContaining(effect),
+      });
+      const confirmed = await patchUnguarded(client(), 'weaken', set({ ...base, ...members }));
+      expect(confirmed.spec).toEqual({ ...base, ...members });
+      // More protection needs no confirmation; the former alias and gateway do.
+      await patchUnguarded(client(), 'weaken', set({ ...confirmed.spec, model, gateway: base.gateway }));
+      await client().patch(bindings, 'weaken', set(whole));
+    }
+    const spelled = ['files', 'parameters', 'names', 'reasoning', 'toolDefinitions', 'toolCalls'];
+    await client().patch(bindings, 'weaken', set({ ...whole, judge: spelled, streaming: 'Strict' }));
+  });
+
   test('the confirmation that an interrupted deletion leaves behind allows no deletion by name, and the deletion is repeated', async () => {
     const created = await createGuarded('delete-killed');
     const pinned = { generationId: 'one', policyId: 'p', policyRevision: 1 };
