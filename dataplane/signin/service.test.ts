@@ -107,6 +107,21 @@ test('a person with the code of the terminal signs in, and the token is one of t
   });
 });
 
+test('the page has the language that the console asks for, else that of the browser, also after a wrong code', async () => {
+  await using running = await start();
+  const pageIn = async (query: Readonly<Record<string, string>>, accepted: string) => {
+    const headers = { 'accept-language': accepted };
+    return (await send(running.url, `/authorize?${new URLSearchParams({ ...asked, ...query })}`, { headers })).body;
+  };
+  expect(await pageIn({ ui_locales: 'ru' }, 'en')).toContain('<html lang="ru">');
+  expect(await pageIn({ ui_locales: 'fr' }, 'ru-RU,en;q=0.5')).toMatch(/<html lang="ru">.*Войти/s);
+  expect(await pageIn({ ui_locales: 'en' }, 'ru')).toMatch(/<html lang="en">.*Sign in/s);
+  expect(await pageIn({}, 'fr')).toContain('<html lang="en">');
+  const form = { ...asked, person: 'ann', code_of_terminal: 'WRONG' };
+  const refused = await send(running.url, '/authorize?ui_locales=ru', { form, headers: { origin: running.url } });
+  expect([refused.status, /role="alert".*не тот код/.test(refused.body)]).toEqual([403, true]);
+});
+
 test('a code of the terminal is taken once, and ten wrong ones replace it', async () => {
   await using running = await start();
   const first = codeNow();

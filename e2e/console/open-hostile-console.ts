@@ -50,9 +50,18 @@ export type HostileConsole = AsyncDisposable & {
   problems(): Promise<readonly string[]>;
 };
 
-export async function openHostileConsole(): Promise<HostileConsole> {
+type HostileOptions = {
+  /** The free texts of the answers; hostile ones if absent. */
+  readonly texts?: readonly string[];
+  /** The language of the browser. */
+  readonly locale?: string;
+};
+
+export async function openHostileConsole({
+  texts = hostileTexts().map((text) => text.replaceAll('\u0000', '')),
+  locale = 'en',
+}: HostileOptions = {}): Promise<HostileConsole> {
   await using parts = new AsyncDisposableStack();
-  const texts = hostileTexts().map((text) => text.replaceAll('\u0000', ''));
   const { urls, state } = parts.use(await startHostileApis(texts));
   const { catalogue, other } = urls;
   const key = Buffer.alloc(32, 7);
@@ -69,7 +78,7 @@ export async function openHostileConsole(): Promise<HostileConsole> {
     ),
   );
   const { browser } = parts.use(await openBrowser());
-  const { page, context, complaints } = await openWatchedPage(browser);
+  const { page, context, complaints } = await openWatchedPage(browser, { locale });
   const rights = { view: true, author: true, apply: true, administer: true };
   const session = { subject: texts[1] ?? '', token: 'none', csrf: 'c'.repeat(32), rights };
   const expiresAt = Math.floor(Date.now() / 1_000) + 3_600;

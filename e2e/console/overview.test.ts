@@ -206,6 +206,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
 
   test('language and theme are kept, and the page has the chosen language', async () => {
     const { page, complaints } = await openWatchedPage(browser, { locale: 'ru' });
+    await page.goto(consoleOf(platform));
+    await page.getByRole('button', { name: 'Войти' }).waitFor();
     await signIn(platform, page, { path: '/overview' });
     await page.getByRole('heading', { name: 'Обзор' }).waitFor();
     await page.locator('details.person summary').click();

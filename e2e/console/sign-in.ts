@@ -22,7 +22,7 @@ export async function signIn(
 ): Promise<void> {
   await page.goto(`${consoleOf(platform)}${options.path ?? '/'}`);
   if (options.person !== undefined) await page.getByLabel(options.person).check();
-  await page.getByLabel('Code').fill(signInCodeOf(platform));
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('textbox').fill(signInCodeOf(platform));
+  await page.getByRole('button').click();
   await page.waitForURL(`${consoleOf(platform)}/**`);
 }

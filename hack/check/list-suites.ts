@@ -102,6 +102,7 @@ export const longFiles: readonly string[] = [
   'e2e/console/people.test.ts',
   'e2e/console/policies.test.ts',
   'e2e/console/overview.test.ts',
+  'e2e/console/russian.test.ts',
   'e2e/chart/liveness.test.ts',
   'operator/scenarios/agent-crash.test.ts',
   'cli/up.test.ts',

@@ -28,7 +28,10 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
 
   app.get('/sign-in', async (context) => {
     try {
-      const { attempt, url } = await client.begin(ownPath(context.req.query('return_to')));
+      const { attempt, url } = await client.begin(
+        ownPath(context.req.query('return_to')),
+        context.get('page').language,
+      );
       addCookies(context, await cookies.begin(attempt));
       return context.redirect(url, 303);
     } catch (error) {

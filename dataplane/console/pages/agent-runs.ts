@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { TracedNode, TracedRun, TracedRunList } from '#contracts/agent-runs';
+import type { Language } from '../words/choose-words.ts';
 import type { Words } from '../words/en.ts';
 import { badge } from './badge.ts';
 import { notice } from './notice.ts';
@@ -36,7 +37,7 @@ ${first === undefined ? html`<p class="quiet">${own.noneText}</p>` : html`${runT
 function runTable(page: PageContext, agentId: string, runs: readonly ListedRun[]): Markup | Promise<Markup> {
   const { runPages: own, state } = page.words;
   const row = (run: ListedRun) =>
-    html`<tr><th scope="row"><a href="/agents/${agentId}/versions/${run.versionId}/runs/${run.runId}"><code>${run.runId}</code></a></th><td>${timeOf(page.language, run.startedAt)}</td><td class="number">${durationOf(run.durationMs)}</td><td>${result(page.words, run)}</td></tr>`;
+    html`<tr><th scope="row"><a href="/agents/${agentId}/versions/${run.versionId}/runs/${run.runId}"><code>${run.runId}</code></a></th><td>${timeOf(page.language, run.startedAt)}</td><td class="number">${durationOf(page.language, run.durationMs)}</td><td>${result(page.words, run)}</td></tr>`;
   return html`<table><thead><tr><th scope="col">${own.run}</th><th scope="col">${own.started}</th><th scope="col" class="number">${own.duration}</th><th scope="col">${state}</th></tr></thead><tbody>${runs.map(row)}</tbody></table>`;
 }
 
@@ -57,18 +58,18 @@ export function agentRunPage(page: PageContext, { agentId, run, hasGraph }: Show
   return {
     title: own.title,
     main: html`<p><a href="/agents/${agentId}">${agentPages.agent}</a> · <a href="${base}">${own.runs}</a></p>
-<table><tbody>${fact(own.run, html`<code>${runId}</code>`)}${fact(own.trace, html`<code>${traceId}</code>`)}${fact(own.started, timeOf(language, startedAt))}${fact(own.duration, durationOf(durationMs))}${fact(words.state, result(words, run))}</tbody></table>
+<table><tbody>${fact(own.run, html`<code>${runId}</code>`)}${fact(own.trace, html`<code>${traceId}</code>`)}${fact(own.started, timeOf(language, startedAt))}${fact(own.duration, durationOf(language, durationMs))}${fact(words.state, result(words, run))}</tbody></table>
 ${remedy(words, run)}
 ${hasGraph ? html`<p class="graph"><img src="${base}/${runId}/flow.svg" alt="${own.graphAlt(nodes.length)}"></p>` : html`<p class="hint">${own.noGraph}</p>`}
 <h2>${agentPages.nodes}</h2>${
       nodes.length === 0
         ? html`<p class="quiet">${own.noNodes}</p>`
-        : html`<table><thead><tr><th scope="col">${agentPages.node}</th><th scope="col">${agentPages.kind}</th><th scope="col" class="number">${own.start}</th><th scope="col" class="number">${own.duration}</th><th scope="col">${words.state}</th><th scope="col" class="number">${own.attempts}</th></tr></thead><tbody>${nodes.map((node) => nodeRow(words, node))}</tbody></table>`
+        : html`<table><thead><tr><th scope="col">${agentPages.node}</th><th scope="col">${agentPages.kind}</th><th scope="col" class="number">${own.start}</th><th scope="col" class="number">${own.duration}</th><th scope="col">${words.state}</th><th scope="col" class="number">${own.attempts}</th></tr></thead><tbody>${nodes.map((node) => nodeRow(page, node))}</tbody></table>`
     }${omittedNodes === 0 ? '' : html`<p class="quiet">${own.omitted(omittedNodes)}</p>`}`,
   };
 }
 
-function nodeRow({ runPages: own }: Words, node: TracedNode): Markup | Promise<Markup> {
+function nodeRow({ words: { runPages: own }, language }: PageContext, node: TracedNode): Markup | Promise<Markup> {
   const { path, kind, startedMs, durationMs, outcome, attempts } = node;
   const shown =
     outcome === undefined
@@ -76,7 +77,7 @@ function nodeRow({ runPages: own }: Words, node: TracedNode): Markup | Promise<M
       : outcome === 'ok'
         ? badge('good', own.ok)
         : html`${badge('bad', own.failed)} <code>${outcome}</code>`;
-  return html`<tr><th scope="row">${path}</th><td>${kind}</td><td class="number">${durationOf(startedMs)}</td><td class="number">${durationOf(durationMs)}</td><td>${shown}</td><td class="number">${attempts ?? ''}</td></tr>`;
+  return html`<tr><th scope="row">${path}</th><td>${kind}</td><td class="number">${durationOf(language, startedMs)}</td><td class="number">${durationOf(language, durationMs)}</td><td>${shown}</td><td class="number">${attempts ?? ''}</td></tr>`;
 }
 
 /** The end of a run, with the code of its failure, the step and, where it says more, the code of the flow. */
@@ -93,6 +94,18 @@ function remedy({ agentPages, whatToDo }: Words, { code }: ListedRun): Markup | 
   return html`<p class="remedy"><span>${whatToDo}:</span> ${remedies[code] ?? agentPages.remedy}</p>`;
 }
 
-function durationOf(ms: number | undefined): string {
-  return ms === undefined ? '' : `${Math.round(ms)} ms`;
+const milliseconds: Readonly<Record<Language, Intl.NumberFormat>> = {
+  en: inMilliseconds('en'),
+  ru: inMilliseconds('ru'),
+};
+
+function inMilliseconds(language: Language): Intl.NumberFormat {
+  return new Intl.NumberFormat(language, {
+    ...{ style: 'unit', unit: 'millisecond', maximumFractionDigits: 0 },
+    useGrouping: false,
+  });
+}
+
+function durationOf(language: Language, ms: number | undefined): string {
+  return ms === undefined ? '' : milliseconds[language].format(ms);
 }

@@ -57,17 +57,18 @@ export function sourceCheck(
 ${warnings.length === 0 ? '' : html`<h3>${own.warnings}</h3>${list(warnings)}`}`;
 }
 
+type Decision = keyof Words['play']['decisions'];
 type TestOutcome = {
   readonly name: string;
-  readonly expected: string;
-  readonly decision: string;
+  readonly expected: Decision;
+  readonly decision: Decision;
   readonly rules: readonly string[];
 };
 
 export function testTable(words: Words, outcomes: readonly TestOutcome[]): Markup | Promise<Markup> {
-  const { policyPages: own } = words;
+  const { policyPages: own, play } = words;
   if (outcomes.length === 0) return html`<p class="quiet">${own.testsNone}</p>`;
   const row = ({ name, expected, decision, rules }: TestOutcome) =>
-    html`<tr><th scope="row">${name}</th><td>${expected}</td><td>${decision}</td><td>${rules.join(', ')}</td><td>${decision === expected ? badge('good', own.passed) : badge('bad', own.failed)}</td></tr>`;
+    html`<tr><th scope="row">${name}</th><td>${play.decisions[expected]}</td><td>${play.decisions[decision]}</td><td>${rules.join(', ')}</td><td>${decision === expected ? badge('good', own.passed) : badge('bad', own.failed)}</td></tr>`;
   return html`<table><thead><tr><th scope="col">${own.test}</th><th scope="col">${own.expected}</th><th scope="col">${own.decision}</th><th scope="col">${own.rule}</th><th scope="col">${words.state}</th></tr></thead><tbody>${outcomes.map(row)}</tbody></table>`;
 }

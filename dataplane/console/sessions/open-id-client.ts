@@ -19,8 +19,8 @@ export class SignInError extends Error {
 export type SignedIn = { readonly subject: string; readonly token: string; readonly expiresAt: number };
 
 export type OpenIdClient = {
-  /** A new attempt and the address that the browser is sent to. @throws SignInError */
-  begin(returnTo: string): Promise<{ readonly attempt: SignInAttempt; readonly url: string }>;
+  /** A new attempt and the address that the browser is sent to, with the language of the pages. @throws SignInError */
+  begin(returnTo: string, language: string): Promise<{ readonly attempt: SignInAttempt; readonly url: string }>;
   /** Redeems the code that the browser came back with. @throws SignInError */
   finish(current: URL, attempt: SignInAttempt): Promise<SignedIn>;
 };
@@ -50,7 +50,7 @@ export function createOpenIdClient(config: ConsoleConfig['oidc'], redirectUri: s
   }
 
   return {
-    async begin(returnTo) {
+    async begin(returnTo, language) {
       const configuration = await provider();
       const attempt: SignInAttempt = {
         state: oidc.randomState(),
@@ -65,6 +65,7 @@ export function createOpenIdClient(config: ConsoleConfig['oidc'], redirectUri: s
         nonce: attempt.nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
         code_challenge_method: 'S256',
+        ui_locales: language,
         ...(resource === undefined ? {} : { resource }),
       });
       return { attempt, url: url.href };

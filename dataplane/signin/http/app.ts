@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
+import { languageDetector } from 'hono/language';
 import { mintIdToken } from '#identity/mint-id-token';
 import { mintToken } from '#identity/mint-token';
 import { publicKeySet, publishedKeys, readSigningKeys } from '#identity/signing-keys';
@@ -23,6 +24,11 @@ type SignInApp = {
 
 const styles = readFileSync(new URL('./sign-in.css', import.meta.url), 'utf8');
 const mostFormBytes = 16_384;
+/** The language that the console asks for (OpenID Connect Core 1.0, section 3.1.2.1), else that of the browser. */
+const readLanguage = languageDetector({
+  ...{ order: ['querystring', 'header'], lookupQueryString: 'ui_locales', caches: false },
+  ...{ supportedLanguages: ['en', 'ru'], fallbackLanguage: 'en' },
+});
 
 /** Sign-in on one machine: OpenID Connect with the authorization code grant and PKCE, for one client and its one address. */
 export function signInApp({ config, oneTimeCode, logger, origin }: SignInApp): Hono {
@@ -41,6 +47,7 @@ export function signInApp({ config, oneTimeCode, logger, origin }: SignInApp): H
     );
     return undefined;
   });
+  app.use('/authorize', readLanguage);
   app.get('/.well-known/openid-configuration', (context) => context.json(metadata(origin())));
   app.get('/jwks.json', async (context) =>
     context.json(publicKeySet(publishedKeys(await readSigningKeys(config.keyFile), new Date()))),
@@ -62,7 +69,8 @@ export function signInApp({ config, oneTimeCode, logger, origin }: SignInApp): H
     const request = readAuthorizationRequest(parameters, config.redirectUri);
     if (request === undefined)
       return context.text('This is not a request of the console: open its address again.\n', 400);
-    return context.html(signInPage({ persons: config.persons, request, isWrong }), isWrong ? 403 : 200);
+    const language = context.get('language') === 'ru' ? 'ru' : 'en';
+    return context.html(signInPage({ persons: config.persons, request, isWrong, language }), isWrong ? 403 : 200);
   }
 
   async function authorize(context: Context): Promise<Response> {

@@ -1,38 +1,41 @@
 import { html } from 'hono/html';
+import { type SignInLanguage, signInWords } from './sign-in-words.ts';
 
 type SignInPage = {
   readonly persons: readonly string[];
   /** The parameters of the request, sent back by the form. */
   readonly request: Readonly<Record<string, string>>;
   readonly isWrong: boolean;
+  readonly language: SignInLanguage;
 };
 
 /** The page that asks which person signs in, and for the code that only the owner of the platform can read. */
-export function signInPage({ persons, request, isWrong }: SignInPage) {
+export function signInPage({ persons, request, isWrong, language }: SignInPage) {
+  const words = signInWords[language];
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sign in · Portcullis</title>
+<title>${words.signIn} · Portcullis</title>
 <link rel="stylesheet" href="/sign-in.css">
 </head>
 <body>
 <main>
 <h1>Portcullis</h1>
-<p>This platform runs on your machine. Choose a sample person, and type the code that <code>npm start</code> printed.</p>
-${isWrong ? html`<p role="alert" class="wrong">This is not the code. A code is valid for one sign-in: <code>portcullis console</code> prints the current one.</p>` : ''}
-<form method="post" action="/authorize" autocomplete="off">
+<p>${words.intro} <code>npm start</code>.</p>
+${isWrong ? html`<p role="alert" class="wrong">${words.wrong} <code>portcullis console</code>.</p>` : ''}
+<form method="post" action="/authorize?ui_locales=${language}" autocomplete="off">
 ${Object.entries(request).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <fieldset>
-<legend>Person</legend>
+<legend>${words.person}</legend>
 ${persons.map(
   (person, at) =>
-    html`<label><input type="radio" name="person" value="${person}" ${at === 0 ? html`checked` : ''}> ${person}${at === 0 ? ' (administrator)' : ''}</label>`,
+    html`<label><input type="radio" name="person" value="${person}" ${at === 0 ? html`checked` : ''}> ${person}${at === 0 ? ` (${words.administrator})` : ''}</label>`,
 )}
 </fieldset>
-<label class="code">Code <input name="code_of_terminal" required maxlength="20" autofocus spellcheck="false" placeholder="XXXX-XXXX"></label>
-<button>Sign in</button>
+<label class="code">${words.code} <input name="code_of_terminal" required maxlength="20" autofocus spellcheck="false" placeholder="XXXX-XXXX"></label>
+<button>${words.signIn}</button>
 </form>
 </main>
 </body>
