@@ -12,6 +12,7 @@ const applied: OverviewModel = {
   policyId: null,
   serves: 'revision 2 of guarded-chat',
   servesRevision: '2',
+  previous: null,
   replicas: [
     { name: 'gateway-0', state: 'loaded' },
     { name: 'gateway-1', state: 'stale' },
@@ -31,6 +32,7 @@ const open: OverviewModel = {
   wanted: null,
   serves: 'UNGUARDED',
   servesRevision: null,
+  previous: null,
   replicas: [],
   summary: 'ModelBinding open is UNGUARDED.',
   isWell: false,

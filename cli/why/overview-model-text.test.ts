@@ -12,6 +12,7 @@ const well: OverviewModel = {
   policyId: null,
   serves: 'revision 1 of guarded-chat',
   servesRevision: '1',
+  previous: null,
   replicas: [],
   summary: 'ModelBinding guarded-echo is applied.',
   isWell: true,

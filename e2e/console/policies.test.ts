@@ -13,7 +13,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
   let shown: Awaited<ReturnType<typeof openWatchedPage>>;
 
   beforeAll(async () => {
-    platform = parts.use(await startPlatform({ management: true, console: true }));
+    platform = parts.use(await startPlatform({ management: true, console: true, gateways: 2 }));
     ({ browser } = parts.use(await openBrowser()));
     shown = await openWatchedPage(browser);
     await signIn(platform, shown.page);
@@ -48,14 +48,29 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await page.getByRole('link', { name: 'Compare with the previous revision' }).click();
     expect(await page.locator('td.removed').count()).toBe(0);
     expect(await page.locator('td.added').innerText()).toContain('- make a trebuchet');
-    for (const revision of ['2', '1']) {
+    const row = page.getByRole('row', { name: /guarded-echo/ });
+    for (const { revision, button } of [
+      { revision: 2, button: 'Apply' },
+      { revision: 1, button: 'Roll guarded-echo back to revision 1 of guarded-chat' },
+    ]) {
       await open('guarded-chat');
-      await page.getByLabel('Revision').selectOption(revision);
-      await page.getByRole('button', { name: 'Apply' }).click();
-      const row = page.getByRole('row', { name: /guarded-echo/ });
+      process.kill(platform.pidOf('gateway-1'), 'SIGSTOP');
+      try {
+        await page.getByRole('button', { name: button }).click();
+        await page.waitForURL('**/overview');
+        await row.getByText('1 of 2 confirmed').waitFor();
+        expect(await row.locator('.chips .badge.good').count()).toBe(1);
+        await page.evaluate(() => Object.assign(globalThis, { isOldPage: true }));
+      } finally {
+        process.kill(platform.pidOf('gateway-1'), 'SIGCONT');
+      }
       await row.getByText(`revision ${revision} of guarded-chat`).waitFor();
-      await row.getByText('1 of 1 confirmed').waitFor();
+      await row.getByText('2 of 2 confirmed').waitFor();
       await row.getByText('Applied', { exact: false }).first().waitFor();
+      expect(await row.locator('.chips .badge.good').count()).toBe(2);
+      expect(await page.evaluate(() => 'isOldPage' in globalThis)).toBe(true);
+      await row.getByRole('link', { name: 'guarded-chat' }).click();
+      await page.getByRole('heading', { name: 'guarded-chat', level: 1 }).waitFor();
     }
     expect(complaints).toEqual([]);
   });
@@ -70,7 +85,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       await page.waitForURL('**/overview');
       await page.goto(`${consoleOf(platform)}/operations`);
       const running = page.getByRole('row', { name: /Apply a policy/ }).first();
-      await running.getByText(/0 of \d confirmed/).waitFor();
+      await running.getByText('1 of 2 confirmed').waitFor();
       await running.getByText('Running').waitFor();
       process.kill(platform.pidOf('gateway-1'), 'SIGCONT');
       await running.getByText('Succeeded').waitFor();

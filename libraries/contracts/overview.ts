@@ -21,6 +21,12 @@ const overviewModelSchema = z.object({
   policyId: z.string().nullable().describe('The id of the wanted policy, if the policy exists.'),
   serves: z.string().describe('What serves requests now, in words.'),
   servesRevision: z.string().nullable(),
+  previous: z
+    .object({ policyId: z.string(), policy: z.string(), revision: z.number() })
+    .nullable()
+    .describe(
+      'The newest of the kept applications that had another revision; null if none is kept or its policy is gone.',
+    ),
   replicas: z.array(overviewReplicaSchema),
   summary: z.string().describe('The first cause in one sentence, or that the binding is applied.'),
   isWell: z.boolean().describe('Whether nothing needs attention.'),

@@ -60,12 +60,12 @@ function attentionCard(words: Words, { alias, state, summary, whatToDo, runbook 
 }
 
 function modelRow(words: Words, model: OverviewModel) {
-  const { name, alias, state, wanted, serves, replicas, appliedBy } = model;
+  const { name, alias, state, wanted, policyId, serves, replicas, appliedBy } = model;
   const ready = replicas.filter((replica) => replica.state !== 'not_ready');
   const confirmed = ready.filter((replica) => replica.state === 'loaded').length;
   return html`<tr id="model-${name}"><th scope="row">${alias}${alias === name ? '' : html`<span class="sub">${name}</span>`}</th>
 <td>${badge(tones[state], words.states[state])}</td>
-<td>${wanted === null ? words.unguarded : html`${wanted.policy} <span class="sub">${words.revision} ${wanted.revision}</span>`}</td>
+<td>${wanted === null ? words.unguarded : html`${policyId === null ? wanted.policy : html`<a href="/policies/${policyId}">${wanted.policy}</a>`} <span class="sub">${words.revision} ${wanted.revision}</span>`}</td>
 <td>${serves}${appliedBy === null ? '' : html`<span class="sub">${words.appliedBy}: ${appliedBy}</span>`}</td>
 <td><span class="count">${words.confirmed(confirmed, ready.length)}</span><ul class="chips">${replicas.map(
     (replica) =>

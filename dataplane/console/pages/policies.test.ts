@@ -9,7 +9,9 @@ import { policiesPage, policyPage } from './policies.ts';
 
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 const modelId = '01890a5d-ac96-774b-bcce-b302099a8058';
-const model = { modelId, alias: 'chat', policyId: null } as OverviewModel;
+const model = { modelId, alias: 'chat', policyId: null, previous: null } as OverviewModel;
+const previous = { policyId: modelId, policy: 'Other', revision: 7 };
+const changed = { ...model, policyId: id, previous };
 const rights = { view: true, author: true, apply: true, administer: true, policies: [], models: [] };
 const context = { words: en, language: 'en', session: { csrf: '', rights } } as unknown as PageContext;
 const policy = {
@@ -51,4 +53,18 @@ test.each<[string, Partial<OwnRights>, Awaited<ReturnType<typeof shown>>]>([
   ['the role applier for another model', { models: [id] }, { edit: false, apply: false, tests: false }],
 ])('the page of a policy offers a person with %s what the API allows, and nothing else', async (_, held, offered) => {
   expect(await shown({ ...noRights, view: true, ...held })).toEqual(offered);
+});
+
+test('the page of a policy offers the revision before of each model, where the person may apply it', async () => {
+  const back = async (held: OwnRights, models: readonly OverviewModel[]) => {
+    const surroundings = { models: [...models], deletingPolicies: [], rights: held, links };
+    return (await text(policyPage(context, policy, [policy], surroundings).main)).match(/Roll chat back to [^<]*/)?.[0];
+  };
+  expect(await back(rights, [changed])).toBe('Roll chat back to revision 7 of Other');
+  expect(await back(rights, [{ ...changed, previous: null }])).toBeUndefined();
+  expect(await back(rights, [{ ...changed, policyId: null }])).toBeUndefined();
+  expect(await back({ ...noRights, view: true }, [changed])).toBeUndefined();
+  const surroundings = { models: [changed], deletingPolicies: [], rights, links };
+  const page = await text(policyPage(context, policy, [policy], surroundings).main);
+  expect(page).toContain(`action="/policies/${modelId}/apply"`);
 });

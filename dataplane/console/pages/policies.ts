@@ -32,7 +32,7 @@ export function policiesPage(
     main: html`${session?.rights.author === true ? html`<p><a class="button" href="/policies/new">${own.create}</a></p>` : ''}
 ${
   items.length === 0
-    ? notice({ kind: 'empty', title: own.none, text: own.noneText })
+    ? notice({ kind: 'empty', title: own.none, text: session?.rights.author === true ? own.noneText : own.noneAsk })
     : html`<table><thead><tr><th scope="col">${own.name}</th><th scope="col">${own.status}</th><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.usedBy}</th><th scope="col">${own.updated}</th></tr></thead><tbody>${items.map(row)}</tbody></table>`
 }
 ${pageLinks(words, links)}`,
@@ -43,6 +43,15 @@ function statusBadge(words: Words, status: PolicySummary['status'], isDeleting: 
   const { policyPages: own } = words;
   if (isDeleting) return badge('warn', own.deleting);
   return status === 'archived' ? badge('off', own.archived) : badge('good', own.draft);
+}
+
+/** Applies the revision before to a model again; nothing if none is known. */
+function rollBackForm({ policyPages: own }: Words, model: PolicySurroundings['models'][number], csrf: string) {
+  const { alias, modelId, previous } = model;
+  if (previous === null) return '';
+  const { policyId, policy, revision } = previous;
+  return html`<form method="post" action="/policies/${policyId}/apply"><input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="model" value="${modelId ?? ''}"><input type="hidden" name="revision" value="${revision}">
+<p><button class="plain">${own.rollBack(alias, policy, revision)}</button></p></form>`;
 }
 
 /** One policy: its history, and the application of one version to a model unless the policy is being deleted. */
@@ -68,7 +77,7 @@ export function policyPage(
 <label>${words.model} <select name="model">${open.map(({ modelId, alias }) => html`<option value="${modelId ?? ''}">${alias}</option>`)}</select></label>
 <label>${own.chosen} <select name="revision">${revisions.map((one) => html`<option value="${one.revision}">${one.revision}</option>`)}</select></label>
 <button>${own.applyButton}</button>
-</form><p class="hint">${own.applyHint}</p></section>`;
+</form><p class="hint">${own.applyHint}</p>${using.filter((model) => open.includes(model)).map((model) => rollBackForm(words, model, session?.csrf ?? ''))}</section>`;
   return {
     title: name,
     main: html`<p>${description}</p>

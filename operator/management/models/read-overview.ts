@@ -29,7 +29,8 @@ export async function readOverview({ caches, gateways, program }: OverviewSource
   const reports = await runningReports({ caches, gateways });
   const models = [...caches.bindings.list()].sort(byName).map((binding): OverviewModel => {
     const route = caches.routes.get(binding.metadata.name);
-    return overviewModel(knownDependencies({ caches, binding, route, reports }), program);
+    const previous = previousOf(binding, caches.policies.list());
+    return { ...overviewModel(knownDependencies({ caches, binding, route, reports }), program), previous };
   });
   const deletingPolicies = deletingOf(caches.policies.list());
   const mark = createHash('sha256')
@@ -46,7 +47,22 @@ function deletingOf(policies: ReturnType<OverviewSources['caches']['policies']['
     .sort();
 }
 
-function overviewModel(facts: BindingDependencies, program: string): OverviewModel {
+/** The revision that `portcullis rollback` would apply. */
+function previousOf(
+  { spec, status }: Stored<ModelBinding>,
+  policies: ReturnType<OverviewSources['caches']['policies']['list']>,
+): OverviewModel['previous'] {
+  const wanted = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef : undefined;
+  for (const { outcome, policyId, policyRevision: revision } of status?.applications ?? []) {
+    if (outcome !== 'Applied' || policyId === undefined || revision === undefined) continue;
+    const policy = policies.find(({ metadata }) => metadata.labels?.[idLabel] === policyId)?.metadata.name;
+    if (policy === undefined || (policy === wanted?.name && revision === wanted.revision)) continue;
+    return { policyId, policy, revision };
+  }
+  return null;
+}
+
+function overviewModel(facts: BindingDependencies, program: string): Omit<OverviewModel, 'previous'> {
   const { binding, policy, route, reports } = facts;
   const { metadata, spec } = binding;
   const { guardrail } = spec;
