@@ -63,12 +63,14 @@ export type HostileApis = AsyncDisposable & {
     turn: number;
     /** All but the rights of the person are refused with such a text. */
     refuse: boolean;
+    /** Every list is empty. */
+    empty: boolean;
   };
 };
 
 /** @param texts after as many turns as there are texts, each member has had each of them */
 export async function startHostileApis(texts: readonly string[]): Promise<HostileApis> {
-  const state = { turn: 0, refuse: false };
+  const state = { turn: 0, refuse: false, empty: false };
 
   /** Status and body of a request. */
   function answerOf(asked: string, next: () => string): readonly [status: number, body: unknown] {
@@ -77,7 +79,10 @@ export async function startHostileApis(texts: readonly string[]): Promise<Hostil
     if (state.refuse) return [409, { error }];
     const [, schema] = answers.find(([request]) => request.test(asked)) ?? [];
     if (schema === undefined) return [404, { error }];
-    return [200, typeof schema === 'function' ? schema(next) : hostileAnswer(schema, next)];
+    return [
+      200,
+      typeof schema === 'function' ? schema(next) : hostileAnswer(schema, next, state.empty ? 0 : undefined),
+    ];
   }
 
   function answer(prefix: string, incoming: IncomingMessage, outgoing: ServerResponse): void {

@@ -37,17 +37,24 @@ const items = 6;
 /**
  * An answer with this schema in which every free text is hostile. The next text is taken for each member, so that one
  * call with 200 texts and a following one with the same iterator use different texts for the same member.
+ * @param most items of a list
  * @throws Error for a schema that no such value fulfils
  */
-export function hostileAnswer(schema: z.ZodType, next: () => string): Json {
+export function hostileAnswer(schema: z.ZodType, next: () => string, most = items): Json {
   const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema;
-  const value = hostileValue(root, { next, root, turn: 0, depth: 0 });
+  const value = hostileValue(root, { next, root, most, turn: 0, depth: 0 });
   const read = schema.safeParse(value);
   if (!read.success) throw new Error(`the value is no answer: ${z.prettifyError(read.error)}`);
   return value;
 }
 
-type Place = { readonly next: () => string; readonly root: Schema; readonly turn: number; readonly depth: number };
+type Place = {
+  readonly next: () => string;
+  readonly root: Schema;
+  readonly most: number;
+  readonly turn: number;
+  readonly depth: number;
+};
 
 function hostileValue(schema: Schema, place: Place): Json {
   if (schema.$ref !== undefined)
@@ -96,7 +103,7 @@ function arrayOf({ items: of = {}, prefixItems, minItems = 0, maxItems = items }
   if (prefixItems !== undefined) return prefixItems.map((one) => hostileValue(one, place));
   // A schema that refers to itself ends.
   const wanted = place.depth > 4 ? 0 : place.depth > 1 ? 2 : items;
-  const length = Math.max(minItems, Math.min(maxItems, wanted));
+  const length = Math.max(minItems, Math.min(maxItems, wanted, place.most));
   return Array.from({ length }, (_, turn) =>
     hostileValue(of, { ...place, turn: place.turn + turn, depth: place.depth + 1 }),
   );

@@ -9,7 +9,7 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { startProcess } from '../support/start-process.ts';
-import { dropFile } from './drop-file.ts';
+import { dropFiles } from './drop-files.ts';
 import { hostileTexts } from './hostile-texts.ts';
 import { makeCollection } from './make-collection.ts';
 import { consoleOf, signIn } from './sign-in.ts';
@@ -103,18 +103,24 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     await context.close();
   });
 
-  test('a file that is dropped on the field is uploaded, and the markup of its name stays a text', async () => {
+  test('files that are dropped are uploaded, each with its state or the reason for its refusal, and the markup of a name stays a text', async () => {
     const { page, context, complaints } = await openWatchedPage(browser);
     const { collection_id: id } = await makeCollection(platform, { name: 'dropped', description: '' });
     await signIn(platform, page, { path: `/knowledge/${id}` });
     using folder = temporaryFolder();
     const name = '<img src=x onerror=globalThis.ran=1>.md';
     const file = join(folder.path, name);
+    const pdf = join(folder.path, 'report.pdf');
     writeFileSync(file, 'A dropped text.');
-    await dropFile(page, page.getByLabel('Text or Markdown file'), file);
-    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    writeFileSync(pdf, Buffer.from([0x25, 0x50, 0x44, 0x46, 0xff, 0xfe]));
+    await page.getByText('There is no document that you can read').waitFor();
+    await dropFiles(page, page.getByText('or drop them here'), [file, pdf]);
     await page.locator('#uploads').getByText('Can be found').waitFor();
-    expect(await page.locator('#uploads code').innerText()).toBe(name);
+    expect(await page.locator('#uploads code').allInnerTexts()).toEqual([name, 'report.pdf']);
+    await page.getByRole('alert').getByText('The file is not UTF-8 text').waitFor();
+    await page.getByLabel('Question').fill('dropped');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.locator('ol.cards li').getByText('A dropped text.').waitFor();
     await page.reload();
     await page.getByRole('rowheader').filter({ hasText: name }).waitFor();
     expect(await page.locator(foreign).count()).toBe(0);

@@ -44,6 +44,19 @@
     else if (document.activeElement === document.body) section?.querySelector('p.row button')?.focus();
   });
 
+  // Files that are dropped on an upload are sent immediately.
+  const dropped = (target) => target.closest?.('[data-drop]') ?? undefined;
+  document.addEventListener('dragover', (event) => {
+    if (dropped(event.target) !== undefined) event.preventDefault();
+  });
+  document.addEventListener('drop', (event) => {
+    const form = dropped(event.target);
+    if (form === undefined || event.dataTransfer.files.length === 0) return;
+    event.preventDefault();
+    form.querySelector('input[type="file"]').files = event.dataTransfer.files;
+    form.requestSubmit();
+  });
+
   // A menu closes with Escape and with a click elsewhere.
   document.addEventListener('keydown', ({ key }) => {
     if (key !== 'Escape') return;

@@ -54,8 +54,8 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
     bodyLimit({
       maxSize: formBytes,
       onError: (context) => {
-        const { tooLarge: title } = context.get('page').words.errors;
-        return answerNotice(context, 413, { title, text: '' });
+        const { tooLarge: title, tooLargeText: text } = context.get('page').words.errors;
+        return answerNotice(context, 413, { title, text });
       },
     }),
   );

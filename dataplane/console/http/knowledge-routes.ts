@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
+import { html } from 'hono/html';
 import { z } from 'zod';
 import { collectionSchema, ingestJobSchema, queryResponseSchema, submittedSchema } from '#contracts/retrieval';
 import { documentListSchema, jobListSchema } from '#contracts/retrieval-documents';
@@ -20,6 +21,8 @@ type KnowledgeRoutes = {
 };
 
 const collections = '/v1/collections';
+/** Files of one upload. */
+export const mostFiles = 50;
 const idForm = ':id{[0-9a-fA-F-]{36}}';
 
 /** Collections: search with citations, upload, reindex. */
@@ -88,31 +91,43 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
 
   app.post(`/knowledge/${idForm}/documents`, async (context) => {
     const { words } = context.get('page');
-    const { file } = await context.req.parseBody();
-    const text = file instanceof File ? readText(Buffer.from(await file.arrayBuffer())) : undefined;
-    if (!(file instanceof File) || text === undefined) {
-      const { uploadBinary: title, uploadBinaryText } = words.know;
-      return context.html(await notice({ kind: 'error', title, text: uploadBinaryText }));
+    const { file } = await context.req.parseBody({ all: true });
+    const files = [file ?? []].flat().filter((one): one is File => one instanceof File && one.name !== '');
+    if (files.length === 0 || files.length > mostFiles) {
+      const { uploadCount: title, uploadCountText } = words.know;
+      return context.html(await notice({ kind: 'error', title, text: uploadCountText(mostFiles) }));
     }
     const name = await nameOf(context);
     if (typeof name !== 'string') return context.html(await refusalNotice(words, name));
-    const hash = createHash('sha256').update(text).digest('hex');
+    const states: string[] = [];
+    // One request for each file: a file that is refused does not refuse the others.
+    for (const one of files) states.push(String(await upload(context, name, one)));
+    return context.html(states.join('\n'));
+  });
+
+  async function upload(context: ConsoleContext, collection: string, file: File) {
+    const { words } = context.get('page');
+    const text = readText(Buffer.from(await file.arrayBuffer()));
+    if (text === undefined) {
+      const { uploadBinary: title, uploadBinaryText } = words.know;
+      return notice({ kind: 'error', title, text: uploadBinaryText, code: file.name });
+    }
     const document = {
-      collection: name,
+      collection,
       tenant_id: tenant,
       doc_id: file.name,
       content: { title: file.name, sections: [{ text }] },
       acl: { principals: [context.get('session').subject] },
-      content_hash: hash,
+      content_hash: createHash('sha256').update(text).digest('hex'),
       idempotency_key: randomUUID(),
     };
     const call = { method: 'POST', body: { documents: [document] } } as const;
     const answer = await apiOf(context).call('/v1/documents:submit', submittedSchema, call);
-    if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
+    if (answer.kind !== 'value') return html`<p><code>${file.name}</code></p>${refusalNotice(words, answer)}`;
     const [job] = answer.value.jobs;
     const status = job?.status === 'DEDUPLICATED' ? 'DONE' : 'PENDING';
-    return context.html(await jobState(words, { id: job?.job_id ?? '', document: file.name, status, error: null }));
-  });
+    return jobState(words, { id: job?.job_id ?? '', document: file.name, status, error: null });
+  }
 
   app.post(`/knowledge/${idForm}/reindex`, async (context) => {
     const id = context.req.param('id');

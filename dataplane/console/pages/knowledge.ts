@@ -56,8 +56,8 @@ export function collectionPage(
   const { collection, documents, links, persons, mayWrite } = shown;
   const { collection_id: id, name, description } = collection;
   const writing = html`<section aria-labelledby="upload"><h2 id="upload">${know.upload}</h2>
-<form class="row drop" hx-post="/knowledge/${id}/documents" hx-encoding="multipart/form-data" hx-target="#uploads" hx-swap="beforeend">
-<label>${know.file} <input type="file" name="file" required accept=".md,.txt,text/plain,text/markdown"></label><button>${know.uploadButton}</button></form>
+<form class="row drop" hx-post="/knowledge/${id}/documents" hx-encoding="multipart/form-data" hx-target="#uploads" hx-swap="beforeend" data-drop>
+<label>${know.file} <input type="file" name="file" multiple required accept=".md,.txt,text/plain,text/markdown"></label><button>${know.uploadButton}</button> <span class="hint">${know.dropHint}</span></form>
 <p class="hint">${know.uploadHint}</p><div id="uploads" aria-live="polite"></div></section>
 <form method="post" action="/knowledge/${id}/reindex"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><p><button class="plain">${know.reindex}</button></p></form>`;
   return {
@@ -69,7 +69,7 @@ ${persons.length === 0 ? '' : html`<label>${know.seeAs} <select name="as">${pers
 <button>${know.search}</button></form>
 <div id="found" aria-live="polite"></div>
 <section aria-labelledby="documents"><h2 id="documents">${know.documents}</h2>
-${isList(documents) ? documentTable(page, documents) : documents}${pageLinks(words, links)}</section>
+${isList(documents) ? documentTable(page, documents, mayWrite) : documents}${pageLinks(words, links)}</section>
 ${mayWrite ? writing : ''}`,
   };
 }
@@ -81,9 +81,16 @@ function isList(documents: Parameters<typeof collectionPage>[1]['documents']): d
 function documentTable(
   { words, language }: PageContext,
   documents: readonly StoredDocument[],
+  mayWrite: boolean,
 ): Markup | Promise<Markup> {
   const { know } = words;
-  if (documents.length === 0) return html`<p class="quiet">${know.documentsNone}</p>`;
+  if (documents.length === 0) {
+    return notice({
+      kind: 'empty',
+      title: know.documentsNone,
+      text: mayWrite ? know.documentsNext : know.documentsAsk,
+    });
+  }
   const row = (one: StoredDocument) =>
     html`<tr><th scope="row">${one.title ?? one.doc_id}<span class="sub">${one.doc_id}</span></th><td class="number">${one.chunk_count}</td><td>${timeOf(language, one.available_at)}</td></tr>`;
   return html`<table><thead><tr><th scope="col">${know.source}</th><th scope="col" class="number">${know.chunks}</th><th scope="col">${words.remember.since}</th></tr></thead><tbody>${documents.map(row)}</tbody></table>`;
@@ -108,7 +115,7 @@ function indexState(know: Words['know'], reindex: NonNullable<Collection['reinde
 /** Citations as text: no part of a document becomes markup. */
 export function citationList(words: Words, citations: readonly Citation[]): Markup | Promise<Markup> {
   const { know } = words;
-  if (citations.length === 0) return html`<p class="quiet">${know.foundNone}</p>`;
+  if (citations.length === 0) return notice({ kind: 'empty', title: know.foundNone, text: know.foundNoneText });
   const card = ({ title, doc_id: document, heading, content, score }: Citation) =>
     html`<li class="card"><div class="head"><strong>${title ?? document}</strong><span class="sub">${heading ?? ''}</span></div><pre class="text">${content}</pre><p class="sub">${know.source}: <code>${document}</code> · ${know.score} ${score.toFixed(3)}</p></li>`;
   return html`<h2>${know.found}</h2><ol class="cards">${citations.map(card)}</ol>`;
@@ -131,5 +138,5 @@ export function jobState(
   const { id, document, status, error } = job;
   const isRunning = status === 'PENDING' || status === 'RUNNING';
   const again = isRunning ? html`hx-get="/knowledge/jobs/${id}" hx-trigger="load delay:700ms" hx-swap="outerHTML"` : '';
-  return html`<p ${again}><code>${document}</code> ${badge(jobTones[status], words.know.jobs[status])} ${error ?? ''}</p>`;
+  return html`<p ${again}><code>${document}</code> ${badge(jobTones[status], words.know.jobs[status])} ${isRunning ? html`<progress aria-label="${document}"></progress>` : ''}${error ?? ''}</p>`;
 }

@@ -3,6 +3,7 @@ import type { PolicySummary } from '#contracts/management';
 import { type PolicyCheckResult, policyCheckLimits } from '#contracts/policy-check';
 import type { Words } from '../words/en.ts';
 import { badge, type Tone } from './badge.ts';
+import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 
 type CheckedResult = PolicyCheckResult['results'][number];
@@ -29,7 +30,14 @@ export function playgroundPage(
     readonly hasMore: boolean;
   },
 ): ConsolePage {
-  const { play } = words;
+  const { play, policyPages } = words;
+  if (choice.policies.length === 0) {
+    const link = { href: '/policies/new', label: policyPages.create };
+    return {
+      title: words.playground,
+      main: notice({ kind: 'empty', title: policyPages.none, text: policyPages.noneText, link }),
+    };
+  }
   return {
     title: words.playground,
     main: html`<p class="hint">${play.intro}</p>
