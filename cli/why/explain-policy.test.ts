@@ -76,3 +76,9 @@ test('a policy that is served without being listed is recorded, and the cause na
   expect(unlisted.whatToDo).toContain('served-policies.yaml');
   expect(explain(policy([['Served', 'True', 'Listed']])).cause).toBeUndefined();
 });
+
+test('a served policy that failed is the cause', () => {
+  const failed = explain(policy([['Served', 'False', 'ServedPolicyFailed']]));
+  expect(failed).toMatchObject({ state: 'recorded', cause: { part: 'Served', reason: 'ServedPolicyFailed' } });
+  expect(failed.whatToDo).toContain('its tests, or the revision');
+});

@@ -164,9 +164,11 @@ export const advice: Readonly<Record<string, Advice>> = {
   AgentsNotConfigured: () => 'Set agents.enabled of the chart, or PORTCULLIS_AGENTS_URL of a standalone operator.',
   ServedPolicyUnlisted: () =>
     'List the policy again in served-policies.yaml, or servedPolicies of the chart; or delete the versions of agents that name it.',
-  PolicyNotServed: () =>
+  ServedPolicyFailed: () =>
+    'Correct what the message names: the policy, its tests, or the revision in served-policies.yaml or servedPolicies of the chart.',
+  PolicyNotServed: ({ program }) =>
     'List the policy in served-policies.yaml, or servedPolicies of the chart, with the revision that the version names. ' +
-    'If it is listed, the log of the operator says why it is not served: served_policy_failed.',
+    `If it is listed, its condition Served says why it is not served: ${program} why policy/NAME`,
   CapabilityUnavailable: () =>
     'Leave the capability out of the manifest, and apply the version under another name: it is never advertised unproved.',
   CardDiffers: ({ program }) => `See the log of the process: ${program} logs`,

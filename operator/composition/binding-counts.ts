@@ -18,8 +18,9 @@ type Watched = {
   readonly policies: Pick<StoreView<CachedPolicy>, 'list'>;
 };
 
-function isUnlisted({ status }: Pick<CachedPolicy, 'status'>): boolean {
-  return status?.conditions?.some((one) => one.type === 'Served' && one.status === 'False') ?? false;
+/** The reason for which the condition Served of a policy is False. */
+function servedProblem({ status }: Pick<CachedPolicy, 'status'>): string | undefined {
+  return status?.conditions?.find((one) => one.type === 'Served' && one.status === 'False')?.reason;
 }
 
 const unreachableReasons = Object.values(providerProblems).map(({ reason }) => reason);
@@ -45,6 +46,11 @@ export function createBindingCounts(metrics: Metrics): BindingCounts {
     help: 'Policies that remain served for versions of agents, although the list of served policies no longer has them. Only the leader reports them.',
     labels: {},
   });
+  const notServed = metrics.gauge({
+    name: 'portcullis_operator_policies_not_served',
+    help: 'Policies with a served name whose requested revision failed and is not served. Only the leader reports them.',
+    labels: {},
+  });
   let watched: Watched | undefined;
   return {
     watch(next) {
@@ -65,7 +71,9 @@ export function createBindingCounts(metrics: Metrics): BindingCounts {
       }
       for (const [state, count] of counts) gauge.set({ state }, count);
       unguarded.set({}, open);
-      unlisted.set({}, watched.policies.list().filter(isUnlisted).length);
+      const problems = watched.policies.list().map(servedProblem);
+      unlisted.set({}, problems.filter((reason) => reason === 'ServedPolicyUnlisted').length);
+      notServed.set({}, problems.filter((reason) => reason === 'ServedPolicyFailed').length);
       for (const reason of unreachableReasons) unreachable.set({ reason }, failing.get(reason) ?? 0);
     },
   };

@@ -21,6 +21,7 @@ import type { PassOutcome } from '../reconcile/outcome.ts';
 import type { ControllerName, ReconcileMeter } from '../reconcile/reconcile-metrics.ts';
 import { createRecentRevisions } from '../revisions/recent-revisions.ts';
 import { makeServedTarget } from '../served/make-served-target.ts';
+import { createServedFailures } from '../served/served-failures.ts';
 import { createTriggers } from '../triggers/triggers.ts';
 import { createWorkloadClaims } from '../workloads/workload-claims.ts';
 import type { Backend } from './backend.ts';
@@ -140,7 +141,7 @@ export function startResync(everything: () => Promise<void>): Disposable {
 type ControllerHooks = {
   /** Workloads that are no longer waited for. */
   readonly onReleased: (workloads: readonly string[]) => void;
-  /** Policies whose judgement is complete or must be requested again. */
+  /** Policies whose judgement is complete or must be requested again, or that a name begins or ceases to serve. */
   readonly onPolicyDue: (policy: string) => void;
   /** Policies whose deletion was taken back. */
   readonly onRestore: (policy: string) => void;
@@ -160,10 +161,12 @@ function createControllers(
   const claims = createWorkloadClaims();
   const revisions = createRecentRevisions(client, clock);
   const ports = { client, bundles, judge, workloads, checks, revisions, logger, events };
+  const notServed = createServedFailures(onPolicyDue);
   const addresses = createServedController({
     ports,
     world,
     served,
+    notServed,
     claims,
     clock,
     maxStreamMs,
@@ -197,6 +200,7 @@ function createControllers(
       logger,
       events,
       served,
+      notServed,
       judgements,
       queue: onRestore,
     }),

@@ -70,6 +70,38 @@ test.concurrent('a served policy whose new revision fails its tests keeps its pr
   await until('and go', async () => (await workloads(platform)).length === 1);
   expect(await workloads(platform)).toEqual([first.workload]);
   expect(pins.get('text')).toEqual(first);
+  const servedNow = async () => {
+    const policy = await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+    return policy?.status?.conditions?.find(({ type }) => type === 'Served');
+  };
+  const failed = await until('the policy names the failure', async () => {
+    const condition = await servedNow();
+    return condition?.reason === 'ServedPolicyFailed' && condition;
+  });
+  expect(failed.status).toBe('False');
+  expect(failed.message).toMatch(
+    /^The served policy text does not serve revision 2: .*greets.* The address keeps revision 1\.$/,
+  );
+  const scraped = async (): Promise<string> => (await fetch(`${platform.operator.url}/metrics`)).text();
+  expect(await scraped()).toMatch(/^portcullis_operator_policies_not_served\{.*\} 1$/m);
+  expect(await scraped()).toMatch(/^portcullis_operator_policies_unlisted\{.*\} 0$/m);
+  await platform.restart({}, { served: serveInMemory([entryOf(1)], pins) });
+  await until('the failure ends with the entry', async () => (await servedNow())?.reason === 'Listed');
+});
+
+test.concurrent('a policy with a served name that was never served names its failure', async () => {
+  await using platform = await startTestOperator({ overrides: { served: serveInMemory([entryOf(1)]) } });
+  const denied: PolicyTest = { ...passes, expect: 'Reject' };
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { tests: [denied] }));
+  const failed = await until('the policy names the failure', async () => {
+    const policy = await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+    const condition = policy?.status?.conditions?.find(({ type }) => type === 'Served');
+    return condition?.status === 'False' && condition;
+  });
+  expect(failed).toMatchObject({
+    reason: 'ServedPolicyFailed',
+    message: expect.stringMatching(/does not serve revision 1: .*Nothing is served under this name\.$/),
+  });
 });
 
 test.concurrent('a served policy that was removed from the list remains served while a version of an agent names it, and a condition of the policy reports it', async () => {

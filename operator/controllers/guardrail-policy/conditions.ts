@@ -1,11 +1,17 @@
 import type { ConditionChange } from '#kube/apply/conditions';
 import { keepAnnotation } from '#resources/kinds';
+import type { ServedFailure } from '../../served/served-failures.ts';
 import type { UnlistedPolicy } from '../../served/unlisted-policies.ts';
 import type { PolicyResult } from './decide.ts';
 import type { PolicyJudgement } from './judgements.ts';
 
 /** The names under which services call a policy, and those that the list of served policies no longer has. */
-export type ServedNames = { readonly names: readonly string[]; readonly unlisted: readonly UnlistedPolicy[] };
+export type ServedNames = {
+  readonly names: readonly string[];
+  readonly unlisted: readonly UnlistedPolicy[];
+  /** Names whose requested revision is not served. */
+  readonly failed: readonly ServedFailure[];
+};
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 
@@ -35,9 +41,14 @@ export function policyConditions(
   );
 }
 
-/** Whether the names under which services call the policy are listed. Absent without such a name. */
-function servedAspects({ names, unlisted }: ServedNames): readonly Aspect[] {
+/** Whether the names under which services call the policy are listed and serve what is requested. Absent without such a name. */
+function servedAspects({ names, unlisted, failed }: ServedNames): readonly Aspect[] {
   const type = 'Served';
+  if (failed.length > 0) {
+    const more = failed.length > maxNames ? [`and ${failed.length - maxNames} more`] : [];
+    const message = [...failed.slice(0, maxNames).map((one) => one.message), ...more].join(' ');
+    return [{ type, status: 'False', reason: 'ServedPolicyFailed', message }];
+  }
   const [first] = unlisted;
   if (first !== undefined) {
     const versions = first.versions.slice(0, maxNames).join(', ');

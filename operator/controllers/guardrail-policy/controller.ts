@@ -24,6 +24,7 @@ import type { RevisionHead } from '../../revisions/decide-recording.ts';
 import { createRevisionRecorder } from '../../revisions/record-revision.ts';
 import { listRevisionHeads, newestIdOfName } from '../../revisions/revision-heads.ts';
 import type { ServedPolicies } from '../../served/ports.ts';
+import type { ServedFailures } from '../../served/served-failures.ts';
 import { unlistedPolicies } from '../../served/unlisted-policies.ts';
 import { policyConditions, type ServedNames } from './conditions.ts';
 import { decidePolicy, type PolicyResult } from './decide.ts';
@@ -49,6 +50,7 @@ type PolicyControllerOptions = {
   readonly events: Pick<EventRecorder, 'record'>;
   /** Policies that are served directly: each entry refers to its policy. */
   readonly served: Pick<ServedPolicies, 'entries' | 'pins' | 'readPins'>;
+  readonly notServed: ServedFailures;
   readonly judgements: Pick<PolicyJudgements, 'of' | 'request' | 'forget' | 'settingsDigest'>;
   /** Queues a pass over a policy. */
   readonly queue: (name: string) => void;
@@ -225,7 +227,8 @@ export function createPolicyController(options: PolicyControllerOptions) {
   function servedNames({ metadata }: Stored<CachedPolicy>): ServedNames {
     const id = metadata.labels?.[idLabel];
     const unlisted = unlistedPolicies(options.served, stores.agentVersions).filter(({ pin }) => pin.policyId === id);
-    return { names: [...entriesOf(metadata.name), ...unlisted.map(({ name }) => name)].toSorted(), unlisted };
+    const names = [...entriesOf(metadata.name), ...unlisted.map(({ name }) => name)].toSorted();
+    return { names, unlisted, failed: options.notServed.ofPolicy(metadata.name) };
   }
 
   async function release(policy: Stored<CachedPolicy>): Promise<void> {

@@ -4,7 +4,7 @@ import { decidePolicy } from './decide.ts';
 import type { PolicySnapshot } from './snapshot.ts';
 
 const id = '01990000-0000-7000-8000-000000000001';
-const served = { names: [], unlisted: [] };
+const served = { names: [], unlisted: [], failed: [] };
 const recorded = { number: 1, name: `${id}-1`, definitionDigest: 'd' };
 
 function snapshot(change: Partial<PolicySnapshot> = {}): PolicySnapshot {
@@ -162,7 +162,7 @@ test('the conditions of a policy name the versions of agents for which it is ser
   const say = (names: readonly string[], unlisted: readonly object[]) =>
     policyConditions(
       { kind: 'recorded', revision: recorded },
-      { judgement: undefined, served: { names, unlisted } as never },
+      { judgement: undefined, served: { names, unlisted, failed: [] } as never },
       7,
     ).slice(3);
   expect(say([], [])).toEqual([]);

@@ -18,6 +18,7 @@ import type { ServedPolicy } from '../../environment/served-policies.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 import type { ServedPin, ServedPolicies } from '../../served/ports.ts';
+import type { createServedFailures } from '../../served/served-failures.ts';
 import { versionsNaming } from '../../served/unlisted-policies.ts';
 import { keepWorkload } from '../../workloads/prepare-workload.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
@@ -29,6 +30,8 @@ type ServedControllerOptions = {
   readonly ports: Omit<AcceptancePorts, 'awaited' | 'answers'> & { readonly events: Pick<EventRecorder, 'record'> };
   readonly world: LiveWorld;
   readonly served: ServedPolicies;
+  /** Told of each entry that failed and of its end, for the status of the policy. */
+  readonly notServed: Pick<ReturnType<typeof createServedFailures>, 'set' | 'clear'>;
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
   readonly maxStreamMs: number;
@@ -131,6 +134,7 @@ export function createServedController(options: ServedControllerOptions) {
     awaited.forget(name);
     answers.forget(name);
     failures.delete(name);
+    options.notServed.clear(name);
     unlisted.delete(name);
     await served.withdraw(name);
   }
@@ -149,6 +153,13 @@ export function createServedController(options: ServedControllerOptions) {
       logger.warn('served_policy_failed', { served: name, reason: result.message });
       tell(name, 'Warning', 'ServedPolicyFailed', `The served policy ${name}: ${result.message}`);
     }
+    if (result.kind === 'failed' && entry !== undefined) {
+      options.notServed.set({
+        name,
+        policy: entry.policyRef.name,
+        message: notServedMessage(entry, pin, result.message),
+      });
+    } else options.notServed.clear(name);
     if (result.kind === 'unlisted') noteUnlisted(name, s.pin, result.versions);
     else unlisted.delete(name);
     for (const one of s.pin?.previous ?? []) if (pin?.previous.includes(one) !== true) watches.forget(`${name} ${one}`);
@@ -185,4 +196,10 @@ export function createServedController(options: ServedControllerOptions) {
 function applicationKey(entry: ServedPolicy, s: Pick<ServedSnapshot, 'policy'>): string {
   const { token, content } = servedApplication(entry, s);
   return `${token} ${contentDigest(content)}`;
+}
+
+function notServedMessage({ name, policyRef }: ServedPolicy, pin: ServedPin | undefined, reason: string): string {
+  const now =
+    pin === undefined ? 'Nothing is served under this name' : `The address keeps revision ${pin.policyRevision}`;
+  return `The served policy ${name} does not serve revision ${policyRef.revision}: ${reason.replace(/\.$/, '')}. ${now}.`;
 }
