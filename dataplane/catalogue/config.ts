@@ -1,6 +1,6 @@
 import { type IdentityMode, identityOf, identitySettings, listenOf } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
-import { addressSettings, logSettings } from '#kit/env/service-settings';
+import { addressSettings, type ListenAddress, listenAddressOf, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
 import { modelSettings } from '#models/model-settings';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
@@ -85,7 +85,7 @@ export type ResourceAccess = {
 };
 
 export type CatalogueConfig = {
-  readonly listen: Address;
+  readonly listen: ListenAddress;
   readonly adminListen: Address;
   readonly role: 'api' | 'worker' | 'both';
   readonly identity: IdentityMode;
@@ -122,7 +122,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   const read = readEnvironment(settings, env);
   const identity = identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE);
   const config: CatalogueConfig = {
-    listen: listenOf(identity, read.PORTCULLIS_LISTEN),
+    listen: listenOf(identity, listenAddressOf(read)),
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
     role: read.PORTCULLIS_ROLE,
     identity,

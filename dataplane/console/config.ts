@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
-import { addressSettings, logSettings } from '#kit/env/service-settings';
+import { addressSettings, listenAddressOf, logSettings } from '#kit/env/service-settings';
 import type { ConsoleConfig } from './setup/console-config.ts';
 
 export const settings = {
@@ -69,7 +69,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     problems.push('PORTCULLIS_PERSONS is set: only development mode shows what another person sees, so remove it');
   if (problems.length > 0) throw new ConfigError(problems);
   const config: ConsoleConfig = {
-    listen: read.PORTCULLIS_LISTEN,
+    listen: listenAddressOf(read),
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
     origin: read.PORTCULLIS_CONSOLE_URL?.origin,
     oidc: {

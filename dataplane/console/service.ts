@@ -1,4 +1,5 @@
 import { listen } from '#kit/http/listen';
+import { observeTls } from '#kit/http/observe-tls';
 import { serveProbes } from '#kit/http/serve-probes';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { consoleApp } from './http/app.ts';
@@ -21,7 +22,7 @@ const drainMs = 3_000;
 /**
  * Composes one replica, which holds no data: sessions are in the cookies of browsers. It is ready as soon as it listens: each
  * page says itself which service does not answer.
- * @throws ListenError
+ * @throws ListenError, TlsPairError
  */
 export async function createConsoleService(
   config: ConsoleConfig,
@@ -35,6 +36,7 @@ export async function createConsoleService(
   const server = parts.use(
     await listen({
       ...config.listen,
+      tls: observeTls(config.listen.tls, { logger, metrics: metrics.tls }),
       fetch: (request, env) => app?.fetch(request, env) ?? new Response('starting\n', { status: 503 }),
       onContinue: 'at_once',
       headersTimeoutMs: 10_000,

@@ -1,5 +1,6 @@
 import { limits } from '#contracts/limits';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
+import { type ListenAddress, listenAddressOf, tlsSettings } from '#kit/env/service-settings';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
 import type { TraceExport } from '#kit/trace/export-spans';
 import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
@@ -26,6 +27,7 @@ export const settings = {
     help: 'address of /livez, /readyz and /metrics',
     default: '127.0.0.1:0',
   }),
+  ...tlsSettings,
   PORTCULLIS_CLIENT_AUTH: setting.choice({
     help: 'keys: clients need a client key; open: clients need no key',
     choices: ['keys', 'open'],
@@ -101,7 +103,7 @@ export type GatewayConfig = {
   readonly gateway: string;
   readonly replica: string;
   readonly podUid: string | undefined;
-  readonly listen: Address;
+  readonly listen: ListenAddress;
   readonly adminListen: Address;
   readonly clients:
     | { readonly auth: 'open' }
@@ -144,7 +146,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     gateway: read.PORTCULLIS_GATEWAY,
     replica: read.PORTCULLIS_REPLICA,
     podUid: read.PORTCULLIS_POD_UID,
-    listen: read.PORTCULLIS_LISTEN,
+    listen: listenAddressOf(read),
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
     clients: clientsOf(read.PORTCULLIS_CLIENT_AUTH, read.PORTCULLIS_CLIENT_KEYS_FILE, {
       issuer: read.PORTCULLIS_AGENT_ISSUER,

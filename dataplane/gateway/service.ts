@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type CheckClient, createCheckClient } from '#checks/client';
 import type { ProviderTest } from '#contracts/provider-test';
 import { type Listening, listen } from '#kit/http/listen';
+import { observeTls } from '#kit/http/observe-tls';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { openSpans } from '#kit/trace/export-spans';
@@ -169,6 +170,7 @@ export async function createGatewayService(
   const clients = await listen({
     ...server,
     ...config.listen,
+    tls: observeTls(config.listen.tls, { logger, metrics: metrics.tls }),
     fetch: createGatewayApp(gateway, agents?.handler).fetch,
     direct: createDirectModels(gateway, agents?.handler),
     clientError: clientFault,

@@ -2,7 +2,7 @@ import { type AuditExport, auditExportOf, auditSettings } from '#audit/audit-set
 import { memoryLimits } from '#contracts/memory';
 import { type IdentityMode, identityOf, identitySettings, listenOf } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
-import { addressSettings, logSettings } from '#kit/env/service-settings';
+import { addressSettings, type ListenAddress, listenAddressOf, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
 import type { TraceExport } from '#kit/trace/export-spans';
 import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
@@ -74,7 +74,7 @@ export const settings = {
 type Address = { readonly host: string; readonly port: number };
 
 export type MemoryConfig = {
-  readonly listen: Address;
+  readonly listen: ListenAddress;
   readonly adminListen: Address;
   readonly role: 'api' | 'worker' | 'both';
   readonly identity: IdentityMode;
@@ -108,7 +108,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   const read = readEnvironment(settings, env);
   const identity = identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE);
   const config: MemoryConfig = {
-    listen: listenOf(identity, read.PORTCULLIS_LISTEN),
+    listen: listenOf(identity, listenAddressOf(read)),
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
     role: read.PORTCULLIS_ROLE,
     identity,

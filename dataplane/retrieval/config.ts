@@ -1,7 +1,7 @@
 import { type AuditExport, auditExportOf, auditSettings } from '#audit/audit-settings';
 import { type IdentityMode, identityOf, identitySettings, listenOf } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
-import { addressSettings, logSettings } from '#kit/env/service-settings';
+import { addressSettings, type ListenAddress, listenAddressOf, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
 import type { TraceExport } from '#kit/trace/export-spans';
 import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
@@ -85,7 +85,7 @@ export const settings = {
 type Address = { readonly host: string; readonly port: number };
 
 export type RetrievalConfig = {
-  readonly listen: Address;
+  readonly listen: ListenAddress;
   readonly adminListen: Address;
   /**
    * Address at which managers of collections authenticate with a service token; undefined for a process with the worker
@@ -126,7 +126,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   const read = readEnvironment(settings, env);
   const identity = identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE);
   const config: RetrievalConfig = {
-    listen: listenOf(identity, read.PORTCULLIS_LISTEN),
+    listen: listenOf(identity, listenAddressOf(read)),
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
     internal: internalOf(read.PORTCULLIS_INTERNAL_LISTEN, read.PORTCULLIS_INTERNAL_TOKEN_FILE),
     role: read.PORTCULLIS_ROLE,

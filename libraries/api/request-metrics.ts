@@ -1,3 +1,4 @@
+import { createTlsMetrics, type TlsMetrics } from '#kit/http/observe-tls';
 import type { Metrics } from '#kit/metrics/metrics';
 
 export type RequestMetrics<Operation extends string, Code extends string> = {
@@ -5,6 +6,7 @@ export type RequestMetrics<Operation extends string, Code extends string> = {
   ended(operation: Operation, code: Code | 'none', seconds: number): void;
   /** The keys of an issuer could not be fetched, so that its token was not verified. */
   keysUnavailable(issuer: string): void;
+  readonly tls: TlsMetrics;
 };
 
 type RequestMetricsOptions<Operation extends string, Code extends string> = {
@@ -45,5 +47,6 @@ export function createRequestMetrics<Operation extends string, Code extends stri
       duration.observe({ operation }, seconds);
     },
     keysUnavailable: (issuer) => keys.add({ issuer }),
+    tls: createTlsMetrics(registry),
   };
 }

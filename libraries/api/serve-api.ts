@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ListenAddress } from '#kit/env/service-settings';
 import { listen } from '#kit/http/listen';
+import { observeTls } from '#kit/http/observe-tls';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import type { Spans } from '#kit/trace/span';
@@ -9,7 +11,7 @@ import { createRequestLines } from './request-lines.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 type ServedApi<Service, Caller, Code extends string, Name extends string> = {
-  readonly listen: { readonly host: string; readonly port: number };
+  readonly listen: ListenAddress;
   readonly table: ApiTable<Service, Caller, Code, Name>;
   readonly service: Service;
   readonly authorizer: Authorizer<Caller, Code>;
@@ -25,7 +27,7 @@ type ServedApi<Service, Caller, Code extends string, Name extends string> = {
    */
   readonly slowRefusalMs?: number;
   readonly logger: Logger;
-  readonly metrics?: Pick<RequestMetrics<Name, Code>, 'ended'>;
+  readonly metrics?: Pick<RequestMetrics<Name, Code>, 'ended' | 'tls'>;
   /** Takes a span of each operation; absent for a service that records none. */
   readonly spans?: Spans;
   /** JSON documents by path, served without authentication. */
@@ -43,7 +45,7 @@ const sampledStatuses: readonly number[] = [401, 429];
 /**
  * Serves a table over HTTP and writes the log events and metrics that every service has. Disposing finishes the requests in
  * flight; the caller withdraws readiness before.
- * @throws ListenError when the address is not available
+ * @throws ListenError when the address is not available, TlsPairError when its certificate cannot be served
  */
 export async function serveApi<Service, Caller, Code extends string, Name extends string>(
   options: ServedApi<Service, Caller, Code, Name>,
@@ -83,6 +85,7 @@ export async function serveApi<Service, Caller, Code extends string, Name extend
   });
   const server = await listen({
     ...options.listen,
+    tls: observeTls(options.listen.tls, { logger, metrics: metrics?.tls }),
     ...api,
     headersTimeoutMs: 10_000,
     keepAliveTimeoutMs: 65_000,

@@ -37,7 +37,7 @@ export function identityOf(mode: 'production' | 'development', issuersFile: stri
  * for this machine only.
  * @throws ConfigError for another address in development mode
  */
-export function listenOf({ mode }: IdentityMode, listen: HostPort): HostPort {
+export function listenOf<Address extends HostPort>({ mode }: IdentityMode, listen: Address): Address {
   if (mode === 'production' || isLoopback(listen)) return listen;
   throw new ConfigError([
     'PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1] with a port if PORTCULLIS_IDENTITY is development, ' +

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type AuditExport, auditExportOf, auditSettings } from '#audit/audit-settings';
 import { readEnvironment, setting } from '#kit/env/read-environment';
-import { addressSettings, logSettings } from '#kit/env/service-settings';
+import { addressSettings, type ListenAddress, listenAddressOf, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
@@ -78,7 +78,7 @@ export const settings = {
 type Address = { readonly host: string; readonly port: number };
 
 export type ManagementConfig = {
-  readonly listen: Address;
+  readonly listen: ListenAddress;
   readonly adminListen: Address;
   readonly api: {
     readonly url: URL;
@@ -118,7 +118,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   const read = readEnvironment(settings, env);
   const folder = read.PORTCULLIS_ENVIRONMENT_DIR;
   const config: ManagementConfig = {
-    listen: read.PORTCULLIS_LISTEN,
+    listen: listenAddressOf(read),
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
     api: {
       url: read.PORTCULLIS_API_URL,

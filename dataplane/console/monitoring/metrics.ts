@@ -1,8 +1,10 @@
 import type { MiddlewareHandler } from 'hono';
+import { createTlsMetrics, type TlsMetrics } from '#kit/http/observe-tls';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 
 export type ConsoleMetrics = {
   readonly registry: Metrics;
+  readonly tls: TlsMetrics;
   /** Counts each request and its duration until the answer begins. */
   readonly measure: MiddlewareHandler;
 };
@@ -25,6 +27,7 @@ export function createConsoleMetrics(): ConsoleMetrics {
   });
   return {
     registry,
+    tls: createTlsMetrics(registry),
     async measure(context, next) {
       const begun = performance.now();
       await next();

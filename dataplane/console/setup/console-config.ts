@@ -1,9 +1,10 @@
+import type { ListenAddress } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
 
 type Address = { readonly host: string; readonly port: number };
 
 export type ConsoleConfig = {
-  readonly listen: Address;
+  readonly listen: ListenAddress;
   readonly adminListen: Address;
   /** The origin in browsers; undefined for the listening address. */
   readonly origin: string | undefined;

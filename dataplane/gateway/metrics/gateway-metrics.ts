@@ -1,4 +1,5 @@
 import { type ProviderCause, providerCauses } from '#contracts/provider-causes';
+import { createTlsMetrics, type TlsMetrics } from '#kit/http/observe-tls';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { type ClientUsage, createClientUsage } from './client-usage.ts';
@@ -12,6 +13,7 @@ const maxAliases = 200;
 
 export type GatewayMetrics = {
   readonly registry: Metrics;
+  readonly tls: TlsMetrics;
   readonly clients: ClientUsage;
   begun(operation: GatewayOperationName): void;
   /**
@@ -74,6 +76,7 @@ export function createGatewayMetrics(clock: Pick<Clock, 'date'> = systemClock): 
   const lasting = seriesOf((operation) => seconds.series({ operation }));
   return {
     registry,
+    tls: createTlsMetrics(registry),
     clients: createClientUsage(registry, () => clock.date().getTime()),
     begun: (operation) => flying[operation].add(1),
     ended(operation, { alias, outcome, stage, streamed, seconds: duration }) {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause, setImmediate } from 'node:timers/promises';
+import { Server as TlsServer } from 'node:tls';
 
 /** State of a connection; `exchanges` are its requests in order and may include answered ones. */
 type Connection = { isOld: boolean; last: IncomingMessage | undefined; readonly exchanges: Exchange[] };
@@ -23,12 +24,13 @@ export type Connections = {
  */
 export function watchConnections(server: Server, oldMs?: number): Connections {
   const sockets = new Map<Socket, Connection>();
+  const handshakes = server instanceof TlsServer ? watchHandshakes(server) : undefined;
   let draining: Promise<void> | undefined;
   /** Whether idle connections are closed. */
   let isClosing = false;
   let allGone: () => void = () => undefined;
 
-  server.on('connection', (socket: Socket) => {
+  server.on(connectionEvent(server), (socket: Socket) => {
     const connection: Connection = { isOld: false, last: undefined, exchanges: [] };
     sockets.set(socket, connection);
     const aging = startAging(connection);
@@ -87,6 +89,7 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
     const grace = setTimeout(() => server.closeAllConnections(), graceMs);
     // One iteration reads the bytes that the kernel has received; connections that have sent nothing are closed.
     await setImmediate();
+    handshakes?.end();
     for (const [socket] of sockets) {
       if (socket.bytesRead === 0) socket.destroy();
     }
@@ -103,6 +106,33 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
       return draining;
     },
   };
+}
+
+/** The event of a connection that carries requests: with TLS, the one after the handshake. */
+export function connectionEvent(server: Server): 'connection' | 'secureConnection' {
+  return server instanceof TlsServer ? 'secureConnection' : 'connection';
+}
+
+/** `server.close` waits for the connections whose handshake is open, which no method of the server closes. */
+function watchHandshakes(server: TlsServer): { end(): void } {
+  const open = new Map<string, Socket>();
+  server.on('connection', (socket: Socket) => {
+    const peer = peerOf(socket);
+    open.set(peer, socket);
+    socket.once('close', () => {
+      if (open.get(peer) === socket) open.delete(peer);
+    });
+  });
+  server.on('secureConnection', (socket: Socket) => open.delete(peerOf(socket)));
+  return {
+    end() {
+      for (const socket of open.values()) socket.destroy();
+    },
+  };
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 /** Node emits `close` for a response when its bytes were handed to the kernel or the connection broke. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 
 type ListenFault = 'port_in_use' | 'not_permitted' | 'bad_address' | 'other';
 
@@ -49,7 +50,8 @@ export async function bindServer(server: Server, host: string, port: number): Pr
   server.on('error', () => undefined);
   const bound = server.address() as AddressInfo;
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : bound.address;
-  return { port: bound.port, url: `http://${hostInUrl(reachable)}:${bound.port}` };
+  const scheme = server instanceof TlsServer ? 'https' : 'http';
+  return { port: bound.port, url: `${scheme}://${hostInUrl(reachable)}:${bound.port}` };
 }
 
 function hostInUrl(host: string): string {

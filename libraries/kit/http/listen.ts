@@ -10,11 +10,12 @@ import {
   refuseConnection,
   refuseRequest,
 } from './client-fault.ts';
-import { type Connections, lingerOnClose, watchConnections } from './connections.ts';
+import { type Connections, connectionEvent, lingerOnClose, watchConnections } from './connections.ts';
 import { holdContinue } from './expect-continue.ts';
 import { bindServer } from './listen-error.ts';
 import { headerValues } from './raw-headers.ts';
 import { drainRefused } from './read-body.ts';
+import { createTlsServer, type ServedTls } from './tls-server.ts';
 
 export type { ClientFault, FaultAnswer } from './client-fault.ts';
 
@@ -61,10 +62,12 @@ export type ListenOptions = (
   readonly connectionAgeMs?: number;
   /** Request line and headers together. */
   readonly maxHeaderBytes: number;
+  /** Serves TLS only; plain HTTP when absent. */
+  readonly tls?: ServedTls | undefined;
 };
 
 export type Listening = AsyncDisposable & {
-  /** `http://127.0.0.1:port`, or with the requested address. */
+  /** `http://127.0.0.1:port`, or with the requested address; `https` with TLS. */
   readonly url: string;
   readonly port: number;
   /**
@@ -78,10 +81,10 @@ export type Listening = AsyncDisposable & {
 
 /**
  * Serves HTTP/1.1.
- * @throws ListenError when the address is not available
+ * @throws ListenError when the address is not available, TlsPairError when the certificate and its key cannot be served
  */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const server = createServer({
+  const serverOptions = {
     maxHeaderSize: options.maxHeaderBytes,
     headersTimeout: options.headersTimeoutMs,
     requestTimeout: options.requestTimeoutMs ?? 300_000,
@@ -89,10 +92,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     connectionsCheckingInterval: Math.max(50, Math.min(1000, options.headersTimeoutMs / 2)),
     requireHostHeader: false,
     insecureHTTPParser: false,
-  });
+  };
+  const { tls } = options;
+  const server = tls === undefined ? createServer(serverOptions) : createTlsServer(serverOptions, tls);
   // Node silently drops headers above this count; `maxHeaderSize` bounds them already.
   server.maxHeadersCount = 0;
-  server.on('connection', lingerOnClose);
+  server.on(connectionEvent(server), lingerOnClose);
   const connections = watchConnections(server, options.connectionAgeMs);
   const answerOf = options.clientError ?? plainFaultAnswer;
   serveRequests(server, options, connections, answerOf);
