@@ -10,10 +10,11 @@ import { followProfiles } from '#models/approved-profiles';
 import { openGatewayModels } from '#models/gateway-models';
 import type { Models } from '#models/ports';
 import { createNatsLog } from '#queue/adapters/nats/nats-log';
-import { openRelations } from '#relations/adapters/open-relations';
+import { openRelations, relationTables } from '#relations/adapters/open-relations';
 import type { Relations } from '#relations/ports';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
-import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
+import { openServiceDatabase } from '#sql/open-service-database';
+import { openServiceReadiness } from '#sql/service-readiness';
 import { openCatalogueAuthorizer } from './access/authorize-caller.ts';
 import type { CatalogueConfig, CatalogueSecrets, ResourceAccess } from './config.ts';
 import { createLogReceiver } from './events/adapters/log/log-receiver.ts';
@@ -48,6 +49,8 @@ export type CatalogueOverrides = {
   readonly firstPauseSeconds?: number;
   /** Aborts the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
+  /** Time between two looks for lost tables, milliseconds. */
+  readonly tablesMs?: number;
 };
 
 type CatalogueService = AsyncDisposable & {
@@ -57,6 +60,7 @@ type CatalogueService = AsyncDisposable & {
   readonly adminUrl: string;
 };
 
+const service = 'catalogue';
 const migrations = new URL('./migrations/', import.meta.url);
 const pollMs = 1_000;
 /** How long a stream that the relay creates keeps events, hours: as long as the outbox. */
@@ -69,12 +73,12 @@ export async function createCatalogueService(
   overrides: CatalogueOverrides = {},
 ): Promise<CatalogueService> {
   await using parts = new AsyncDisposableStack();
-  const { clock = systemClock, logger = createLogger({ service: 'catalogue', level: config.logLevel }) } = overrides;
+  const { clock = systemClock, logger = createLogger({ service, level: config.logLevel }) } = overrides;
   const every = overrides.pollMs ?? pollMs;
   const metrics = createCatalogueMetrics();
   const database = parts.use(
     await openServiceDatabase({
-      service: 'catalogue',
+      service,
       url: config.databaseUrl,
       passwordFile: secrets.databasePasswordFile,
       migrations,
@@ -106,7 +110,17 @@ export async function createCatalogueService(
       config.events === undefined ? forgetEvents({ database, logger, pollMs: every }) : openRelay(config.events),
     );
   }
-  const readiness = createServiceReadiness(database);
+  const readiness = parts.use(
+    openServiceReadiness(database, {
+      service,
+      schemas: [
+        { schema: service, folder: migrations },
+        ...(overrides.relations === undefined ? [relationTables(config.relations)] : []),
+      ],
+      logger,
+      everyMs: overrides.tablesMs,
+    }),
+  );
   let isFilled = false;
   const problems = async (): Promise<readonly string[]> => {
     const found = await readiness.problems();
@@ -122,12 +136,7 @@ export async function createCatalogueService(
       async beforeScrape() {
         metrics.feed(feed);
         metrics.outbox(config.events === undefined ? undefined : await readOutbox(database.sql).catch(() => undefined));
-        metrics.databaseAnswers(
-          await database.sql`select 1`.then(
-            () => true,
-            () => false,
-          ),
-        );
+        metrics.databaseAnswers(await database.sql`select 1`.then(readiness.isComplete, () => false));
       },
     }),
   );

@@ -1,6 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
 import { openServiceAudit } from '#audit/adapters/open-service-audit';
+import { auditTables } from '#audit/adapters/postgres/postgres-audit';
 import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { startWorkLoop } from '#kit/concurrency/work-loop';
@@ -18,7 +19,8 @@ import { keepSubscribed } from '#queue/keep-subscribed';
 import type { HintQueue } from '#queue/ports';
 import { openPackedIndex } from '#search/adapters/packed/packed-index';
 import { analyse } from '#search/analysis/analyse';
-import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
+import { openServiceDatabase } from '#sql/open-service-database';
+import { openServiceReadiness } from '#sql/service-readiness';
 import { acceptTokenScheme } from './compatibility/accept-token-scheme.ts';
 import { compatibleTable } from './compatibility/compatible-table.ts';
 import type { MemoryConfig, MemorySecrets } from './config.ts';
@@ -33,7 +35,7 @@ import type { Memory } from './http/memory.ts';
 import { memoryDocument, memoryOpenApiPath } from './http/openapi-document.ts';
 import { readMemoryHealth } from './monitoring/health.ts';
 import { createMemoryMetrics, type MemoryMetrics } from './monitoring/metrics.ts';
-import { readEventBacklog } from './monitoring/read-backlog.ts';
+import { type EventBacklog, readEventBacklog } from './monitoring/read-backlog.ts';
 import { forgetErased } from './people/forget-erased.ts';
 import { indexRoomOf } from './people/index-room.ts';
 import { memorySource } from './search/memory-source.ts';
@@ -59,6 +61,8 @@ export type MemoryOverrides = {
   /** Aborts the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
   readonly times?: Partial<MemoryTimes>;
+  /** Time between two looks for lost tables, milliseconds. */
+  readonly tablesMs?: number;
   /** Called by a worker after each step; tests stop the process there. */
   readonly onStep?: (step: EventStep) => void;
 };
@@ -70,6 +74,7 @@ type MemoryService = AsyncDisposable & {
   readonly adminUrl: string;
 };
 
+const service = 'memory';
 const migrations = new URL('./migrations/', import.meta.url);
 /** Topic of hints about new events. */
 const eventsTopic = 'memory_events';
@@ -83,11 +88,11 @@ export async function createMemoryService(
   overrides: MemoryOverrides = {},
 ): Promise<MemoryService> {
   await using parts = new AsyncDisposableStack();
-  const logger = overrides.logger ?? createLogger({ service: 'memory', level: config.logLevel });
+  const logger = overrides.logger ?? createLogger({ service, level: config.logLevel });
   const metrics = createMemoryMetrics();
   const database = parts.use(
     await openServiceDatabase({
-      service: 'memory',
+      service,
       url: config.databaseUrl,
       passwordFile: secrets.databasePasswordFile,
       migrations,
@@ -97,7 +102,7 @@ export async function createMemoryService(
   );
   const clock = systemClock;
   const { audit, exported } = await openServiceAudit(config, parts, {
-    chain: 'memory',
+    chain: service,
     database,
     metrics: metrics.auditExport,
     clock,
@@ -152,14 +157,21 @@ export async function createMemoryService(
   );
   if (config.role !== 'api') parts.use(startWorker(memory, config, { logger, metrics, overrides, queue }));
   const spans = openSpans(config.traces, parts, { service: 'portcullis-memory', logger });
-  const readiness = createServiceReadiness(database);
+  const readiness = parts.use(
+    openServiceReadiness(database, {
+      service,
+      schemas: [{ schema: service, folder: migrations }, auditTables],
+      logger,
+      everyMs: overrides.tablesMs,
+    }),
+  );
   const admin = parts.use(
     await serveProbes({
       listen: config.adminListen,
       registry: metrics.registry,
       problems: readiness.problems,
       async beforeScrape() {
-        metrics.backlog(await readEventBacklog(database, profile() !== undefined).catch(() => undefined));
+        metrics.backlog(readiness.isComplete() ? await readBacklog() : undefined);
         await exported.measure();
       },
     }),
@@ -169,6 +181,10 @@ export async function createMemoryService(
   logger.info('listening', { url, admin: admin.url });
   const owned = parts.move();
   return { url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+
+  function readBacklog(): Promise<EventBacklog | undefined> {
+    return readEventBacklog(database, profile() !== undefined).catch(() => undefined);
+  }
 
   async function serve(): Promise<string> {
     const onUnavailable = metrics.keysUnavailable;

@@ -1,6 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
 import { openServiceAudit } from '#audit/adapters/open-service-audit';
+import { auditTables } from '#audit/adapters/postgres/postgres-audit';
 import { createRefusalRecorder } from '#audit/record-refusals';
 import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { evaluationLimits } from '#contracts/retrieval-evaluation';
@@ -19,10 +20,11 @@ import { openGatewayModels } from '#models/gateway-models';
 import type { Models } from '#models/ports';
 import type { ObjectStore } from '#objects/ports';
 import type { HintQueue } from '#queue/ports';
-import { openRelations } from '#relations/adapters/open-relations';
+import { openRelations, relationTables } from '#relations/adapters/open-relations';
 import type { Relations } from '#relations/ports';
 import { analyse, analyseQuery } from '#search/analysis/analyse';
-import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
+import { openServiceDatabase } from '#sql/open-service-database';
+import { openServiceReadiness } from '#sql/service-readiness';
 import { settleRelationChanges } from './access/change-relations.ts';
 import { settleMoves } from './access/settle-moves.ts';
 import { removeContents } from './collections/remove-contents.ts';
@@ -54,6 +56,8 @@ export type RetrievalOverrides = {
   readonly signal?: AbortSignal;
   readonly times?: Partial<IngestTimes>;
   readonly evaluationMs?: number;
+  /** Time between two looks for lost tables, milliseconds. */
+  readonly tablesMs?: number;
 };
 
 type RetrievalService = AsyncDisposable & {
@@ -67,6 +71,7 @@ type RetrievalService = AsyncDisposable & {
 
 /** Fewer than the connections of the pool. */
 const creationsAtOnce = 2;
+const service = 'retrieval';
 const migrations = new URL('./migrations/', import.meta.url);
 
 /** Composes one replica. Disposing drains it: requests in flight finish, then the worker, then the connections. */
@@ -76,11 +81,11 @@ export async function createRetrievalService(
   overrides: RetrievalOverrides = {},
 ): Promise<RetrievalService> {
   await using parts = new AsyncDisposableStack();
-  const logger = overrides.logger ?? createLogger({ service: 'retrieval', level: config.logLevel });
+  const logger = overrides.logger ?? createLogger({ service, level: config.logLevel });
   const metrics = createRetrievalMetrics();
   const database = parts.use(
     await openServiceDatabase({
-      service: 'retrieval',
+      service,
       url: config.databaseUrl,
       passwordFile: secrets.databasePasswordFile,
       migrations,
@@ -90,7 +95,7 @@ export async function createRetrievalService(
   );
   const clock = systemClock;
   const { audit, exported } = await openServiceAudit(config, parts, {
-    chain: 'retrieval',
+    chain: service,
     database,
     metrics: metrics.auditExport,
     clock,
@@ -151,14 +156,21 @@ export async function createRetrievalService(
     parts.use(startPreloading({ database, index: search.preloaded, queue, logger, replica: uuid() }));
   }
   const spans = openSpans(config.traces, parts, { service: 'portcullis-retrieval', logger });
-  const readiness = createServiceReadiness(database);
+  const readiness = parts.use(
+    openServiceReadiness(database, {
+      service,
+      schemas: [{ schema: service, folder: migrations }, auditTables, relationTables(config.relations)],
+      logger,
+      everyMs: overrides.tablesMs,
+    }),
+  );
   const admin = parts.use(
     await serveProbes({
       listen: config.adminListen,
       registry: metrics.registry,
       problems: readiness.problems,
       async beforeScrape() {
-        metrics.backlog(await readBacklog(database).catch(() => undefined));
+        metrics.backlog(readiness.isComplete() ? await readBacklog(database).catch(() => undefined) : undefined);
         await exported.measure();
         if (search.held === undefined) return;
         metrics.indexHeld(await readIndexState(database, search.held).catch(() => undefined));

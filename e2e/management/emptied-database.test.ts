@@ -33,7 +33,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a database that is lo
     await until('the tables are in the log', () => replica?.log().includes(line) === true);
     expect(await readyz()).toBe(503);
     const read = await api.call(`/api/v1/guardrail-policies/${id}`);
-    expect([read.status, read.json.error.code]).toEqual([503, 'records_unavailable']);
+    expect([read.status, read.json.error.code]).toEqual([503, 'authorization_unavailable']);
     await sql`alter schema lost rename to relations`;
     const freezes = await api.call('/api/v1/freezes');
     expect([freezes.status, freezes.json.error.code]).toEqual([503, 'records_unavailable']);

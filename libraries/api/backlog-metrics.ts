@@ -31,7 +31,7 @@ export function createBacklogMetrics(
   const oldest = registry.gauge({ name: names.oldest, help: `Age of the oldest ${item}; 0 without one.`, labels: {} });
   const answers = registry.gauge({
     name: `portcullis_${service}_database_answers`,
-    help: '1 if the database answered at this scrape, else 0.',
+    help: '1 if the database answered at this scrape and lacks no table, else 0.',
     labels: {},
   });
   return (found) => {

@@ -37,25 +37,3 @@ export async function openServiceDatabase(options: ServiceDatabase): Promise<Dat
   parts.move();
   return database;
 }
-
-/** Readiness of a service that needs nothing but its database. */
-export function createServiceReadiness({ sql }: Pick<Database, 'sql'>): {
-  /** Why the process is not ready; empty if it is. */
-  readonly problems: () => Promise<readonly string[]>;
-  /** The process is shutting down. */
-  readonly withdraw: () => void;
-} {
-  let isWithdrawn = false;
-  return {
-    async problems() {
-      if (isWithdrawn) return ['this process is shutting down'];
-      return sql`select 1`.then(
-        () => [],
-        () => ['the database does not answer'],
-      );
-    },
-    withdraw() {
-      isWithdrawn = true;
-    },
-  };
-}

@@ -33,9 +33,9 @@ export class SqlStatementError extends Error {
 /**
  * SQLSTATE of a server that cannot serve now: class 08 connection, 28 credentials, 53 resources, 57 operator
  * intervention, 58 system error, 25006 a standby, 25P03 and 25P04 a transaction that exceeded a timeout, 3D000 no such
- * database, 55000 a database that accepts no connections, as during a restore.
+ * database, 55000 a database that accepts no connections, as during a restore, 3F000 and 42P01 a lost schema or table.
  */
-const unavailableStates = /^(?:08|28|53|57|58)...$|^25006$|^25P0[34]$|^3D000$|^55000$/;
+const unavailableStates = /^(?:08|28|53|57|58)...$|^25006$|^25P0[34]$|^3D000$|^3F000$|^42P01$|^55000$/;
 
 /** Translates an error of the driver; other errors are returned unchanged. */
 export function sqlErrorOf(error: unknown): unknown {

@@ -19,6 +19,7 @@ import { relationTables } from '#relations/adapters/open-relations';
 import { RelationsUnavailableError } from '#relations/ports';
 import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import { openServiceDatabase } from '#sql/open-service-database';
+import { reportMissingTables } from '#sql/service-readiness';
 import { watchTables } from '#sql/watch-tables';
 import { watchEnvironment } from '../environment/watch-environment.ts';
 import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
@@ -168,7 +169,7 @@ export async function createManagementService(
   const tables = parts.use(
     watchTables(database, {
       schemas: [{ schema: service, folder: migrations }, auditTables, relationTables(config.relations)],
-      onChange: (missing) => onMissingTables(logger, missing),
+      onChange: (missing) => reportMissingTables(service, missing, logger),
     }),
   );
   const readiness = createManagementReadiness({ caches, database, metrics, quotas, missingTables: tables.missing });
@@ -240,22 +241,6 @@ export async function createManagementService(
 
 function openAdminToken({ adminTokenFile }: ManagementSecrets): TokenFile | undefined {
   return adminTokenFile === undefined ? undefined : openTokenFile(adminTokenFile);
-}
-
-/**
- * Ends the process if the database was emptied: it has neither tables nor permissions, and the next start creates both. A
- * database that lacks some tables is left as it is, for a restore: this replica is not ready, and says which.
- */
-function onMissingTables(logger: Logger, missing: readonly string[]): void {
-  if (!missing.includes(`${service}.migrations`)) {
-    if (missing.length === 0) logger.info('database_complete');
-    else logger.error('database_incomplete', { tables: missing.join(' ') });
-    return;
-  }
-  logger.error('database_emptied');
-  queueMicrotask(() => {
-    throw new Error('the database is empty');
-  });
 }
 
 function unavailableCode(error: unknown): ManagementErrorCode | undefined {

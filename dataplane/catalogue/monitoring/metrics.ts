@@ -53,7 +53,7 @@ export function createCatalogueMetrics(): CatalogueMetrics {
   });
   const answers = registry.gauge({
     name: 'portcullis_catalogue_database_answers',
-    help: '1 if the database answered at this scrape, else 0.',
+    help: '1 if the database answered at this scrape and lacks no table, else 0.',
     labels: {},
   });
   const unguarded = registry.gauge({

@@ -1,8 +1,10 @@
+import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { wait } from '#kit/time/wait';
 import { connectSql, passwordFrom } from '#sql/connect';
+import { watchTables } from '#sql/watch-tables';
 import { BudgetsUnavailableError, type RunBudgets } from './ports.ts';
-import { type BudgetLimits, migrateBudgets, openRunBudgets, removeOldBudgets } from './run-budgets.ts';
+import { type BudgetLimits, budgetTables, migrateBudgets, openRunBudgets, removeOldBudgets } from './run-budgets.ts';
 
 type BudgetsAccess = { readonly databaseUrl: string; readonly databasePasswordFile: string };
 
@@ -12,13 +14,16 @@ const removeEveryMs = 3_600_000;
 const session = { applicationName: 'portcullis-gateway-budgets', statementTimeoutMs: 2_000, max: 4 } as const;
 
 /**
- * Opens the budgets in the background, because the gateway also serves what needs none. Until the database was reached,
- * `take` throws BudgetsUnavailableError. Disposing closes the connections.
+ * Opens the budgets in the background, because the gateway also serves what needs none. Until the database was reached, and
+ * while it lacks a table, `take` throws BudgetsUnavailableError. Lost tables are logged; a schema that is lost as a whole is
+ * created again, because its counts end with the day. Disposing closes the connections.
+ * @param lookMs time between two looks for lost tables, milliseconds
  */
 export function awaitBudgets(
   { databaseUrl: url, databasePasswordFile }: BudgetsAccess,
   limits: BudgetLimits,
   logger: Pick<Logger, 'info' | 'warn'>,
+  lookMs?: number,
 ): RunBudgets & AsyncDisposable {
   const stop = new AbortController();
   const database = connectSql({ url, password: passwordFrom(databasePasswordFile), ...session });
@@ -38,11 +43,28 @@ export function awaitBudgets(
         await wait(retryMs, stop.signal);
       }
     }
+    await using _watched = watchTables(database, {
+      schemas: [budgetTables],
+      onChange: reportMissing,
+      ...(lookMs === undefined ? {} : { everyMs: lookMs }),
+    });
     while (!stop.signal.aborted) {
       // A failure is repaired by the next removal, of this replica or of another one.
       await removeOldBudgets(database).catch(() => undefined);
       await wait(removeEveryMs, stop.signal);
     }
+  }
+
+  function reportMissing(missing: readonly string[]): void {
+    if (missing.length === 0) {
+      logger.info('agent_budgets_complete');
+      return;
+    }
+    logger.warn('agent_budgets_incomplete', { tables: missing.join(' ') });
+    if (!missing.includes(`${budgetTables.schema}.migrations`)) return;
+    migrateBudgets(database).catch((error: unknown) =>
+      logger.warn('agent_budgets_not_created', { failure: describeFailure(error) }),
+    );
   }
 
   const keeping = keep();

@@ -20,14 +20,15 @@ type UsedRow = {
   readonly day_left: number;
 };
 
-const schema = 'agent_budgets';
+/** The schema of the budgets, with the folder of its migrations. */
+export const budgetTables = { schema: 'agent_budgets', folder: new URL('./migrations', import.meta.url) } as const;
 /** A limit that no count reaches, for a span without a limit. */
 const unlimited = 2_147_483_647;
 const unlimitedAmount = Number.MAX_SAFE_INTEGER;
 
 /** Creates the tables of the budgets. @throws SqlUnavailableError, MigrationError */
 export async function migrateBudgets(database: Database): Promise<void> {
-  await migrate(database, { schema, folder: new URL('./migrations', import.meta.url) });
+  await migrate(database, budgetTables);
 }
 
 /**
