@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dataDirectory } from '#contracts/data-directory';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { filesWith } from './files-with.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
@@ -191,6 +193,20 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await page.getByRole('button', { name: 'Show as a streamed answer' }).click();
     await page.getByText('Type a text of at most 256 windows').waitFor();
     expect(complaints).toEqual([]);
+  });
+
+  test('a text of the playground is in no file of the platform, neither in the database nor in a log', async () => {
+    const { page } = shown;
+    await page.goto(`${consoleOf(platform)}/playground`);
+    await page.getByLabel('Text').fill('xylophone-4711 sings to ann@example.com');
+    await page.getByRole('button', { name: 'Check the text' }).click();
+    await page.getByRole('heading', { name: 'Decision' }).waitFor();
+    await page.getByRole('button', { name: 'Show as a streamed answer' }).click();
+    await page.locator('#stream-state .badge').waitFor();
+    expect(filesWith(platform.data, 'xylophone-4711')).toEqual([]);
+    // The database and the resources are among the files that were searched.
+    expect(filesWith(dataDirectory(platform.data).postgres, 'pg_class')).not.toEqual([]);
+    expect(filesWith(platform.data, 'guarded-chat')).not.toEqual([]);
   });
 
   test('a policy is edited as a form: rules are added, checked while typed, removed, and saved as a revision', async () => {
