@@ -179,8 +179,10 @@ async function exchangeWithProcess(
   if (operation.name === 'message:stream' && isContinued) onContinued();
   if (end.kind === 'client_gone' || end.kind === 'client_stuck') outgoing.destroy();
   else if (end.kind !== 'whole') {
-    const isStream = String(answer.headers['content-type']).startsWith('text/event-stream');
-    endBroken(exchange, end, { isStream, code: codeOf(end, time.timedOut(), plane.shutdown.aborted) });
+    endBroken(exchange, end, {
+      isStream: isEventStream(answer),
+      code: codeOf(end, time.timedOut(), plane.shutdown.aborted),
+    });
   }
   return { status: answer.status, sent: body?.length ?? 0, received: end.bytes };
 }
@@ -207,8 +209,12 @@ function sendAnswer(
     ...headersForClient(answer.headers, trace.traceparent),
     ...(typeof usage === 'string' ? { [runUsageHeader]: usage } : {}),
   });
-  outgoing.flushHeaders();
-  return pipeAnswer(answer.body, outgoing, { idleMs: plane.clientIdleMs, signal });
+  const isStream = isEventStream(answer);
+  return pipeAnswer(answer.body, outgoing, { idleMs: plane.clientIdleMs, signal, isStream });
+}
+
+function isEventStream({ headers }: Pick<Extract<ProcessAnswer, { readonly kind: 'answer' }>, 'headers'>): boolean {
+  return String(headers['content-type']).startsWith('text/event-stream');
 }
 
 function codeOf(end: PipeEnd, isLate: boolean, isEnding: boolean): AgentRefusal['code'] {

@@ -13,6 +13,8 @@ type PipeOptions = {
   /** How long a client may read nothing, milliseconds. */
   readonly idleMs: number;
   readonly signal: AbortSignal;
+  /** The head of a stream is sent at once. That of a whole answer is sent with its first bytes, as one write. */
+  readonly isStream: boolean;
 };
 
 /**
@@ -22,7 +24,7 @@ type PipeOptions = {
 export function pipeAnswer(
   body: Readable,
   outgoing: ServerResponse,
-  { idleMs, signal }: PipeOptions,
+  { idleMs, signal, isStream }: PipeOptions,
 ): Promise<PipeEnd> {
   return new Promise((resolve) => {
     let bytes = 0;
@@ -61,6 +63,7 @@ export function pipeAnswer(
     const onGone = (): void => finish('client_gone');
     const onAbort = (): void => finish('aborted');
 
+    if (isStream) outgoing.flushHeaders();
     body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
     outgoing.on('drain', onDrain).on('close', onGone);
     signal.addEventListener('abort', onAbort, { once: true });
