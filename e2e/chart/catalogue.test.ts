@@ -153,8 +153,8 @@ describe('the agent catalogue of the chart', () => {
         .filter(({ name }) => ['PORTCULLIS_CATALOGUE_URL', 'PORTCULLIS_GATEWAY_URL'].includes(name))
         .map(({ value }) => value);
     expect(given(await renderFile('production-values.yaml'))).toEqual([
-      'http://guardrails-portcullis-catalogue.safety.svc:80',
-      'http://guardrails-portcullis-gateway.safety.svc:8080',
+      'https://guardrails-portcullis-catalogue.safety.svc:80',
+      'https://guardrails-portcullis-gateway.safety.svc:8080',
     ]);
     const console = ['enabled=true', 'url=https://a', 'oidc.issuerUrl=https://b'];
     expect(given(await renderChart(console.map((one) => `--set=console.${one}`)))).toEqual([]);

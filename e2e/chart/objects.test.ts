@@ -215,7 +215,7 @@ describe('names and texts', () => {
     const extra = (await renderFile('production-values.yaml')).find(isExtra);
     expect(extra).toMatchObject({
       metadata: { name: 'guardrails-extra' },
-      data: { gateway: 'http://guardrails-portcullis-gateway.safety.svc:8080' },
+      data: { gateway: 'https://guardrails-portcullis-gateway.safety.svc:8080' },
     });
   });
 });

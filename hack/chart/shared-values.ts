@@ -62,11 +62,11 @@ export const storage = {
 };
 
 export const logLevel = z.enum(['debug', 'info', 'warn', 'error']);
-export const clientService = z.strictObject({
-  type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']),
-  port,
-  annotations,
-});
+/** The Service for clients, and its certificate. */
+export const clientAddress = {
+  service: z.strictObject({ type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), port, annotations }),
+  tls: existingSecret,
+};
 export const url = z.url({ protocol: /^https?$/ }).max(2_048);
 
 /** A receiver of the audit log; without a URL there is none. */

@@ -54,6 +54,11 @@ export const agentTemplateSchema = z
       .describe(
         'traces has the address of a collector for the spans of agents and the name of a Secret, whose key `token` has the token for it.',
       ),
+    authoritiesConfigMap: nameSchema
+      .optional()
+      .describe(
+        'authoritiesConfigMap holds, under the key ca.crt, certificate authorities of the services that agents call, in addition to those of the system.',
+      ),
     mcpConfirmers: z
       .array(
         z

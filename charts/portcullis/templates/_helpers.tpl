@@ -221,7 +221,7 @@ issuers.yaml: |
 
 {{/* Where the management API is, for pods of the cluster. */}}
 {{- define "portcullis.managementUrl" -}}
-{{- printf "http://%s-management.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.management.service.port -}}
+{{- printf "%s://%s-management.%s.svc:%v" (include "portcullis.scheme" .Values.management) (include "portcullis.fullname" .) .Release.Namespace .Values.management.service.port -}}
 {{- end -}}
 
 {{- define "portcullis.runtimeTokenSecret" -}}
@@ -325,7 +325,7 @@ issuers.yaml: |
 
 {{/* Where the retrieval service is, for pods of the cluster. */}}
 {{- define "portcullis.retrievalUrl" -}}
-{{- printf "http://%s-retrieval.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.retrieval.service.port -}}
+{{- printf "%s://%s-retrieval.%s.svc:%v" (include "portcullis.scheme" .Values.retrieval) (include "portcullis.fullname" .) .Release.Namespace .Values.retrieval.service.port -}}
 {{- end -}}
 
 {{- define "portcullis.cookieKeySecret" -}}
@@ -338,7 +338,7 @@ issuers.yaml: |
 
 {{/* Where the gateway is, for pods of the cluster. */}}
 {{- define "portcullis.gatewayUrl" -}}
-{{- printf "http://%s-gateway.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.gateway.service.port -}}
+{{- printf "%s://%s-gateway.%s.svc:%v" (include "portcullis.scheme" .Values.gateway) (include "portcullis.fullname" .) .Release.Namespace .Values.gateway.service.port -}}
 {{- end -}}
 
 {{/* Credentials of providers, mounted by name and never read from the API. */}}

@@ -65,5 +65,5 @@
 
 {{/* Where the agent catalogue is, for pods of the cluster. */}}
 {{- define "portcullis.catalogueUrl" -}}
-{{- printf "http://%s-catalogue.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.catalogue.service.port -}}
+{{- printf "%s://%s-catalogue.%s.svc:%v" (include "portcullis.scheme" .Values.catalogue) (include "portcullis.fullname" .) .Release.Namespace .Values.catalogue.service.port -}}
 {{- end -}}

@@ -71,6 +71,7 @@ spec:
           env:
             - { name: PORTCULLIS_LISTEN, value: "0.0.0.0:8080" }
             - { name: PORTCULLIS_ADMIN_LISTEN, value: "0.0.0.0:9090" }
+            {{- if not $isWorker }}{{- with include "portcullis.tlsEnv" $own | trim }}{{ . | nindent 12 }}{{- end }}{{- end }}
             - { name: PORTCULLIS_ROLE, value: {{ .role }} }
             - { name: PORTCULLIS_IDENTITY, value: production }
             - { name: PORTCULLIS_ISSUERS_FILE, value: /etc/portcullis/issuers/issuers.yaml }
@@ -140,6 +141,7 @@ spec:
           resources:
             {{- toYaml .resources | nindent 12 }}
           volumeMounts:
+            {{- if not $isWorker }}{{- with include "portcullis.tlsMounts" $own | trim }}{{ . | nindent 12 }}{{- end }}{{- end }}
             - { name: catalogue, mountPath: /etc/portcullis/catalogue, readOnly: true }
             - { name: issuers, mountPath: /etc/portcullis/issuers, readOnly: true }
             - { name: database, mountPath: /etc/portcullis/database, readOnly: true }
@@ -165,6 +167,7 @@ spec:
             - { name: authorities, mountPath: /etc/portcullis/authorities, readOnly: true }
             {{- end }}
       volumes:
+        {{- if not $isWorker }}{{- with include "portcullis.tlsVolumes" $own | trim }}{{ . | nindent 8 }}{{- end }}{{- end }}
         - name: catalogue
           configMap: { name: {{ $service }}, items: [{ key: models.yaml, path: models.yaml }] }
         - name: issuers

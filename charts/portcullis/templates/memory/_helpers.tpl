@@ -68,5 +68,5 @@
 
 {{/* Where the memory service is, for pods of the cluster. */}}
 {{- define "portcullis.memoryUrl" -}}
-{{- printf "http://%s-memory.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.memory.service.port -}}
+{{- printf "%s://%s-memory.%s.svc:%v" (include "portcullis.scheme" .Values.memory) (include "portcullis.fullname" .) .Release.Namespace .Values.memory.service.port -}}
 {{- end -}}

@@ -106,6 +106,7 @@
 {{- with $.Values.retrieval -}}
 - { name: PORTCULLIS_LISTEN, value: "0.0.0.0:8080" }
 - { name: PORTCULLIS_ADMIN_LISTEN, value: "0.0.0.0:9090" }
+{{- if ne $role "worker" }}{{- with include "portcullis.tlsEnv" . | trim }}{{ . | nindent 0 }}{{- end }}{{- end }}
 - { name: PORTCULLIS_ROLE, value: {{ $role }} }
 {{- if and (include "portcullis.managesCollections" $) (ne $role "worker") }}
 - { name: PORTCULLIS_INTERNAL_LISTEN, value: "0.0.0.0:8081" }
@@ -201,6 +202,7 @@
     secretName: {{ include "portcullis.databaseSecret" $ }}
     defaultMode: 0440
     items: [{ key: password, path: password }]
+{{- if ne $role "worker" }}{{- with include "portcullis.tlsVolumes" . | trim }}{{ . | nindent 0 }}{{- end }}{{- end }}
 {{- with include "portcullis.auditExportVolumes" $ | trim }}{{ . | nindent 0 }}{{- end }}
 {{- with include "portcullis.tracesVolumes" $ | trim }}{{ . | nindent 0 }}{{- end }}
 {{- if eq $.Values.gateway.clientAuth "keys" }}

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
 import { until } from '#kit/testing/until';
+import { sampleImageBundle } from '../../testing/sample-image.ts';
 import { sampleVersion } from '../../testing/sample-version.ts';
 import { makeAgentDeployment, makeAgentNetworkPolicy, makeAgentService } from './resources/agent-objects.ts';
 import { type AgentCluster, openAgentCluster, testAgentTemplate } from './testing/agent-cluster.ts';
@@ -32,6 +33,27 @@ test('the Kubernetes objects of an agent version equal their golden files', asyn
   };
   for (const [file, object] of Object.entries(objects)) {
     await expect(stringify(object)).toMatchFileSnapshot(`./testdata/${file}.yaml`);
+  }
+});
+
+test('pods of agents trust the authorities of the environment, and have no such volume without them', () => {
+  const template = { ...testAgentTemplate, authoritiesConfigMap: 'company-authorities' };
+  const variable = { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/portcullis/authorities/ca.crt' };
+  const items = [{ key: 'ca.crt', path: 'ca.crt' }];
+  const image = { ...request, bundle: sampleImageBundle('A2A') };
+  for (const one of [request, image]) {
+    const { containers, volumes } = makeAgentDeployment(one, template).spec.template.spec;
+    expect(containers[0]?.env).toContainEqual(variable);
+    expect(containers[0]?.volumeMounts).toContainEqual({
+      name: 'authorities',
+      mountPath: '/etc/portcullis/authorities',
+      readOnly: true,
+    });
+    expect(volumes).toContainEqual({
+      name: 'authorities',
+      configMap: { name: 'company-authorities', items, defaultMode: 0o444 },
+    });
+    expect(JSON.stringify(makeAgentDeployment(one, testAgentTemplate))).not.toContain('authorities');
   }
 });
 

@@ -8,6 +8,7 @@ import {
   terminationMessage,
 } from '../../../../workloads/pods/restricted-pod.ts';
 import { agentLabels } from './agent-labels.ts';
+import { authoritiesEnvironment, authoritiesVolumes } from './authorities.ts';
 
 const folder = '/etc/portcullis';
 
@@ -99,6 +100,7 @@ function makeEnvironment({ policies }: AgentPodInput, template: AgentTemplate) {
       : [{ name: 'PORTCULLIS_TRACES_OTLP_TOKEN_FILE', value: `${folder}/traces/token` }]),
     { name: 'PORTCULLIS_LOG_LEVEL', value: template.logLevel },
     { name: 'PORTCULLIS_TERMINATION_MESSAGE_FILE', value: terminationMessage },
+    ...authoritiesEnvironment(template),
     ...heapSettings(template),
   ];
 }
@@ -120,6 +122,7 @@ function makeVolumes({ name, policies }: AgentPodInput, template: AgentTemplate)
     ...(fileService?.secret === undefined ? [] : [secretVolume('file-service', fileService.secret, 'token')]),
     ...(traces?.secret === undefined ? [] : [secretVolume('traces', traces.secret, 'token')]),
     ...(policies.length === 0 ? [] : [policiesVolume(policies)]),
+    ...authoritiesVolumes(template),
   ];
 }
 

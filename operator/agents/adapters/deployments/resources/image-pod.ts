@@ -10,6 +10,7 @@ import {
 import { imagePaths } from '../../../image-paths.ts';
 import { agentLabels } from './agent-labels.ts';
 import { agentPorts } from './agent-pod.ts';
+import { authoritiesEnvironment, authoritiesMounts, authoritiesVolumes } from './authorities.ts';
 
 /** The only folder that the process of an image can write. */
 const scratch = { name: 'tmp', path: '/tmp', size: '64Mi' } as const;
@@ -29,7 +30,7 @@ export function makeImagePod(name: string, bundle: SdkBundle, template: AgentTem
       ...restrictedPod(template),
       terminationGracePeriodSeconds: template.terminationGraceSeconds,
       containers: [makeContainer(bundle, template)],
-      volumes: [{ name: scratch.name, emptyDir: { sizeLimit: scratch.size } }],
+      volumes: [{ name: scratch.name, emptyDir: { sizeLimit: scratch.size } }, ...authoritiesVolumes(template)],
       ...placementOf(template),
     },
   };
@@ -59,7 +60,7 @@ function makeContainer(bundle: SdkBundle, template: AgentTemplate) {
       failureThreshold: 2,
     },
     livenessProbe: { ...alive, periodSeconds: 10, failureThreshold: 3 },
-    volumeMounts: [{ name: scratch.name, mountPath: scratch.path }],
+    volumeMounts: [{ name: scratch.name, mountPath: scratch.path }, ...authoritiesMounts(template)],
   };
 }
 
@@ -78,6 +79,7 @@ function makeEnvironment({ agentId, versionId, publicUrl, requires }: SdkBundle,
     { name: 'HOST', value: '0.0.0.0' },
     { name: 'PORT', value: `${agentPorts.http}` },
     ...(models.length === 0 ? [] : [{ name: 'MODELS', value: models.join(',') }]),
+    ...authoritiesEnvironment(template),
     ...heapSettings(template),
   ];
 }
