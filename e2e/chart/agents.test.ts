@@ -80,7 +80,7 @@ describe('the pod of an agent', () => {
       expect(config.files).toEqual(
         hasFiles ? { kind: 'service', url: new URL('https://files.example.com:8443/agents') } : undefined,
       );
-      expect(paths).toHaveLength(hasFiles ? 6 : 4);
+      expect(paths).toHaveLength(hasFiles ? 7 : 4);
       for (const path of paths) {
         expect(
           mounted.some((folder) => `${path}/`.startsWith(folder)),

@@ -178,6 +178,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       'opensearch-credentials',
       'audit-key',
       'collector-token',
+      ...['gateway', 'management', 'retrieval', 'memory', 'console', 'catalogue'].map((name) => `${name}-tls`),
     ]);
     const foreign = [
       ...['company-authorities', 's3-authorities', 'nats-authorities', 'opensearch-authorities'],
