@@ -350,7 +350,7 @@ describe('a release', () => {
     expect(open).toContain('every client that reaches the gateway may call models');
     expect(open).not.toMatch(/client-keys|Bearer/);
     const production = await notes('production-values.yaml');
-    expect(production).toContain('http://here-portcullis-gateway.third.svc:8080/v1');
+    expect(production).toContain('https://here-portcullis-gateway.third.svc:8080/v1');
     expect(plain).toContain('kubectl --namespace third port-forward service/guard-management 8081:80');
     expect(plain).toContain('postgresql.persistence is none');
     expect(plain).toContain('for the audience portcullis');

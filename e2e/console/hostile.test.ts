@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory } from '#contracts/data-directory';
 import { mintToken } from '#identity/mint-token';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
+import { closePages, inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { startProcess } from '../support/start-process.ts';
 import { dropFiles } from './drop-files.ts';
@@ -27,6 +27,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     platform = stack.use(await startPlatform({ management: true, console: true, retrieval: true, memory: true }));
     ({ browser } = stack.use(await openBrowser()));
   });
+  afterEach(() => closePages(browser));
   afterAll(() => stack.disposeAsync());
 
   test('200 hostile texts in memories, collections and the playground run nothing and stay texts', async () => {

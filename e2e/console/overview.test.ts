@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
+import { closePages, inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { chatCall } from '../support/chat-call.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { changeRole } from './role-matrix.ts';
@@ -22,6 +22,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     platform = parts.use(await startPlatform({ management: true, console: true }));
     ({ browser } = parts.use(await openBrowser()));
   });
+  afterEach(() => closePages(browser));
   afterAll(() => parts.disposeAsync());
 
   test('a start prints the address of the console, with the code of the sign-in, before every other address', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { tracedRunListSchema } from '#contracts/agent-runs';
 import { operationSchema } from '#contracts/management';
@@ -10,7 +10,7 @@ import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { readPolicySource, readRecipes } from '../../dataplane/console/clients/policy-source.ts';
-import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
+import { closePages, inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { chatCall } from '../support/chat-call.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { callManagement } from './call-management.ts';
@@ -82,6 +82,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     await chatCall({ url, key: platform.key, model: 'guarded-echo', content: 'Good morning', stream: false });
     ({ browser } = parts.use(await openBrowser()));
   });
+  afterEach(() => closePages(browser));
   afterAll(() => parts.disposeAsync());
 
   const headersOf = (person: string) => ({

@@ -22,6 +22,11 @@ export async function openBrowser(): Promise<AsyncDisposable & { readonly browse
   return { browser, [Symbol.asyncDispose]: () => browser.close() };
 }
 
+/** Closes every page, because an open one still receives events and is drawn. */
+export async function closePages(browser: Browser): Promise<void> {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+}
+
 /** A page, and everything that it reported: messages of the console, violations of CSP and uncaught errors. */
 type WatchedPage = {
   readonly page: Page;
