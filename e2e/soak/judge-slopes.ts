@@ -23,6 +23,9 @@ export type Growth = {
   readonly holds: boolean;
 };
 
+/** Samples of a process that a slope needs. */
+export const leastSamples = 5;
+
 /**
  * Growth of each measure over a soak: the median of the slopes between any two samples (Theil-Sen), which a few
  * outliers do not affect. `allowed` is intended, bounded growth of a process.
@@ -31,7 +34,7 @@ export function judgeSlopes(
   looks: readonly ProcessSample[],
   allowed: Partial<Record<Measure, number>> = {},
 ): readonly Growth[] {
-  if (looks.length < 5) throw new RangeError('a slope needs at least five samples');
+  if (looks.length < leastSamples) throw new RangeError(`a slope needs at least ${leastSamples} samples`);
   const seconds = (looks.at(-1)?.at ?? 0) - (looks[0]?.at ?? 0);
   return measures.map((measure) => {
     const grown = medianSlope(looks.map((look) => [look.at, look[measure]])) * seconds;

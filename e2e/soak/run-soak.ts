@@ -16,10 +16,11 @@ import { startLoad } from '../support/load.ts';
 import { bindingCondition, bindingOf, policyOf } from '../support/resources.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { lookAt, type MonitoredProcess } from './follow-process.ts';
-import { type Growth, judgeSlopes, type ProcessSample } from './judge-slopes.ts';
+import { type Growth, judgeSlopes, leastSamples, type ProcessSample } from './judge-slopes.ts';
 
 type SoakOptions = {
   readonly warmUpSeconds: number;
+  /** Shortest duration; a soak ends once each process also has the samples of a slope. */
   readonly seconds: number;
   readonly lookEverySeconds: number;
   /** Whether the change history of the resource server, which keeps 64 MiB of changes, is filled before the soak. */
@@ -86,7 +87,8 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     const [changesBefore, watchesBefore] = [await newestChange(platform), await endedWatches(platform)];
     const looks = new Map<string, ProcessSample[]>(followed.map(({ name }) => [name, []]));
     const begun = performance.now();
-    while (performance.now() - begun < options.seconds * 1_000) {
+    // On a slow machine a round of samples can take longer than the pause between two.
+    for (let rounds = 0; rounds < leastSamples || performance.now() - begun < options.seconds * 1_000; rounds += 1) {
       for (const one of followed) {
         looks.get(one.name)?.push(await lookAt(one, (performance.now() - begun) / 1_000));
       }
