@@ -69,7 +69,7 @@ export const protectionRules: readonly AdmissionRule[] = [
   {
     name: `unguarding.${group}`,
     description:
-      'A ModelBinding loses its guardrail, or a part of what it protects, only with a confirmation in the same change.',
+      'A change that removes or reduces the protection of a ModelBinding needs a confirmation in the same change.',
     kinds: [kinds.modelBinding],
     operations: ['UPDATE'],
     variables: [

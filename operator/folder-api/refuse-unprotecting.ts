@@ -18,8 +18,8 @@ import type { ResourceStore } from './resource-store.ts';
 import { decodeStoredObject, type StoredObject } from './stored-object.ts';
 
 /**
- * Refuses a patch that removes the guardrail of a binding or a part of what it protects, or serves a version of an agent with fewer checks, without a
- * confirmation, as the admission policies of a cluster do. The store decides first, so that an invalid patch is refused for
+ * Refuses a patch that removes or reduces the protection of a binding, or serves a version of an agent with fewer checks,
+ * without a confirmation, as the admission policies of a cluster do. The store decides first, so that an invalid patch is refused for
  * its own reason.
  */
 export function refuseUnguarding(

@@ -230,7 +230,7 @@ function match(forms: readonly StatementForm[], text: string): Statement | undef
   return undefined;
 }
 
-/** Things that are mostly mentioned for what they do now; a fact about one names a make, a kind or a number: "my laptop is a ThinkPad". */
+/** Things whose state at the moment is no fact ("my laptop is slow"). Their make, kind or number is one ("my laptop is a ThinkPad"). */
 const everyday =
   /^(?:(?:new|old) )?(?:train|bus|flight|plane|taxi|tram|laptop|phone|computer|pc|screen|monitor|printer|battery|tablet|keyboard|mouse|headphones|wifi|wi-fi|router|parcel|package|order|delivery|coffee|tea|food|lunch|dinner|breakfast|back|neck|tooth|throat|stomach|eyes?|hands?|feet|foot|leg|arm|nose|boss|neighbou?rs?|manager|colleague|teacher|roommate|flatmate|landlord|kids?|baby|child|dog|cat|puppy|kitten)\b/i;
 const lasting = /^(?:an? |the |called |named |[\p{Lu}\d])/u;

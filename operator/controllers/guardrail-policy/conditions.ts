@@ -41,7 +41,7 @@ export function policyConditions(
   );
 }
 
-/** Whether the names under which services call the policy are listed and serve what is requested. Absent without such a name. */
+/** The condition `Served`: each served name of the policy is listed and serves its requested revision. Absent without a name. */
 function servedAspects({ names, unlisted, failed }: ServedNames): readonly Aspect[] {
   const type = 'Served';
   if (failed.length > 0) {

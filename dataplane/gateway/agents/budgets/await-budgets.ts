@@ -1,4 +1,3 @@
-import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { wait } from '#kit/time/wait';
 import { connectSql, passwordFrom } from '#sql/connect';
@@ -29,20 +28,13 @@ export function awaitBudgets(
   const database = connectSql({ url, password: passwordFrom(databasePasswordFile), ...session });
   const budgets = openRunBudgets(database, limits);
   let isOpen = false;
+  let creating: Promise<void> | undefined;
 
   async function keep(): Promise<void> {
-    for (let isReported = false; !isOpen && !stop.signal.aborted; isReported = true) {
-      try {
-        await migrateBudgets(database);
-        isOpen = true;
-        logger.info('agent_budgets_available');
-      } catch (error) {
-        if (!isReported) {
-          logger.warn('agent_budgets_unavailable', { code: error instanceof Error ? error.name : 'unexpected' });
-        }
-        await wait(retryMs, stop.signal);
-      }
-    }
+    await create();
+    if (stop.signal.aborted) return;
+    isOpen = true;
+    logger.info('agent_budgets_available');
     await using _watched = watchTables(database, {
       schemas: [budgetTables],
       onChange: reportMissing,
@@ -53,6 +45,22 @@ export function awaitBudgets(
       await removeOldBudgets(database).catch(() => undefined);
       await wait(removeEveryMs, stop.signal);
     }
+    await creating;
+  }
+
+  /** Creates the tables, with a retry each second until it succeeds or the budgets are disposed. */
+  async function create(): Promise<void> {
+    for (let isReported = false; !stop.signal.aborted; isReported = true) {
+      try {
+        await migrateBudgets(database);
+        return;
+      } catch (error) {
+        if (!isReported) {
+          logger.warn('agent_budgets_unavailable', { code: error instanceof Error ? error.name : 'unexpected' });
+        }
+        await wait(retryMs, stop.signal);
+      }
+    }
   }
 
   function reportMissing(missing: readonly string[]): void {
@@ -62,9 +70,9 @@ export function awaitBudgets(
     }
     logger.warn('agent_budgets_incomplete', { tables: missing.join(' ') });
     if (!missing.includes(`${budgetTables.schema}.migrations`)) return;
-    migrateBudgets(database).catch((error: unknown) =>
-      logger.warn('agent_budgets_not_created', { failure: describeFailure(error) }),
-    );
+    creating ??= create().finally(() => {
+      creating = undefined;
+    });
   }
 
   const keeping = keep();

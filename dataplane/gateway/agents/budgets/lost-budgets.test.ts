@@ -30,3 +30,24 @@ test('while the table of budgets is lost no run may start, and a schema that is 
   await until('a run may start', async () => (await budgets.take('weather', ann)) === undefined);
   await until('the new tables are noticed', () => named('agent_budgets_complete').length > 1);
 });
+
+test('the creation of a lost schema is repeated until it succeeds', async () => {
+  await using opened = await openTestDatabase();
+  const events: string[] = [];
+  const note = (event: string): void => void events.push(event);
+  const access = { databaseUrl: opened.url, databasePasswordFile: opened.passwordFile };
+  await using budgets = awaitBudgets(access, limits, { info: note, warn: note }, 20);
+  await until('the budgets are open', () => events.includes('agent_budgets_available'));
+  const { sql } = opened.database;
+  // A type of this name prevents the table, and is none of the tables that are looked for.
+  await sql.begin(async (transaction) => {
+    await transaction`drop schema agent_budgets cascade`;
+    await transaction`create schema agent_budgets`;
+    await transaction`create type agent_budgets.runs_of_person as enum ('one')`;
+  });
+  await until('a creation failed', () => events.includes('agent_budgets_unavailable'));
+  await expect(budgets.take('weather', ann)).rejects.toThrow(BudgetsUnavailableError);
+  await sql`drop type agent_budgets.runs_of_person`;
+  await until('the tables are created', () => events.includes('agent_budgets_complete'));
+  expect(await budgets.take('weather', ann)).toBeUndefined();
+});
