@@ -19,11 +19,14 @@ export async function isPortFree(port: number, host = loopback): Promise<boolean
   }
 }
 
-/** A free port below the ephemeral range, so that it is probably free at the next start, too. */
-export async function findLastingPort(): Promise<number> {
+/**
+ * A free port below the ephemeral range, so that it is probably free at the next start, too.
+ * @param taken ports of processes that may not listen yet
+ */
+export async function findLastingPort(taken: readonly number[] = []): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const port = randomInt(20_000, 30_000);
-    if (await isPortFree(port)) return port;
+    if (!taken.includes(port) && (await isPortFree(port))) return port;
   }
   throw new Error('none of 100 random ports is free');
 }

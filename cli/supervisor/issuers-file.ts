@@ -12,10 +12,13 @@ const fileSchema = z.looseObject({
   issuers: z.array(z.looseObject({ issuer: z.string(), jwksUrl: z.url().optional() })),
 });
 
-/** Creates the list of issuers with the development issuer. An existing file belongs to the user and is never changed. */
-export async function createIssuersFile(data: DataDirectory): Promise<void> {
+/**
+ * Creates the list of issuers with the development issuer. An existing file belongs to the user and is never changed.
+ * @param reserved ports that other processes of the platform are about to listen on
+ */
+export async function createIssuersFile(data: DataDirectory, reserved: readonly number[]): Promise<void> {
   if (existsSync(data.issuers)) return;
-  const port = await findLastingPort();
+  const port = await findLastingPort(reserved);
   const { issuer, audience } = developmentIssuer;
   const text = `# Issuers whose platform tokens the policy management API takes. Read at start.
 # Any OIDC issuer can stand here, by the URL of its keys:

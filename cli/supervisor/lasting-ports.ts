@@ -15,20 +15,23 @@ export type LastingPorts = { of(name: string): number };
 /**
  * The ports that the processes of a data directory had at the last start, so that clients keep their addresses. A new
  * address, and one whose port another program uses now, gets a free port, which is recorded.
+ * @param reserved ports that other processes of the platform are about to listen on
  */
 export async function chooseLastingPorts(
   data: DataDirectory,
   names: readonly string[],
+  reserved: readonly number[],
   say: (sentence: string) => void,
 ): Promise<LastingPorts> {
   const recorded = readPorts(data.ports);
   const chosen = new Map<string, number>();
   for (const name of names) {
     const before = recorded[name];
-    const isFree = before !== undefined && (await waitForPort(before, patienceMs));
-    const port = isFree ? before : await unusedPort([...Object.values(recorded), ...chosen.values()]);
+    const isFree = before !== undefined && !reserved.includes(before) && (await waitForPort(before, patienceMs));
+    const taken = [...reserved, ...Object.values(recorded), ...chosen.values()];
+    const port = isFree ? before : await findLastingPort(taken);
     if (before !== undefined && !isFree) {
-      say(`port ${before} of ${name} is used by another program: it has port ${port} from now on`);
+      say(`port ${before} of ${name} is used by another process: it has port ${port} from now on`);
     }
     chosen.set(name, port);
   }
@@ -42,13 +45,6 @@ export async function chooseLastingPorts(
       return port;
     },
   };
-}
-
-async function unusedPort(used: readonly number[]): Promise<number> {
-  for (;;) {
-    const port = await findLastingPort();
-    if (!used.includes(port)) return port;
-  }
 }
 
 /** Empty without a file and for an invalid one, which is written anew. */

@@ -84,7 +84,7 @@ const statusAgainMs = 2_000;
 export async function startSupervisedPlatform(options: PlatformOptions): Promise<SupervisedPlatform> {
   const { data } = options;
   await createProvidersFile(data);
-  await createIssuersFile(data);
+  await createIssuersFile(data, [echoPort(data) ?? 0, ...portsForClients(options)]);
   return retryWithOtherPorts(() => startOnce(options), options.say);
 }
 
@@ -92,7 +92,8 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
   const { data, say } = options;
   const at = { echo: echoPort(data), issuer: options.management ? issuerPort(data) : 0 };
   await refusePortsInUse(options, at);
-  const ports = await chooseLastingPorts(data, lastingPortNames(options), say);
+  const reserved = [at.echo ?? 0, at.issuer, ...portsForClients(options)];
+  const ports = await chooseLastingPorts(data, lastingPortNames(options), reserved, say);
   const administrators = firstAdministrators();
   const group = createGroup(options);
   try {
@@ -173,9 +174,13 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 type FixedPorts = { readonly echo: number | undefined; readonly issuer: number };
 
+/** Ports of the gateways that the user chose. */
+function portsForClients({ port, gateways }: PlatformOptions): readonly number[] {
+  return port === 0 ? [] : Array.from({ length: gateways }, (_, at) => port + at);
+}
+
 async function refusePortsInUse(options: PlatformOptions, at: FixedPorts): Promise<void> {
-  const wanted = options.port === 0 ? [] : Array.from({ length: options.gateways }, (_, at) => options.port + at);
-  for (const port of wanted) {
+  for (const port of portsForClients(options)) {
     if (await waitForPort(port, portPatienceMs, options.address)) continue;
     const option = process.env['npm_lifecycle_event'] === 'start' ? 'npm start -- --port 8090' : '--port';
     throw new CliError('busy', `Port ${port} is used by another program: choose another one with ${option}.`);

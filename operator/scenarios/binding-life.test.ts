@@ -61,6 +61,14 @@ test.concurrent('a binding that asks for the alias of another binding keeps its 
   await applyFirst(platform, [replica]);
   await platform.client.create(kinds.modelBinding, bindingObject('another'));
   await waitForRoute(platform, 'another', 'it has a route', () => true);
+  // From then on an edit that protects less needs a confirmation, which `editBinding` gives by the status.
+  await waitFor<ModelBinding>(
+    platform,
+    kinds.modelBinding,
+    'another',
+    'its policy is pinned',
+    ({ status }) => status?.pinned?.policyId !== undefined,
+  );
   await editBinding(platform, 'another', { model: { ...bindingObject('chat').spec.model, upstreamModel: 'moved' } });
   await waitForCondition(platform, 'another', 'Accepted', 'False', 'AliasConflict');
   const route = await waitForRoute(
