@@ -26,6 +26,6 @@ CMD ["dataplane/postgres/main.ts"]
 FROM postgres AS standalone
 COPY --from=build /stage-standalone /
 ENV PORTCULLIS_DATA_DIR=/data/portcullis NODE_COMPILE_CACHE=/data/compiled
-CMD ["--max-semi-space-size=1", "cli/main.ts", "up", "--address", "0.0.0.0"]
+CMD ["--max-semi-space-size=1", "cli/main.ts", "up", "--address", "0.0.0.0", "--no-console"]
 
 FROM platform

@@ -78,6 +78,28 @@ describe('token', () => {
   });
 });
 
+describe('the console', () => {
+  const started = () => platform.status().processes.filter(({ name }) => name === 'console' || name === 'signin');
+
+  test('the console starts at its first visit, and the platform stays ready', async () => {
+    const { console: address = '' } = platform.status().addresses;
+    expect((await run(['status'])).stdout).toContain(`Console:           ${address}\n`);
+    expect(started()).toEqual([]);
+    const unready: boolean[] = [];
+    const watch = setInterval(() => unready.push(!platform.status().ready), 20);
+    const answers = await Promise.all([1, 2, 3].map(() => fetch(address, { redirect: 'manual' })));
+    clearInterval(watch);
+    expect(answers.map(({ status, headers }) => [status, headers.get('location')])).toEqual(
+      answers.map(() => [303, '/sign-in?return_to=%2F']),
+    );
+    expect(unready).not.toContain(true);
+    expect(started().every(({ answering }) => answering)).toBe(true);
+    expect(started()).toHaveLength(2);
+    const { code } = await json('console');
+    await until('the terminal has the code', () => platform.output().includes(`the sign-in code is ${code}`));
+  });
+});
+
 describe('a rotation of the key', () => {
   const keysNow = async (): Promise<readonly string[]> => {
     const answer = await fetch(new URL('/jwks.json', platform.status().addresses.issuer));

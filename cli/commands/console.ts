@@ -15,15 +15,29 @@ export function addConsole(program: Command): void {
   withJson(command).action(showConsole);
 }
 
-function showConsole({ data, json }: ConsoleOptions): void {
+/** The console and the sign-in pages start at the first visit; a start takes a second or two. */
+const longestStartMs = 60_000;
+
+async function showConsole({ data, json }: ConsoleOptions): Promise<void> {
   const platform = runningPlatform(data);
   const { addresses, consoleOff } = platform.status;
   if (addresses.console === undefined) {
-    const reason = consoleOff ?? 'the platform was started without --console.';
+    const reason = consoleOff ?? 'the platform was started with --no-console.';
     throw new CliError('failed', `The console does not run: ${reason}`);
   }
+  await visit(addresses.console);
   const code = readSignInCode(platform.data);
   if (code === undefined) throw new CliError('failed', 'The sign-in pages have not written a code yet: try again.');
   if (json === true) writeJson({ url: addresses.console, code });
   else writeText(`${addresses.console}\nsign-in code ${code}`);
+}
+
+/** @throws CliError if the console does not answer */
+async function visit(url: string): Promise<void> {
+  const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(longestStartMs) }).catch(
+    () => undefined,
+  );
+  await answer?.body?.cancel();
+  if (answer === undefined || answer.status >= 500)
+    throw new CliError('failed', `The console at ${url} does not answer: see logs/console.log in the data directory.`);
 }

@@ -107,6 +107,7 @@ function textOf({ ready, addresses, managementOff, clientKeyFile, dataDirectory,
     ['Ready:', ready ? 'yes' : 'no'],
     ['Gateway:', addresses.gateways.join(' ')],
     ['Management API:', addresses.management ?? `off: ${managementOff ?? 'it is not ready'}`],
+    ...(addresses.console === undefined ? [] : [['Console:', addresses.console] as const]),
     ['Client key file:', clientKeyFile],
     ['Data directory:', dataDirectory],
   ]);

@@ -18,6 +18,7 @@ import { boundLogs } from '../supervisor/bound-logs.ts';
 import { awaitExampleAgent, copyExampleAgents, exampleAgents } from '../supervisor/load-example-agent.ts';
 import { loadHandbook } from '../supervisor/load-handbook.ts';
 import { nextSteps } from '../supervisor/next-steps.ts';
+import type { ConsoleMode } from '../supervisor/platform-processes.ts';
 import { createRoot, prepareDirectory, refuseForeignFolder } from '../supervisor/prepare-directory.ts';
 import { type SupervisedPlatform, startSupervisedPlatform } from '../supervisor/start-supervised-platform.ts';
 import { waitForOrphans } from '../supervisor/wait-for-orphans.ts';
@@ -85,7 +86,11 @@ export function addPlatformUp(program: Command): void {
       '--agents',
       'serve agents through the gateways, and load the examples of agents at the first start with this option',
     )
-    .option('--console', 'start the console, web pages for policies, knowledge, memory and agents');
+    .option(
+      '--console',
+      'start the console, web pages for policies, knowledge, memory and agents, at once instead of at its first visit',
+    )
+    .option('--no-console', 'do not serve the console');
   addAuditReceivers(command).action((options: UpOptions) => up(options));
   program.hook('preSubcommand', (parent, chosen) => {
     if (chosen === command) refuseOptionsOfNpm(command, parent.args.slice(1));
@@ -147,7 +152,7 @@ async function runPlatform(
       guardDocuments: options.guardDocuments,
       memory: options.memory === true,
       guardMemories: options.guardMemories,
-      console: options.console === true,
+      console: consoleModeOf(options.console),
       catalogue: options.catalogue === true,
       guardCards: options.guardCards,
       agents: options.agents === true || options.catalogue === true,
@@ -173,7 +178,8 @@ async function runPlatform(
       platform.settled();
       say(`ready after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
       const hasHandbook = addresses.retrieval !== undefined && existsSync(data.handbook);
-      const signInCode = addresses.console === undefined ? undefined : readSignInCode(data);
+      // A code in the file is of an earlier run until the sign-in pages start.
+      const signInCode = options.console === true ? readSignInCode(data) : undefined;
       const steps = { data: options.data, isNpm: isStartedByNpm(), hasHandbook, agents, signInCode };
       process.stdout.write(nextSteps(platform.status(), steps));
     }
@@ -187,6 +193,11 @@ async function runPlatform(
     }
     say('stopped');
   }
+}
+
+function consoleModeOf(option: boolean | undefined): ConsoleMode {
+  if (option === undefined) return 'at the first visit';
+  return option ? 'at start' : 'never';
 }
 
 function lockOf(data: DataDirectory): PlatformLock {

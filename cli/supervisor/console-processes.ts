@@ -7,6 +7,10 @@ import { adminHealth, type ChildSpec, loopback } from './platform-processes.ts';
 /** Where the console finds the services; those that do not run are undefined, and so are their pages. */
 export type ConsoleAt = {
   readonly ports: LastingPorts;
+  /** Origin of the console in browsers. */
+  readonly origin: string;
+  /** The port on which the process listens for the relay of `portcullis up`. */
+  readonly port: number;
   readonly persons: readonly string[];
   readonly management: string | undefined;
   readonly retrieval: string | undefined;
@@ -16,13 +20,14 @@ export type ConsoleAt = {
 };
 
 export function consoleProcess(data: DataDirectory, at: ConsoleAt): ChildSpec {
-  const { ports, persons, management = '', retrieval, memory, catalogue, gateway } = at;
+  const { ports, origin, port, persons, management = '', retrieval, memory, catalogue, gateway } = at;
   return {
     name: 'console',
     kind: 'console',
     env: {
-      PORTCULLIS_LISTEN: loopback(ports.of('console')),
+      PORTCULLIS_LISTEN: loopback(port),
       PORTCULLIS_ADMIN_LISTEN: loopback(ports.of('console admin')),
+      PORTCULLIS_CONSOLE_URL: origin,
       PORTCULLIS_COOKIE_KEY_FILE: data.cookieKey,
       PORTCULLIS_OIDC_ISSUER_URL: `http://${loopback(ports.of('signin'))}`,
       PORTCULLIS_MANAGEMENT_URL: management,
@@ -41,7 +46,7 @@ export function consoleProcess(data: DataDirectory, at: ConsoleAt): ChildSpec {
 /** Sign-in pages for sample persons: the console and its address are the only client. */
 export function signInProcess(
   data: DataDirectory,
-  { ports, persons }: { readonly ports: LastingPorts; readonly persons: readonly string[] },
+  { ports, origin, persons }: Pick<ConsoleAt, 'ports' | 'origin' | 'persons'>,
 ): ChildSpec {
   return {
     name: 'signin',
@@ -53,7 +58,7 @@ export function signInProcess(
       PORTCULLIS_SIGNING_KEYS_FILE: data.signingKeys,
       PORTCULLIS_SIGN_IN_CODE_FILE: data.signInCode,
       PORTCULLIS_PERSONS: persons.join(','),
-      PORTCULLIS_REDIRECT_URI: `http://${loopback(ports.of('console'))}/sign-in/callback`,
+      PORTCULLIS_REDIRECT_URI: `${origin}/sign-in/callback`,
     },
     health: ({ listening }) => `${listening}/livez`,
   };

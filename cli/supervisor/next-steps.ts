@@ -10,7 +10,7 @@ type NextSteps = {
   readonly hasHandbook: boolean;
   /** The examples of agents that can be called. */
   readonly agents: readonly string[];
-  /** The code of the first sign-in to the console; absent without a console. */
+  /** The code of the first sign-in to the console; absent before the console starts. */
   readonly signInCode: string | undefined;
 };
 
@@ -24,11 +24,10 @@ const questions: Readonly<Record<string, string>> = {
 export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook, agents, signInCode }: NextSteps): string {
   const on = data === undefined ? '' : ` --data ${quoteWord(data)}`;
   const command = (rest: string): string => `  ${isNpm ? 'npm run -s portcullis --' : 'portcullis'} ${rest}${on}`;
+  const entry = signInCode === undefined ? 'starts at the first visit' : `sign-in code ${signInCode}`;
   return [
     '',
-    ...(status.addresses.console === undefined || signInCode === undefined
-      ? []
-      : [`  console          ${status.addresses.console}   sign-in code ${signInCode}`]),
+    ...(status.addresses.console === undefined ? [] : [`  console          ${status.addresses.console}   ${entry}`]),
     ...status.addresses.gateways.map((origin) => `  gateway          ${origin}`),
     ...(status.addresses.management === undefined ? [] : [`  management API   ${status.addresses.management}`]),
     ...(status.addresses.retrieval === undefined ? [] : [`  retrieval        ${status.addresses.retrieval}`]),

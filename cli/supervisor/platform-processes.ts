@@ -54,6 +54,9 @@ const retrievalInternal = 'retrieval internal';
 /** The first gateway; agents know its address before it starts. */
 export const firstGateway = 'gateway-1';
 
+/** Whether the console starts with the platform, at its first visit, or never. */
+export type ConsoleMode = 'at start' | 'at the first visit' | 'never';
+
 /** The optional parts of a platform. */
 type StartedParts = {
   readonly management: boolean;
@@ -61,7 +64,7 @@ type StartedParts = {
   readonly memory: boolean;
   /** Whether the agent catalogue is started; it needs agents. */
   readonly catalogue: boolean;
-  readonly console: boolean;
+  readonly console: ConsoleMode;
   /** Whether the gateways serve agents. */
   readonly agents: boolean;
 };
@@ -87,7 +90,7 @@ export function lastingPortNames(started: StartedParts & { readonly gateways: nu
     ...(retrieval ? ['retrieval', 'retrieval admin', retrievalInternal] : []),
     ...(memory ? ['memory', 'memory admin'] : []),
     ...(catalogue ? ['catalogue', 'catalogue admin'] : []),
-    ...(console ? ['console', 'console admin', 'signin'] : []),
+    ...(console !== 'never' ? ['console', 'console admin', 'signin'] : []),
     ...(needsDatabase(started) ? ['postgres', 'postgres admin'] : []),
   ];
 }

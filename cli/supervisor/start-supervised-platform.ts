@@ -12,6 +12,7 @@ import { chooseLastingPorts } from './lasting-ports.ts';
 import {
   adminOf,
   apiOf,
+  type ConsoleMode,
   echoProcess,
   firstGateway,
   gatewayProcess,
@@ -39,8 +40,8 @@ type PlatformOptions = DataServices & {
   readonly gateways: number;
   /** Whether policies can also be managed over HTTP, which requires a database. */
   readonly management: boolean;
-  /** Whether the console is started, which requires policy management. */
-  readonly console: boolean;
+  /** When the console starts, which requires policy management. */
+  readonly console: ConsoleMode;
   /** Settings of the receivers of the audit log, for the services that write it. */
   readonly audit: Readonly<Record<string, string>>;
   readonly say: (sentence: string) => void;
@@ -136,21 +137,25 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
     if (services.retrievalOff !== undefined) say(`retrieval is off until the next start: ${services.retrievalOff}`);
     if (services.memoryOff !== undefined) say(`memory is off until the next start: ${services.memoryOff}`);
     if (services.catalogueOff !== undefined) say(`the catalogue is off until the next start: ${services.catalogueOff}`);
-    const console = options.console
-      ? await unlessAborted(
-          startConsole(group.start, data, {
-            ports,
-            administrators,
-            gateway,
-            management: management.management?.listening,
-            retrieval: services.retrieval?.listening,
-            memory: services.memory?.listening,
-            catalogue: services.catalogue?.listening,
-          }),
-          options.signal,
-        )
-      : {};
-    if (console.consoleOff !== undefined) say(`the console is off until the next start: ${console.consoleOff}`);
+    const { console: mode } = options;
+    const console =
+      mode === 'never'
+        ? {}
+        : await unlessAborted(
+            startConsole(group.start, data, mode, {
+              ports,
+              say,
+              administrators,
+              gateway,
+              management: management.management?.listening,
+              retrieval: services.retrieval?.listening,
+              memory: services.memory?.listening,
+              catalogue: services.catalogue?.listening,
+            }),
+            options.signal,
+          );
+    if (console.consoleOff !== undefined && (options.management || mode === 'at start'))
+      say(`the console is off until the next start: ${console.consoleOff}`);
     group.serveAt({ operator, gateways, administrators, ...management, ...services, ...console });
     return group;
   } catch (error) {
@@ -212,6 +217,8 @@ function createGroup({
   audit,
 }: Pick<PlatformOptions, 'data' | 'say' | 'hungAfterMs' | 'agents' | 'audit'>) {
   const members: Supervised[] = [];
+  /** Those that have served: the console starts in a platform that is ready. */
+  const served = new Set<Supervised>();
   let lines: Lines | undefined;
   let isSettled = false;
   let writing = Promise.resolve();
@@ -222,7 +229,7 @@ function createGroup({
     const processes = members.map((member) => member.status());
     const gateways = lines?.gateways.map(({ listening }) => listening) ?? [];
     return {
-      ready: isSettled && !stopped && processes.every(({ ready }) => ready),
+      ready: isSettled && !stopped && members.every((member) => member.status().ready || !served.has(member)),
       addresses: {
         gateway: gateways[0] ?? '',
         gateways,
@@ -235,7 +242,7 @@ function createGroup({
         ...(lines?.retrieval === undefined ? {} : { retrieval: lines.retrieval.listening }),
         ...(lines?.memory === undefined ? {} : { memory: lines.memory.listening }),
         ...(lines?.catalogue === undefined ? {} : { catalogue: lines.catalogue.listening }),
-        ...(lines?.console === undefined ? {} : { console: lines.console.listening }),
+        ...(lines?.console === undefined ? {} : { console: lines.console.url }),
         ...(agents && lines !== undefined ? { agents: gateways[0] ?? '' } : {}),
         ...(lines?.issuer === undefined ? {} : { issuer: lines.issuer.listening }),
       },
@@ -289,7 +296,10 @@ function createGroup({
       const member = supervise({ ...spec, env }, { data, pin, say, hungAfterMs, onChange: writeStatus });
       members.push(member);
       member.firstReady.then(
-        () => say(`${spec.name} serves (${((performance.now() - begun) / 1_000).toFixed(1)} s)`),
+        () => {
+          served.add(member);
+          say(`${spec.name} serves (${((performance.now() - begun) / 1_000).toFixed(1)} s)`);
+        },
         () => members.splice(members.indexOf(member), 1),
       );
       return member.firstReady;
@@ -297,6 +307,7 @@ function createGroup({
     async stop(): Promise<void> {
       stopped = true;
       writeStatus();
+      lines?.console?.close();
       const end = async (kind: ProcessKind, ms: number): Promise<void> => {
         const named = members.filter((member) => member.status().kind === kind);
         await Promise.all(named.map((member) => member.stop(ms)));

@@ -27,6 +27,6 @@ export function standaloneImage(root: string, database: Image): Image {
       // The second start on a volume compiles nothing.
       NODE_COMPILE_CACHE: '/data/compiled',
     },
-    command: ['--max-semi-space-size=1', 'cli/main.ts', 'up', '--address', '0.0.0.0'],
+    command: ['--max-semi-space-size=1', 'cli/main.ts', 'up', '--address', '0.0.0.0', '--no-console'],
   };
 }
