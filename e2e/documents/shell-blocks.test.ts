@@ -149,6 +149,8 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
     expect(all.map(({ command }) => command)).toContain(createNamespace);
     await kubectl(createNamespace.split(' ').slice(1));
     await kubectl(['config', 'set-context', '--current', `--namespace=${namespace}`]);
+    // Before the claims: a claim that comes before the default class gets it only at a later pass of the controller.
+    for (const object of pretendedVolumes) await kubectl(['apply'], write('one.yaml', JSON.stringify(object)));
     const chart = await helmOk([
       'template',
       namespace,
@@ -182,7 +184,6 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
         inUse: [],
       },
     };
-    for (const object of pretendedVolumes) await kubectl(['apply'], write('one.yaml', JSON.stringify(object)));
     const objects = [lease, report, policyObject('guarded-chat'), bindingObject('name')];
     for (const object of objects)
       await kubectl(['apply', `--namespace=${namespace}`], write('one.yaml', JSON.stringify(object)));
@@ -194,6 +195,8 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
     symlinkSync(join(root, 'charts/portcullis'), join(folder.path, 'charts/portcullis'));
     symlinkSync(join(root, 'examples'), join(folder.path, 'examples'));
     await until('the pods of the chart exist', () => kubectl(['get', 'pod', 'portcullis-postgres-0']).then(() => true));
+    const claim = 'persistentvolumeclaim/data-portcullis-postgres-0';
+    await kubectl(['wait', claim, '--for=jsonpath={.status.phase}=Bound', '--timeout=120s']);
   });
   afterAll(async () => {
     await server?.[Symbol.asyncDispose]();
