@@ -14,7 +14,7 @@ describe('settings of the memory service', () => {
   test('by default, one process has both roles and memories are found by their words', () => {
     const { config } = readConfig(env);
     expect(config).toMatchObject({ role: 'both', identity: { mode: 'development' }, embeddingProfile: undefined });
-    expect(config.indexBytes).toBe(112 * 1_048_576);
+    expect(config.indexBytes).toBe(96 * 1_048_576);
   });
 
   test('production mode requires issuers, and development mode accepts them for the tokens of agents', () => {

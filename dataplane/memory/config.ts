@@ -42,7 +42,7 @@ export const settings = {
     help: 'memory of the index, MiB; the memories of one user may need two thirds of it, and those of the user whose last search is oldest are evicted first',
     min: 16,
     max: 65_536,
-    default: 112,
+    default: 96,
   }),
   PORTCULLIS_EVENT_CONCURRENCY: setting.integer({
     help: 'events that one worker processes at a time',

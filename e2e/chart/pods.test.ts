@@ -10,6 +10,7 @@ import { settings as postgresSettings } from '../../dataplane/postgres/config.ts
 import { settings as retrievalSettings } from '../../dataplane/retrieval/config.ts';
 import { settings as operatorSettings } from '../../operator/config.ts';
 import { settings as managementSettings } from '../../operator/management/config.ts';
+import { scaleMib } from '../memory-scale/scale-service.ts';
 import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf, type RenderedContainer, type RenderedPod } from './pods-of.ts';
 import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
@@ -346,6 +347,20 @@ describe('values of pods', () => {
       expect(/--max-old-space-size=(\d+)( |$)/.exec(options ?? '')?.[1], component).toBe(expected);
     }
   });
+
+  test.each([0, 1])(
+    'the memory service has the index and heap with which it is measured, with %i workers',
+    async (workers) => {
+      const objects = await renderChart(['--set=memory.enabled=true', `--set=memory.worker.replicas=${workers}`]);
+      const pods = podsOf(objects).filter(({ name }) => /-memory(-worker)?$/.test(name));
+      expect(pods).toHaveLength(1 + workers);
+      for (const { spec } of pods) {
+        expect(spec.containers[0]?.env).toContainEqual({ name: 'PORTCULLIS_INDEX_MIB', value: `${scaleMib.index}` });
+        const heap = `--max-old-space-size=${scaleMib.heap}`;
+        expect(spec.containers[0]?.env).toContainEqual({ name: 'NODE_OPTIONS', value: heap });
+      }
+    },
+  );
 
   /** Values that running processes read again. */
   const provider: readonly string[] = [

@@ -8,6 +8,12 @@ import { wordVector } from '../support/hashed-words.ts';
 import { startProcess } from '../support/start-process.ts';
 import { scaleProfile, scaleTenant } from './fill-memories.ts';
 
+/**
+ * Memory of the index, and limit of the heap, in MiB: those of a pod of the chart with its defaults, whose memory limit is
+ * 512 MiB. A test compares them with the rendered pod.
+ */
+export const scaleMib = { index: 96, heap: 192 } as const;
+
 type ScaleAnswer = { readonly ms: number; readonly found: number; readonly owners: readonly unknown[] };
 
 /** The memory service in a separate process, with a filled database. */
@@ -41,8 +47,8 @@ export async function startScaleService(
         PORTCULLIS_EMBEDDING_PROFILE: scaleProfile,
         PORTCULLIS_LOG_LEVEL: 'error',
         PORTCULLIS_EXIT_WITH_STDIN: '1',
-        // The heap limit that the chart sets with its default memory limit of 512 MiB.
-        NODE_OPTIONS: '--max-old-space-size=192',
+        PORTCULLIS_INDEX_MIB: `${scaleMib.index}`,
+        NODE_OPTIONS: `--max-old-space-size=${scaleMib.heap}`,
       },
     }),
   );

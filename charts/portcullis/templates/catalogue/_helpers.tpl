@@ -53,6 +53,15 @@
 {{- end -}}
 {{- end -}}
 
+{{/* MiB of heap: three quarters of what twice the index leaves of the memory limit, because segments that are read and evicted
+     take memory until they are collected. */}}
+{{- define "portcullis.catalogueHeap" -}}
+{{- $index := mul 2 (int .Values.catalogue.indexMib) -}}
+{{- with include "portcullis.memoryMib" .Values.catalogue.resources -}}
+{{- div (mul (sub (int .) $index) 3) 4 -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Whether Helm adds a client key of the agent catalogue to those that it generates. */}}
 {{- define "portcullis.generatesCatalogueKey" -}}
 {{- if and .Values.catalogue.enabled (eq .Values.gateway.clientAuth "keys") (not .Values.gateway.clientKeys.existingSecret) (not .Values.catalogue.gatewayKey.existingSecret) -}}true{{- end -}}

@@ -15,12 +15,12 @@
 {{- add (int .Values.memory.replicas) (int .Values.memory.worker.replicas) -}}
 {{- end -}}
 
-{{/* MiB of heap: three quarters of what twice the index leaves of the memory limit, because segments that are read and evicted
-     take memory until they are collected: (dict "indexMib" MiB "resources" resources) */}}
+{{/* MiB of heap: three quarters of what twice the index and 64 MiB of program code leave of the memory limit, because segments
+     that are read and evicted take memory until they are collected: (dict "indexMib" MiB "resources" resources) */}}
 {{- define "portcullis.memoryHeap" -}}
-{{- $index := mul 2 (int .indexMib) -}}
+{{- $besides := add (mul 2 (int .indexMib)) 64 -}}
 {{- with include "portcullis.memoryMib" .resources -}}
-{{- div (mul (sub (int .) $index) 3) 4 -}}
+{{- div (mul (sub (int .) $besides) 3) 4 -}}
 {{- end -}}
 {{- end -}}
 
@@ -46,16 +46,16 @@
 {{- fail (printf "memory.guard.servedPolicy: %s is not in servedPolicies: add it there" .guard.servedPolicy) -}}
 {{- end -}}
 {{- end -}}
-{{- $least := add (mul 2 (int .indexMib)) 256 -}}
+{{- $least := add (mul 2 (int .indexMib)) 320 -}}
 {{- with include "portcullis.memoryMib" .resources -}}
 {{- if lt (int .) (int $least) -}}
-{{- fail (printf "memory.resources.limits.memory must be at least %dMi: twice indexMib plus 256Mi" $least) -}}
+{{- fail (printf "memory.resources.limits.memory must be at least %dMi: twice indexMib plus 320Mi" $least) -}}
 {{- end -}}
 {{- end -}}
 {{- /* With a model, a worker looks for the nearest memories in an index of its own. */ -}}
 {{- with include "portcullis.memoryMib" .worker.resources -}}
 {{- if lt (int .) (int $least) -}}
-{{- fail (printf "memory.worker.resources.limits.memory must be at least %dMi: twice indexMib plus 256Mi" $least) -}}
+{{- fail (printf "memory.worker.resources.limits.memory must be at least %dMi: twice indexMib plus 320Mi" $least) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
