@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { clientKey, served } from '../../dataplane/gateway/testing/start-gateway.ts';
+import { startWorld, type World, words } from '../../dataplane/gateway/testing/start-world.ts';
+import { answerForm, extractionPrompt } from '../../dataplane/memory/events/model-answer.ts';
+import { type OpenedMemory, openMemory } from '../../dataplane/memory/testing/open-memory.ts';
+import { createGatewayModels } from '../../libraries/models/gateway-models.ts';
+
+const ann = { user: 'ann' };
+const said = 'My cat is called Tom.';
+const fact = { decision: 'ADD', text: said, quote: said, message: 0, memory: null, importance: 4 };
+const denial = 'the guardrail of the model gateway denied the text';
+
+describe.skipIf(missingPostgres !== undefined)(
+  onPostgres('extraction by a model behind a real gateway with a real policy'),
+  () => {
+    const stack = new AsyncDisposableStack();
+    let world: World;
+    let memory: OpenedMemory;
+
+    beforeAll(async () => {
+      world = stack.use(await startWorld());
+      await served(world.gateway, ['model']);
+      const url = new URL(world.gateway.service.url);
+      const models = stack.use(createGatewayModels({ url, tokenFile: { first: () => clientKey } }));
+      memory = stack.use(
+        await openMemory({
+          overrides: { models, times: { pollMs: 20, maintainMs: 100 } },
+          config: { embeddingProfile: undefined, extractionModel: 'model' },
+        }),
+      );
+    });
+    afterAll(() => stack.disposeAsync());
+    beforeEach(() => world.upstream.forget());
+
+    const answers = (...facts: readonly object[]) =>
+      world.upstream.play({ kind: 'answer', content: JSON.stringify({ facts }) });
+    const stored = async () => {
+      const { sql } = memory.database.database;
+      const tables = [
+        sql`select text from memory.memories`,
+        sql`select old_text, new_text from memory.history`,
+        sql`select messages, error, decisions from memory.events`,
+      ];
+      return JSON.stringify(await Promise.all(tables));
+    };
+
+    test('the provider gets one call with the prompt and the strict form, and its fact is stored', async () => {
+      answers(fact);
+      expect(await memory.say(ann, said)).toMatchObject({
+        status: 'SUCCEEDED',
+        decisions: [{ decision: 'ADD' }],
+      });
+      expect(world.upstream.seen.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
+      const [call] = world.upstream.seen.map(({ text }) => JSON.parse(text));
+      expect(call).toMatchObject({
+        response_format: { type: 'json_schema', json_schema: { ...answerForm, strict: true } },
+        messages: [
+          { role: 'system', content: extractionPrompt },
+          { role: 'user', content: expect.stringContaining(said) },
+        ],
+      });
+      expect(await memory.all(ann)).toEqual([said]);
+    });
+
+    test('a text that the policy denies reaches no provider, and its event ends FAILED without the text', async () => {
+      const before = await memory.all(ann);
+      answers(fact);
+      expect(await memory.say(ann, `My code is ${words.deniedInput}.`)).toMatchObject({
+        status: 'FAILED',
+        error: denial,
+        memory_ids: [],
+      });
+      expect(world.upstream.seen).toEqual([]);
+      expect(await memory.all(ann)).toEqual(before);
+      expect(await stored()).not.toContain(words.deniedInput);
+    });
+
+    test('an answer of the provider that the policy denies is not stored', async () => {
+      const before = await memory.all(ann);
+      const text = `My key was ${words.deniedOutput}.`;
+      answers({ ...fact, text, quote: text });
+      expect(await memory.say(ann, text)).toMatchObject({ status: 'FAILED', error: denial, memory_ids: [] });
+      expect(world.upstream.seen).toHaveLength(1);
+      expect(await memory.all(ann)).toEqual(before);
+      expect(await stored()).not.toContain(words.deniedOutput);
+    });
+  },
+);
