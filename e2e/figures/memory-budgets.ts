@@ -1,3 +1,4 @@
+import { countTokens } from '#models/count-tokens';
 import { missingPostgres, startTestServer } from '#sql/testing/test-server';
 import { type OpenedMemory, startMemory } from '../../dataplane/memory/testing/start-memory.ts';
 import type { Figure } from '../support/figure.ts';
@@ -9,8 +10,8 @@ const mostFound = 100;
 const pageOfAdds = 20;
 const agents = ['tutor', 'planner', 'reader'] as const;
 
-type Found = { readonly id: string; readonly tokens: number };
-type Stored = Found & { readonly text: string; readonly agent: string };
+type Found = { readonly id: string; readonly memory: string };
+type Stored = { readonly id: string; readonly text: string; readonly tokens: number; readonly agent: string };
 const modes = ['hybrid', 'semantic', 'bm25'] as const;
 
 export const figure: Figure = {
@@ -27,10 +28,11 @@ export const figure: Figure = {
     const random = randomFrom(11);
     const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
     const caller = { user: 'ann' };
-    const messages = Array.from({ length: memories }, (_, at) => {
+    const newText = (at: number): string => {
       const length = 1 + Math.floor(random() ** 3 * 120);
-      return { role: 'user', content: `${at} ${Array.from({ length }, () => oneOf(words)).join(' ')}` };
-    });
+      return `${at} ${Array.from({ length }, () => oneOf(words)).join(' ')}`;
+    };
+    const messages = Array.from({ length: memories }, (_, at) => ({ role: 'user', content: newText(at) }));
     for (let at = 0; at < memories; at += pageOfAdds) {
       const agent_id = agents[(at / pageOfAdds) % agents.length];
       await memory.add(caller, { agent_id, infer: false, messages: messages.slice(at, at + pageOfAdds) });
@@ -40,8 +42,16 @@ export const figure: Figure = {
       if (status !== 200) throw new Error(`the search was answered ${status}: ${JSON.stringify(json)}`);
       return { results: json['results'] as readonly Found[], tokens: Number(json['tokens_returned']) };
     };
+    const added = await allMemories(memory, caller);
+    if (added.length !== memories) throw new Error(`${added.length} of ${memories} memories are stored`);
+    // The number of tokens follows the text of a changed memory.
+    const changed = added.filter((_, at) => at % 3 === 0);
+    for (const [at, { id }] of changed.entries()) {
+      const body = { text: newText(memories + at) };
+      const { status, json } = await memory.call(caller, 'PUT', `/v1/memories/${id}`, body);
+      if (status !== 200) throw new Error(`the change was answered ${status}: ${JSON.stringify(json)}`);
+    }
     const rows = await allMemories(memory, caller);
-    if (rows.length !== memories) throw new Error(`${rows.length} of ${memories} memories are stored`);
     const agentOf = new Map(rows.map(({ id, agent }) => [id, agent]));
     let exceeded = 0;
     let unfilled = 0;
@@ -54,7 +64,7 @@ export const figure: Figure = {
       const agent = random() < 0.5 ? undefined : oneOf(agents);
       const filters = agent === undefined ? {} : { agent_id: agent };
       const { results, tokens } = await search({ mode, query, top_k: topK, token_budget: budget, filters });
-      const sum = results.reduce((total, one) => total + one.tokens, 0);
+      const sum = results.reduce((total, one) => total + countTokens(one.memory), 0);
       const others = results.filter(({ id }) => (agent ?? agentOf.get(id)) !== agentOf.get(id));
       if (tokens > budget || sum !== tokens || results.length > topK || others.length > 0) exceeded += 1;
       const returned = new Set(results.map(({ id }) => id));
@@ -71,15 +81,16 @@ export const figure: Figure = {
       // Searches that end at top_k say nothing about what would fit.
       holds: exceeded === 0 && unfilled === 0 && full < budgets / 2,
       line:
-        `${budgets} budgets by ${modes.length} modes over ${memories} memories: ${exceeded} exceeded, ${unfilled} of ` +
+        `${budgets} budgets by ${modes.length} modes over ${memories} memories, ${changed.length} of them changed: ${exceeded} exceeded, ${unfilled} of ` +
         `${budgets - full} in which an omitted memory fits; ${full} ended at top_k`,
     };
   },
 };
 
-/** Every memory of the caller with its token count, read from the table. */
+/** Every memory of the caller, read from the table, with the tokens of its text, which are counted here. */
 async function allMemories(memory: OpenedMemory, caller: { readonly user: string }): Promise<readonly Stored[]> {
-  return memory.database.database.sql<Stored[]>`
-    select m.memory_id as id, m.tokens, m.text, m.agent_id as agent from memory.memories m join memory.people p using (person)
-    where p.user_key like ${`%"${caller.user}"]`} and m.deleted_at is null`;
+  const rows = await memory.database.database.sql<Omit<Stored, 'tokens'>[]>`
+    select m.memory_id as id, m.text, m.agent_id as agent from memory.memories m join memory.people p using (person)
+    where p.user_key like ${`%"${caller.user}"]`} and m.deleted_at is null order by m.memory_id`;
+  return rows.map((row) => ({ ...row, tokens: countTokens(row.text) }));
 }

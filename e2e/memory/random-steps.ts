@@ -1,4 +1,5 @@
 import { until } from '#kit/testing/until';
+import { countTokens } from '#models/count-tokens';
 import type { OpenedMemory } from '../../dataplane/memory/testing/start-memory.ts';
 import { randomFrom } from '../support/random-from.ts';
 
@@ -278,8 +279,8 @@ export async function takeRandomSteps(
       ...body,
       token_budget: budget,
     });
-    const results = json['results'] as readonly { readonly memory: string; readonly tokens: number }[];
-    const tokens = results.reduce((sum, one) => sum + one.tokens, 0);
+    const results = json['results'] as readonly { readonly memory: string }[];
+    const tokens = results.reduce((sum, { memory }) => sum + countTokens(memory), 0);
     const isWithin = tokens === json['tokens_returned'] && tokens <= budget;
     compare(
       'a search with a budget',
