@@ -27,6 +27,10 @@ type Person = {
 type StepReport = {
   readonly counts: Readonly<Record<string, number>>;
   readonly differences: readonly string[];
+  /** Whether a worker packed the memories of the first person because of their number. */
+  readonly wasPacked: boolean;
+  /** Whether the first person was erased with packed memories. */
+  readonly isErasedPacked: boolean;
 };
 
 const words = ['tea', 'boat', 'bicycle', 'garden', 'chess', 'violin'];
@@ -34,7 +38,10 @@ const agents = ['tutor', 'coach'];
 const runs = [null, 'r1', 'r2'];
 const sessionIds = ['s1', 's2', 's3'];
 const names = ['a', 'b', 'c', 'd', 'e'];
+const modes = ['hybrid', 'semantic', 'bm25'] as const;
 const mostFound = 100;
+/** Steps between two looks for packed memories. */
+const stepsOfLook = 10;
 const kinds = ['work', 'home', 'trip'];
 /** The weight of each step, relative to the sum of all weights. */
 const weights = {
@@ -62,6 +69,8 @@ export async function takeRandomSteps(
   const counts: Record<string, number> = {};
   let step = 0;
   let texts = 0;
+  let wasPacked = false;
+  let isErasedPacked = false;
 
   const newText = (): string => {
     texts += 1;
@@ -156,15 +165,8 @@ export async function takeRandomSteps(
       const [id = ''] = await add(person, text, more);
       remember(person, { id, text, agent, run, isHome: false, state: 'expired' });
     },
-    async erase(asked) {
-      // The memories of the first person become so many that they are packed.
-      const person = asked === people[0] ? (people[1] as Person) : asked;
-      const body = { user_id: person.caller.user };
-      const { status, json } = await replica().call(person.caller, 'POST', '/v1/erasures', body);
-      compare('an erasure', [status, json['memories'], json['events']], [200, person.kept.length, person.events]);
-      Object.assign(person, { kept: [], events: 0 });
-      person.sessions.clear();
-    },
+    // The memories of the first person become so many that they are packed.
+    erase: (person) => erase(person === people[0] ? (people[1] as Person) : person),
     async setSession(person) {
       texts += 1;
       const [session, state] = [oneOf(sessionIds), texts];
@@ -217,6 +219,27 @@ export async function takeRandomSteps(
     },
   };
 
+  async function erase(person: Person): Promise<void> {
+    const body = { user_id: person.caller.user };
+    const { status, json } = await replica().call(person.caller, 'POST', '/v1/erasures', body);
+    compare('an erasure', [status, json['memories'], json['events']], [200, person.kept.length, person.events]);
+    Object.assign(person, { kept: [], events: 0 });
+    person.sessions.clear();
+  }
+  const isFirst = sql`p.user_key like ${`%"${(people[0] as Person).caller.user}"]`}`;
+  async function isPacked(): Promise<boolean> {
+    return (await sql`select 1 from memory.segments join memory.people p using (person) where ${isFirst}`).length > 0;
+  }
+  async function erasePacked(): Promise<void> {
+    const first = people[0] as Person;
+    if (live(first).length > 0) {
+      // A deletion by filter has removed the segments that there were.
+      await sql`insert into memory.packing select person from memory.people p where ${isFirst} on conflict do nothing`;
+      await until('the memories are packed', async () => ((await isPacked()) ? true : undefined));
+      isErasedPacked = true;
+    }
+    await erase(first);
+  }
   async function historyOf(person: Person, memory: Kept): Promise<readonly Entry[]> {
     const { status, json } = await replica().call(person.caller, 'GET', `/v1/memories/${memory.id}/history`);
     if (status !== 200) return [[String(status), null, null]];
@@ -237,9 +260,15 @@ export async function takeRandomSteps(
     compare('the number of the list', json['count'], ofModel.length);
     const listed = (json['results'] as readonly { readonly memory: string }[]).map(({ memory }) => memory);
     compare('the list', listed.toSorted(), ofModel);
-    const more = { top_k: mostFound, filters: { agent_id: agent } };
-    compareFound('the search', await replica().find(asked.caller, oneOf(words), more), ofModel);
+    const [query, mode] = [oneOf(words), oneOf(modes)];
+    const more = { mode, top_k: mostFound, filters: { agent_id: agent } };
+    const found = await replica().find(asked.caller, query, more);
+    compareFound(`the search ${mode}`, found, ofModel.filter(isFoundBy(mode, query)));
     await compareFiltered(asked, agent);
+  }
+  /** A search by words finds the memories that have the word; the others find all. */
+  function isFoundBy(mode: (typeof modes)[number], query: string): (text: string) => boolean {
+    return (text) => mode !== 'bm25' || text.split(' ').includes(query);
   }
   function compareFound(what: string, found: readonly string[], expected: readonly string[]): void {
     if (expected.length <= mostFound) compare(what, found.toSorted(), expected.toSorted());
@@ -266,12 +295,14 @@ export async function takeRandomSteps(
       ],
     ];
     const [condition, matches] = oneOf(filters);
+    const [query, mode] = [oneOf(words), oneOf(modes)];
     const expected = live(asked)
       .filter(matches)
-      .map(({ text }) => text);
-    const body = { query: oneOf(words), top_k: mostFound, filters: condition };
+      .map(({ text }) => text)
+      .filter(isFoundBy(mode, query));
+    const body = { query, mode, top_k: mostFound, filters: condition };
     compareFound(
-      `the search with ${JSON.stringify(condition)}`,
+      `the search ${mode} with ${JSON.stringify(condition)}`,
       await replica().find(asked.caller, body.query, body),
       expected,
     );
@@ -292,9 +323,13 @@ export async function takeRandomSteps(
   const choices = Object.entries(weights).flatMap(([name, weight]) =>
     Array<StepName>(weight * 2).fill(name as StepName),
   );
+  /** In the last tenth, so that the memories have been packed. */
+  const erasureOfFirst = steps - Math.floor(random() * (steps / 10));
   for (step = 1; step <= steps; step += 1) {
     const name = oneOf(choices);
     counts[name] = (counts[name] ?? 0) + 1;
+    if (step % stepsOfLook === 0 && step < erasureOfFirst) wasPacked ||= await isPacked();
+    if (step === erasureOfFirst) await erasePacked();
     await taken[name](random() < 0.5 ? (people[0] as Person) : oneOf(people));
     await compareReads();
     if (step % 500 === 0) say(`group ${seed}: ${step} steps, ${differences.length} differences`);
@@ -308,5 +343,5 @@ export async function takeRandomSteps(
     }
     for (const memory of person.kept) compare('a history at the end', await historyOf(person, memory), memory.history);
   }
-  return { counts, differences };
+  return { counts, differences, wasPacked, isErasedPacked };
 }
