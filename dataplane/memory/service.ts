@@ -4,7 +4,6 @@ import { openServiceAudit } from '#audit/adapters/open-service-audit';
 import { auditTables } from '#audit/adapters/postgres/postgres-audit';
 import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
-import { startWorkLoop } from '#kit/concurrency/work-loop';
 import { serveProbes } from '#kit/http/serve-probes';
 import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
@@ -249,13 +248,13 @@ function startWorker(
         metrics.undelivered(failed);
         return failed;
       },
+      packOne: async () => (await packMemories(memory.database, memory.profile()?.id)) !== undefined,
       onFailed(part, error) {
         metrics.maintenanceFailed(part);
         metrics.dependencyFailed(error);
       },
     }),
   );
-  parts.use(startWorkLoop(async () => (await packOnce()) !== undefined, { pollMs: times.maintainMs }));
   parts.use(
     keepSubscribed(queue, eventsTopic, {
       onHint: worker.wake,
@@ -264,13 +263,4 @@ function startWorker(
     }),
   );
   return parts;
-
-  async function packOnce(): Promise<unknown> {
-    try {
-      return await packMemories(memory.database, memory.profile()?.id);
-    } catch (error) {
-      logger.warn('memory_packing_failed', { failure: describeFailure(error) });
-      return undefined;
-    }
-  }
 }

@@ -142,4 +142,37 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
       return rows.length === 0 ? true : undefined;
     });
   });
+
+  test('a person whose packing fails is delayed and counted, and the persons who wait behind are packed', async () => {
+    await using database = await openTestDatabase();
+    const { sql } = database.database;
+    {
+      await using memory = await openMemory({ database });
+      await memory.say(ann, 'I like tea.');
+      await memory.say({ user: 'bob' }, 'I like tea.');
+    }
+    const persons = await sql<{ person: string }[]>`select person from memory.people order by person`;
+    const [first, second] = persons.map(({ person }) => person);
+    await sql.unsafe(`create function memory.refuse() returns trigger language plpgsql as
+      $$ begin if new.person = ${first} then raise exception 'refused'; end if; return new; end $$`);
+    await sql.unsafe(
+      'create trigger refuse before insert on memory.segments for each row execute function memory.refuse()',
+    );
+    await sql`insert into memory.packing select person from memory.people`;
+    await using memory = await openMemory({ database });
+    const packed = (person: string | undefined) => async () => {
+      const rows = await sql`select 1 from memory.segments where person = ${person ?? ''}`;
+      return rows.length > 0 ? true : undefined;
+    };
+    await until('the second person is packed', packed(second));
+    expect(await sql`select person, retry_at > clock_timestamp() as later from memory.packing`).toEqual([
+      { person: first, later: true },
+    ]);
+    const failures = 'portcullis_memory_maintenance_failures_total{part="packing"';
+    expect(await metric(memory, failures)).toBeGreaterThan(0);
+    await sql.unsafe('drop trigger refuse on memory.segments');
+    await sql`update memory.packing set retry_at = clock_timestamp()`;
+    await until('the first person is packed', packed(first));
+    expect(await sql`select 1 from memory.packing`).toEqual([]);
+  });
 });

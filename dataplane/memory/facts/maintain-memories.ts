@@ -11,6 +11,7 @@ export const maintenanceParts = [
   'ended_events',
   'expired_memories',
   'missing_vectors',
+  'packing',
 ] as const;
 export type MaintenancePart = (typeof maintenanceParts)[number];
 
@@ -19,12 +20,14 @@ type MaintenanceOptions = {
   readonly everyMs: number;
   /** Ends events that no worker may try again; returns their number. */
   readonly failUndelivered: () => Promise<number>;
+  /** Packs the memories of a waiting person; returns whether there was one. */
+  readonly packOne: () => Promise<boolean>;
   readonly onFailed: (part: MaintenancePart, error: unknown) => void;
 };
 
 /**
- * Removes what has ended and adds missing vectors, repeatedly until it is disposed. Each part works in batches, at once
- * after a full one, and a part that fails leaves the others unaffected (docs/design/memory.md, "Maintenance").
+ * Removes what has ended, adds missing vectors and packs, repeatedly until it is disposed. Each part works in batches, at
+ * once after a full one, and a part that fails leaves the others unaffected (docs/design/memory.md, "Maintenance").
  */
 export function maintainMemories(ports: EmbedPorts, options: MaintenanceOptions): AsyncDisposable {
   const { database } = ports;
@@ -35,6 +38,7 @@ export function maintainMemories(ports: EmbedPorts, options: MaintenanceOptions)
     ended_events: () => removeEndedEvents(database),
     expired_memories: () => removeExpired(ports),
     missing_vectors: (signal) => embedMissing(ports, signal),
+    packing: options.packOne,
   };
   const loops = new AsyncDisposableStack();
   for (const part of maintenanceParts)

@@ -25,56 +25,80 @@ type ChangedRow = EntryRow & { readonly change_no: string; readonly is_deleted: 
 
 /**
  * Packs changed memories of one waiting person into segments, from which a first search reads all of them at once. The
- * person is locked for the last write only, and nothing is written if memories were removed meanwhile.
+ * person is locked for the last write only, and nothing is written if memories were removed meanwhile. A failure delays
+ * this person by a minute, so that the others who wait are packed before.
  * @returns undefined if no person waits
  */
-export async function packMemories(
-  { sql: database }: Database,
+export async function packMemories(database: Database, profileId: string | undefined): Promise<Packed | undefined> {
+  let taken: string | undefined;
+  try {
+    return await database.sql.begin(async (sql) => {
+      const waiting = await nextWaiting(sql);
+      taken = waiting?.person;
+      return waiting === undefined ? undefined : await packPerson(sql, waiting, profileId);
+    });
+  } catch (error) {
+    // The failure of the packing is reported, not that of a delay for the same reason.
+    if (taken !== undefined) await delayPacking(database, taken).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function nextWaiting(sql: TransactionSql): Promise<Waiting | Erased | undefined> {
+  const [waiting] = await sql<(Waiting | Erased)[]>`
+    select w.person, p.change_no, p.packed_through, p.forgotten_through
+    from memory.packing w left join memory.people p using (person)
+    where w.retry_at <= clock_timestamp()
+    order by w.retry_at, w.person limit 1 for update of w skip locked`;
+  return waiting;
+}
+
+async function delayPacking({ sql }: Database, person: string): Promise<void> {
+  await sql`
+    update memory.packing set retry_at = clock_timestamp() + interval '1 minute' where person = ${person}`;
+}
+
+async function packPerson(
+  sql: TransactionSql,
+  waiting: Waiting | Erased,
   profileId: string | undefined,
-): Promise<Packed | undefined> {
-  return database.begin(async (sql) => {
-    const [waiting] = await sql<(Waiting | Erased)[]>`
-      select w.person, p.change_no, p.packed_through, p.forgotten_through
-      from memory.packing w left join memory.people p using (person)
-      order by w.person limit 1 for update of w skip locked`;
-    if (waiting === undefined) return undefined;
-    const { person } = waiting;
-    if (waiting.change_no === null) {
-      await sql`delete from memory.packing where person = ${person}`;
-      return { person, segments: 0 };
-    }
-    const isOther = await hasOtherSegments(sql, person, profileId);
-    const after = isOther ? '0' : waiting.packed_through;
-    const changed = await changedRows(sql, person, { after, profileId });
-    const isLast = changed.length < changesAtOnce;
-    const upTo = isLast ? waiting.change_no : (changed.at(-1) as ChangedRow).change_no;
-    const stored = isOther ? [] : await storedSegments(sql, person, changed.some(mayBeStored));
-    const plan = planRepack(
-      stored,
-      changed.map(({ memory_id }) => memory_id),
-    );
-    const kept = await unchangedEntries(sql, person, { groups: plan.groups, upTo, profileId });
-    const entries = [...kept, ...changed.filter(({ is_deleted }) => !is_deleted).map(memoryEntryOf)];
-    const [begun] = await sql`
+): Promise<Packed> {
+  const { person } = waiting;
+  if (waiting.change_no === null) {
+    await sql`delete from memory.packing where person = ${person}`;
+    return { person, segments: 0 };
+  }
+  const isOther = await hasOtherSegments(sql, person, profileId);
+  const after = isOther ? '0' : waiting.packed_through;
+  const changed = await changedRows(sql, person, { after, profileId });
+  const isLast = changed.length < changesAtOnce;
+  const upTo = isLast ? waiting.change_no : (changed.at(-1) as ChangedRow).change_no;
+  const stored = isOther ? [] : await storedSegments(sql, person, changed.some(mayBeStored));
+  const plan = planRepack(
+    stored,
+    changed.map(({ memory_id }) => memory_id),
+  );
+  const kept = await unchangedEntries(sql, person, { groups: plan.groups, upTo, profileId });
+  const entries = [...kept, ...changed.filter(({ is_deleted }) => !is_deleted).map(memoryEntryOf)];
+  const [begun] = await sql`
       update memory.people set packed_through = ${upTo} where person = ${person}
         and packed_through = ${waiting.packed_through} and forgotten_through = ${waiting.forgotten_through}
       returning person`;
-    // The person was changed meanwhile: the next run reads the rows again.
-    if (begun === undefined) return { person, segments: 0 };
-    if (isOther) await sql`delete from memory.segments where person = ${person}`;
-    await sql`
+  // The person was changed meanwhile: the next run reads the rows again.
+  if (begun === undefined) return { person, segments: 0 };
+  if (isOther) await sql`delete from memory.segments where person = ${person}`;
+  await sql`
       delete from memory.segments where person = ${person} and segment = any(${sql.array([...plan.replaced], 23)}::int[])`;
-    for (const [number, ended] of plan.ended) {
-      await sql`
+  for (const [number, ended] of plan.ended) {
+    await sql`
         update memory.segments set ended = ${sql.array([...ended], 23)}::int[]
         where person = ${person} and segment = ${number}`;
-    }
-    const segments = await insertSegments(sql, person, { entries, profileId });
-    if (BigInt(waiting.change_no) - BigInt(upTo) < changesOfPacking) {
-      await sql`delete from memory.packing where person = ${person}`;
-    }
-    return { person, segments };
-  });
+  }
+  const segments = await insertSegments(sql, person, { entries, profileId });
+  if (BigInt(waiting.change_no) - BigInt(upTo) < changesOfPacking) {
+    await sql`delete from memory.packing where person = ${person}`;
+  }
+  return { person, segments };
 }
 
 /** A new memory is in no segment yet. */
