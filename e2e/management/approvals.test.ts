@@ -109,6 +109,27 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect((await world.api.ended(await ask(model, null, null))).state).toBe('succeeded');
   });
 
+  test('a policy that protects a model after a failed application of another one is unbound and replaced by two persons only', async () => {
+    const { id } = await world.createPolicy('protects', definitionOf('protects'));
+    const { id: other } = await world.createPolicy('failed-after', definitionOf('failed-after'));
+    const model = await world.createModel('protects');
+    await world.applied(model, id, 1);
+    const failed = await world.api.ended(await world.apply(model, other, 1, 'unknown-profile'));
+    expect(failed.state).toBe('failed');
+    expect((await world.readBinding(model)).json.observation.serving.policyId).toBe(id);
+    await rule('require', { policyId: id });
+    requestOf(await ask(model, other, 1));
+    const foreseen = await world.api.call(`/api/v1/dry-runs/models/${model}/guardrail-binding`, {
+      method: 'POST',
+      body: { policyId: other, policyRevision: 1, contentProfile: currentProfile },
+    });
+    expect(foreseen.json.refusals).toMatchObject([{ code: 'approval_required' }]);
+    const request = requestOf(await ask(model, null, null));
+    await approve(request, tokens.approver);
+    expect((await world.api.ended(await ask(model, null, null))).state).toBe('succeeded');
+    expect((await world.api.ended(await ask(model, other, 1))).state).toBe('succeeded');
+  });
+
   test('an approval that expired, whose giver lost the right, or whose model was edited is not valid, also for recovery', async () => {
     const { id, model } = await guardedModel('not-valid');
     const { sql } = world.api.database.database;

@@ -105,6 +105,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('freeze windows'), () 
     }
   });
 
+  test('a freeze window of the policy that protects a model after a failed application of another one refuses unbinds and applications', async () => {
+    const { id } = await world.createPolicy('protects', definitionOf('protects'));
+    const { id: other } = await world.createPolicy('failed-after', definitionOf('failed-after'));
+    const model = await world.createModel('protects');
+    await world.applied(model, id, 1);
+    const failed = await world.api.ended(await world.apply(model, other, 1, 'unknown-profile'));
+    expect(failed.state).toBe('failed');
+    const set = await freeze({ policyId: id, endsAt: inHours(1) });
+    for (const refused of [await ask(model, null, null), await ask(model, other, 1)]) endOf(refused);
+    await unfreeze(set.json.id);
+    expect((await world.api.ended(await ask(model, null, null))).state).toBe('succeeded');
+  });
+
   test('an administrator overrides a freeze window, which adds an audit entry, and an applier does not', async () => {
     const { id } = await world.createPolicy('overridden', definitionOf('overridden'));
     const model = await world.createModel('overridden');

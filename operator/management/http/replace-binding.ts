@@ -70,12 +70,12 @@ export async function bindingWriteOf(
 ) {
   const { name, uid, generation } = binding.metadata;
   const { guardrail, policyId, policyRevision, contentProfile } = asked;
-  const before = await models.stateOf(binding);
+  const { state: before, policyIds: replaced } = await models.stateOf(binding);
   const type = 'write_binding' as const;
   const write = { type, objectName: name, uid, generation, guardrail, contentProfile, policyId };
   const known = caches.revisions(policyId ?? '').find(({ number }) => number === policyRevision);
   const definitionDigest = known?.definitionDigest ?? null;
-  const approval = bindingDemand(modelId, write, { definitionDigest, replaced: before?.policyId ?? null });
+  const approval = bindingDemand(modelId, write, { definitionDigest, replaced });
   return { write, before, approval };
 }
 

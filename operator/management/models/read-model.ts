@@ -28,10 +28,20 @@ export type ModelReader = {
   snapshot(modelId: string, binding: Stored<ModelBinding>): Promise<ModelSnapshot>;
   /** The first cause of its state, and the remedy, in the words of `portcullis why`. */
   explain(binding: Stored<ModelBinding>): Promise<BindingCause>;
-  /** The policy that the binding names, and the bundle that its route pins; null without a policy. */
-  stateOf(binding: Stored<ModelBinding>): Promise<AuditState | null>;
+  /** The state that a command on the binding replaces. */
+  stateOf(binding: Stored<ModelBinding>): Promise<ReplacedState>;
   /** The input that decides how operations on it end. */
   read(modelId: string): Promise<BindingFacts | undefined>;
+};
+
+type ReplacedState = {
+  /** The policy that the binding names, and the digest of the bundle that its route pins; null without a policy. */
+  readonly state: AuditState | null;
+  /**
+   * Ids of the policy that the binding names and of the one that the route pins, which protects the model: they differ
+   * while an application is in progress or after it failed.
+   */
+  readonly policyIds: readonly string[];
 };
 
 const operationId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -109,10 +119,12 @@ export function createModelReader(options: {
     },
     async stateOf(binding) {
       const { guardrail } = binding.spec;
-      if (guardrail.mode === 'None') return null;
       const [route, policyId] = await Promise.all([routeOf(binding), policyIdOf(binding)]);
-      const digest = route?.spec.guardrail.mode === 'Policy' ? route.spec.guardrail.digest : null;
-      return { policyId: policyId ?? null, revision: guardrail.policyRef.revision, digest };
+      const pinned = route?.spec.guardrail.mode === 'Policy' ? route.spec.guardrail : undefined;
+      const policyIds = [policyId, pinned?.policyId].filter((id) => id !== undefined);
+      if (guardrail.mode === 'None') return { state: null, policyIds };
+      const { revision } = guardrail.policyRef;
+      return { state: { policyId: policyId ?? null, revision, digest: pinned?.digest ?? null }, policyIds };
     },
     async read(modelId) {
       const binding = await findModel(client, caches, modelId);

@@ -15,18 +15,19 @@ export type ApprovalDemand = {
 type BindingWrite = CommandWrite & { readonly type: 'write_binding' };
 
 /**
- * The demand of an application or an unbind: the model, the policy that is applied and the one that it replaces may ask
- * for it. @param definitionDigest that of the revision; null to unbind @param replaced id of the policy before
+ * The demand of an application or an unbind: the model, the policy that is applied and those that it replaces may ask
+ * for it. @param definitionDigest that of the revision; null to unbind @param replaced ids of the policies before: the
+ * desired one and the one that protects the model
  */
 export function bindingDemand(
   modelId: string,
   { uid, generation, guardrail, contentProfile, policyId }: Omit<BindingWrite, 'note'>,
-  { definitionDigest, replaced }: { readonly definitionDigest: string | null; readonly replaced: string | null },
+  { definitionDigest, replaced }: { readonly definitionDigest: string | null; readonly replaced: readonly string[] },
 ): ApprovalDemand {
   const kind = policyId === null ? 'binding.unbind' : 'binding.apply';
   const revision = guardrail.mode === 'Policy' ? guardrail.policyRef.revision : null;
   const digest = digestOf({ kind, modelId, uid, generation, policyId, revision, definitionDigest, contentProfile });
-  const policies = [...new Set([policyId, replaced])].filter((id) => id !== null);
+  const policies = [...new Set([policyId, ...replaced])].filter((id) => id !== null);
   return {
     kind,
     digest,
