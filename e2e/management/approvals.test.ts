@@ -157,6 +157,20 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect(requestOf(await ask(model, id, 1))).not.toBe(third);
   });
 
+  test('recovery sends no command that was stored before the rule that asks for its approval', async () => {
+    const { id, model } = await guardedModel('stored-before');
+    const leave = async () => {
+      const left = applyOf(await world.binding('stored-before'), id, 'stored-before');
+      await leaveCommand(world.api, { ...left, objects: [`model:${model}`, `policy:${id}`] });
+      return world.api.endOf(left.operationId);
+    };
+    expect(await leave()).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
+    await rule('release', { modelId: model });
+    expect(await leave()).toMatchObject({ state: 'succeeded' });
+    await rule('require', { policyId: id });
+    expect(await leave()).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
+  });
+
   test('no application takes effect without a valid approval of its content, while approvals race with edits, revocations and expiry', async () => {
     const { id, model } = await guardedModel('raced');
     const { sql } = world.api.database.database;

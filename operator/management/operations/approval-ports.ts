@@ -39,6 +39,8 @@ export type ApprovalStore = {
   ): Promise<'approved' | 'not_allowed' | 'gone'>;
   /** The person whose approval a command used, and whether the approval is still valid; undefined if it used none. */
   approverOf(operationId: string): Promise<(ApprovingPerson & { readonly isValid: boolean }) | undefined>;
+  /** Whether a policy or model asks for the approval of a stored command that used none. */
+  isLacking(operationId: string): Promise<boolean>;
   /**
    * The approval that a command of this person needs now, without using it: `open` is the id of its request, if there is
    * one, and `approver` gave a valid approval. Undefined if no policy or model asks for one.

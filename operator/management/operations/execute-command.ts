@@ -37,7 +37,7 @@ export type CommandPorts = {
   readonly store: OperationStore;
   readonly advance: AdvancePolicy;
   readonly rights: Rights;
-  readonly approvals: Pick<ApprovalStore, 'request' | 'approverOf'>;
+  readonly approvals: Pick<ApprovalStore, 'request' | 'approverOf' | 'isLacking'>;
   readonly freezes: Pick<FreezeStore, 'frozenUntil'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -103,7 +103,10 @@ async function findStop(ports: CommandPorts, command: NewCommand): Promise<Stop 
     const until = await freezes.frozenUntil(operationId);
     if (until !== undefined) return { kind: 'frozen', until };
     const approver = await approvals.approverOf(operationId);
-    const isApproved = approver === undefined || (await rights.has(approver, rightOfCommand(command)));
+    const isApproved =
+      approver === undefined
+        ? !(await approvals.isLacking(operationId))
+        : await rights.has(approver, rightOfCommand(command));
     return isApproved ? undefined : { kind: 'unapproved' };
   } catch (error) {
     await store.withdraw(operationId);

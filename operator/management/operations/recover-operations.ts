@@ -60,7 +60,7 @@ async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): P
     }
     if (!isOld && !(await isStillApproved(ports, operation))) {
       logger.warn('recovery_without_approval', placeOf(operation));
-      await store.finish(operationId, failedWith('not_executed', 'Its approval is no longer valid.'));
+      await store.finish(operationId, failedWith('not_executed', 'It has no valid approval.'));
       return undefined;
     }
     if (!isOld && (await freezes.frozenUntil(operationId)) !== undefined) {
@@ -75,8 +75,13 @@ async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): P
   }
 }
 
-/** Whether the approval that the command used has not expired and its giver still has the right, or it used none. */
+/**
+ * Whether the approval that the command used has not expired and its giver still has the right. A command that used none
+ * was stored before a policy or model asked for one, or needs none.
+ */
 async function isStillApproved({ approvals, rights }: CommandPorts, operation: OpenCommandRecord): Promise<boolean> {
-  const approver = await approvals.approverOf(operation.operationId);
-  return approver === undefined || (approver.isValid && (await rights.has(approver, rightOfCommand(operation))));
+  const { operationId } = operation;
+  const approver = await approvals.approverOf(operationId);
+  if (approver === undefined) return !(await approvals.isLacking(operationId));
+  return approver.isValid && (await rights.has(approver, rightOfCommand(operation)));
 }

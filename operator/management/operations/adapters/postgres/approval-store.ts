@@ -88,6 +88,14 @@ export function createApprovalStore({ sql }: Pick<Database, 'sql'>, audit: Pick<
         if (row === undefined) return undefined;
         return { ...(JSON.parse(row.approver_origin) as ApprovingPerson), isValid: row.isValid };
       }),
+    isLacking: (operationId) =>
+      translated(async () => {
+        const rows = await sql`select from management.operations o
+          join management.approval_rules r on r.target_type || ':' || r.target_id::text = any (o.objects)
+          where o.operation_id = ${operationId}
+            and not exists (select from management.approvals where used_by = o.operation_id) limit 1`;
+        return rows.length > 0;
+      }),
     needed: (demand, requester) =>
       translated(async () => {
         if (!(await isApprovalAsked(sql, demand))) return undefined;
