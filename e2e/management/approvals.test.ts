@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Approval } from '#contracts/approvals';
 import { currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import type { HttpResponse } from './call-api.ts';
@@ -169,6 +170,27 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect(await leave()).toMatchObject({ state: 'succeeded' });
     await rule('require', { policyId: id });
     expect(await leave()).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
+  });
+
+  test('a rule that requires approvals is answered after the commands that were stored before it have ended', async () => {
+    const { id } = await world.createPolicy('in-flight', definitionOf('in-flight'));
+    const model = await world.createModel('in-flight');
+    const left = applyOf(await world.binding('in-flight'), id, 'in-flight');
+    await leaveCommand(world.api, { ...left, leaseSeconds: 300 });
+    const state = { isAnswered: false };
+    const setting = rule('require', { modelId: model }).then(({ status }) => {
+      state.isAnswered = true;
+      return status;
+    });
+    const isListed = async () =>
+      (await world.api.call('/api/v1/approval-rules')).json.items.some(
+        ({ modelId }: { readonly modelId?: string }) => modelId === model,
+      );
+    await until('the rule is stored', isListed);
+    for (let count = 0; count < 10; count++) expect(await isListed()).toBe(true);
+    expect(state.isAnswered).toBe(false);
+    await world.api.database.database.sql`delete from management.operations where operation_id = ${left.operationId}`;
+    expect(await setting).toBe(200);
   });
 
   test('no application takes effect without a valid approval of its content, while approvals race with edits, revocations and expiry', async () => {

@@ -4,6 +4,7 @@ import { clientClassOf } from '#audit/client-class';
 import { approvalRuleSchema } from '#contracts/approvals';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { readShape } from '#contracts/read-shape';
+import { awaitUndecided } from '../access/await-undecided.ts';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { approvalEntry, approveCommand } from '../operations/approve-command.ts';
 import type { CommandTarget } from '../operations/command-record.ts';
@@ -77,7 +78,7 @@ export const approvalOperations: readonly Row[] = [
       summary: name === 'requireApproval' ? 'Require approvals' : 'Stop requiring approvals',
       description:
         name === 'requireApproval'
-          ? 'From now on commands on the policy or model need the approval of a second person.'
+          ? 'After the answer no command on the policy or model takes effect without the approval of a second person.'
           : 'From now on commands on the policy or model need no approval of a second person.',
       gates: ['identity', 'query', 'body', 'right'],
       parameters: [],
@@ -108,6 +109,7 @@ async function approve(request: ManagementRequest): Promise<ManagementResponse> 
 
 async function changeRule(request: ManagementRequest, isRequired: boolean): Promise<ManagementResponse> {
   const { service, body } = request;
+  const { store, clock } = service.commands;
   if (body.json === undefined) return failure('invalid_json');
   const rule = readShape(approvalRuleSchema, body.json);
   if (!rule.ok) return failure('invalid_body', detailsOf(rule.problems));
@@ -116,8 +118,9 @@ async function changeRule(request: ManagementRequest, isRequired: boolean): Prom
       ? { type: 'policy', id: rule.value.policyId.toLowerCase() }
       : { type: 'model', id: rule.value.modelId.toLowerCase() };
   const action = isRequired ? 'approval.require' : 'approval.release';
-  const entry = approvalEntry(action, target, callOf(request), service.commands.clock.date());
+  const entry = approvalEntry(action, target, callOf(request), clock.date());
   const changed = await service.approvals.setRule(target, isRequired, entry);
+  if (isRequired) await awaitUndecided(store, clock);
   return success({ rule: ruleOf(target), changed });
 }
 
