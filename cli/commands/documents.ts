@@ -5,7 +5,7 @@ import { deleteAndWait, deletedDocumentLines, refuseUndeleted } from '../documen
 import { findDocuments, refuseUnreadable } from '../documents/find-documents.ts';
 import type { DocumentSettings } from '../documents/make-document.ts';
 import { openDocumentReader } from '../documents/read-document.ts';
-import { awaitJobs, type FileResult, leftOutResult, submitFiles } from '../documents/submit-files.ts';
+import { awaitJobs, type FileResult, leftOutResult, retryFailed, submitFiles } from '../documents/submit-files.ts';
 import { countsOf, resultLines } from '../documents/submit-texts.ts';
 import { createFolderWatch } from '../documents/watch-folder.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -78,7 +78,10 @@ async function submitDocuments(paths: readonly string[], options: SubmitOptions)
     };
     const tools = { client, reader, settings: settingsOf(options), onProgress };
     const submitted = await submitFiles(files, tools, last);
-    return options.wait ? await awaitJobs(submitted, { client, onProgress }, options.timeout * 1_000) : submitted;
+    if (!options.wait) return submitted;
+    const timeoutMs = options.timeout * 1_000;
+    const ended = await awaitJobs(submitted, tools, timeoutMs);
+    return retryFailed(files, { submitted, ended }, tools, timeoutMs);
   })().catch((error: unknown) => {
     if (isForPeople(format) && last.length > 0) writeText(resultLines(last, format === 'wide'));
     throw error;

@@ -7,7 +7,7 @@ import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-clie
 import { createBatcher } from './batch-documents.ts';
 import type { Extraction } from './extraction/document-text.ts';
 import { makeDocument } from './make-document.ts';
-import { awaitJobs, type FileResult, submitFiles } from './submit-files.ts';
+import { awaitJobs, type FileResult, retryFailed, submitFiles } from './submit-files.ts';
 
 const settings = { collection: 'handbook', tenant: 'default', groups: ['staff'], principals: [] };
 const text = (value: string): Extraction => ({ kind: 'text', document: { sections: [{ text: value }] } });
@@ -100,6 +100,47 @@ test('a wait ends with the states of the jobs, and with open ones at its timeout
   const ended = await awaitJobs(submitted, { client: { getJob, submit }, onProgress: () => undefined }, 1);
   expect(ended.map(({ state }) => state)).toEqual(['done', 'failed', 'waiting', 'unchanged', 'unreadable']);
   expect(ended[1]?.reason).toBe('denied');
+});
+
+test('a file that was submitted before and whose job failed is submitted once more under another key, and no other file is', async () => {
+  using folder = temporaryFolder();
+  const names = ['denied.md', 'fresh.md', 'kept.md'];
+  const files = names.map((docId) => ({ docId, path: join(folder.path, docId) }));
+  for (const { path } of files) writeFileSync(path, path);
+  const jobs = new Map<string, { doc: string; status: 'DONE' | 'FAILED' }>();
+  const keyOf = ({ doc_id, idempotency_key }: DocumentInput): string => `${doc_id} ${idempotency_key}`;
+  let ends: 'DONE' | 'FAILED' = 'FAILED';
+  const client: Pick<RetrievalClient, 'submit' | 'getJob'> = {
+    submit: async (documents) => ({
+      jobs: documents.map((document) => {
+        const job_id = keyOf(document);
+        const isKnown = jobs.has(job_id);
+        if (!isKnown) jobs.set(job_id, { doc: document.doc_id, status: document.doc_id === 'kept.md' ? 'DONE' : ends });
+        return { doc_id: document.doc_id, job_id, status: isKnown ? ('DEDUPLICATED' as const) : ('PENDING' as const) };
+      }),
+    }),
+    getJob: async (id) => ({ status: jobs.get(id)?.status, error: 'the policy denies the text' }) as never,
+  };
+  const reader = { read: async (path: string) => ({ bytes: Buffer.from(path), extraction: text(path) }) };
+  const tools = { client, reader, settings, onProgress: () => undefined };
+  const run = async (named: readonly string[]) => {
+    const chosen = files.filter(({ docId }) => named.includes(docId));
+    const submitted = await submitFiles(chosen, tools);
+    const ended = await awaitJobs(submitted, tools, 1_000);
+    const results = await retryFailed(chosen, { submitted, ended }, tools, 1_000);
+    return Object.fromEntries(results.map(({ docId, state }) => [docId, state]));
+  };
+  expect(await run(['denied.md', 'kept.md'])).toEqual({ 'denied.md': 'failed', 'kept.md': 'done' });
+  expect(jobs.size).toBe(2);
+  expect(await run(names)).toEqual({ 'denied.md': 'failed', 'fresh.md': 'failed', 'kept.md': 'unchanged' });
+  expect([...jobs.values()].map(({ doc }) => doc).toSorted()).toEqual([
+    'denied.md',
+    'denied.md',
+    'fresh.md',
+    'kept.md',
+  ]);
+  ends = 'DONE';
+  expect(await run(names)).toEqual({ 'denied.md': 'done', 'fresh.md': 'done', 'kept.md': 'unchanged' });
 });
 
 test('a poll reads at most fifty open jobs, and the next poll reads the others first', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileReason } from '../errors/file-fault.ts';
@@ -125,6 +126,28 @@ export async function awaitJobs(
     await pause(lookEveryMs);
   }
   return results;
+}
+
+/**
+ * Submits files once more that were answered as duplicates of a job that failed, and waits for the new jobs. The service
+ * repeats no job for the same key, so each of these files gets another one.
+ * @param submitted the results before the wait @param ended those after it, of the same files in the same order
+ */
+export async function retryFailed(
+  files: readonly DocumentFile[],
+  { submitted, ended }: { readonly submitted: readonly FileResult[]; readonly ended: readonly FileResult[] },
+  tools: SubmitTools,
+  timeoutMs: number,
+): Promise<readonly FileResult[]> {
+  const failed = new Set(
+    ended.flatMap(({ docId, state }, at) =>
+      state === 'failed' && submitted[at]?.state === 'unchanged' ? [docId] : [],
+    ),
+  );
+  if (failed.size === 0) return ended;
+  const due = files.flatMap((file) => (failed.has(file.docId) ? [{ ...file, retry: randomUUID() }] : []));
+  const others = ended.filter(({ docId }) => !failed.has(docId));
+  return awaitJobs(await submitFiles(due, tools, others), tools, timeoutMs);
 }
 
 async function readFile(

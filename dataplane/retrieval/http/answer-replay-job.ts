@@ -24,7 +24,10 @@ export async function answerReplayJob(request: RetrievalRequest): Promise<Retrie
       return failure('conflict', [{ path: 'job_id', message: 'names a job that is not FAILED' }]);
     case 'original_deleted':
       return failure('conflict', [
-        { path: 'job_id', message: 'names a job whose original was deleted: submit the document again' },
+        {
+          path: 'job_id',
+          message: 'names a job whose original was deleted: submit the document with another idempotency_key',
+        },
       ]);
   }
 }

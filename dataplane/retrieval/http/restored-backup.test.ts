@@ -29,6 +29,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a restored database')
     const original = parts.use(await openTestDatabase());
     let before: unknown;
     let jobId: unknown;
+    const openDocument = documentOf('handbook', 'open', 'Submitted before the backup.');
     {
       await using service = await startRetrieval(original);
       const body = { name: 'handbook', visibility: 'public', embedding_profile_id: 'test-profile' };
@@ -44,7 +45,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a restored database')
     }
     {
       await using service = await startRetrieval(original, { config: { role: 'api' } });
-      const sent = { documents: [documentOf('handbook', 'open', 'Submitted before the backup.')] };
+      const sent = { documents: [openDocument] };
       const { json } = await service.call(ann, '/v1/documents:submit', sent);
       [{ job_id: jobId }] = json['jobs'] as [{ job_id: unknown }];
     }
@@ -55,10 +56,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a restored database')
       const job = (await restored.call(ann, `/v1/jobs/${jobId}`)).json as unknown as IngestJob;
       return job.status === 'FAILED' && job;
     });
-    expect(failed.error).toMatch(/submit the document again|original/);
-    expect(
-      (await restored.call(ann, '/v1/documents:submit', { documents: [documentOf('handbook', 'open', 'Again.')] }))
-        .status,
-    ).toBe(202);
+    expect(failed.error).toContain('submit the document with another idempotency_key');
+    const submit = async (document: object) =>
+      (await restored.call(ann, '/v1/documents:submit', { documents: [document] })).json['jobs'];
+    expect(await submit(openDocument)).toEqual([{ doc_id: 'open', job_id: jobId, status: 'DEDUPLICATED' }]);
+    const again = { ...openDocument, idempotency_key: 'after the restore' };
+    expect(await submit(again)).toMatchObject([{ doc_id: 'open', status: 'PENDING' }]);
   });
 });

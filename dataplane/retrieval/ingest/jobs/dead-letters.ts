@@ -23,7 +23,7 @@ type ReplayOutcome =
   | 'absent'
   /** The job is not FAILED. */
   | 'not_failed'
-  /** The staged original was deleted: submit the document again. */
+  /** The staged original was deleted: the document must be submitted with another idempotency_key. */
   | 'original_deleted';
 
 /**

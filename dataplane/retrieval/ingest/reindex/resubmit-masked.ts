@@ -70,7 +70,7 @@ async function insertMasking(
     throw new DocumentFault(
       'submit_failed',
       `the policy masks more of a stored text than before, and job ${replayable.jobId}, which replaces that text, is ` +
-        'FAILED: replay it or submit its document again, then reindex again',
+        'FAILED: replay it or submit its document with another idempotency_key, then reindex again',
     );
   }
   const document = {

@@ -32,7 +32,8 @@ async function readStaged({ objects }: IngestPorts, { payloadKey }: ClaimedJob):
   const bytes =
     payloadKey === null ? undefined : await objects.get(payloadKey, { maxBytes: mostContentBytes }).catch(tooLarge);
   if (bytes === undefined) {
-    throw new DocumentFault('content_absent', 'the staged document is not there: submit the document again');
+    const message = 'the staged document is not there: submit the document with another idempotency_key';
+    throw new DocumentFault('content_absent', message);
   }
   return parsed(bytes, 'the staged document') as StagedDocument;
 }
