@@ -184,6 +184,39 @@ describe('schemas for editors', () => {
     expect(accepts(name, { ...value, layout: {} })).toBe(false);
   });
 
+  const schemaNames: Readonly<Record<string, string>> = {
+    'flow.yaml': 'flow.v2',
+    'tests.yaml': 'flow-tests.v1',
+    'manifest.yaml': 'publish-manifest.v2',
+    'eval.yaml': 'flow-evaluation.v1',
+  };
+  const refusedFiles = (folder: string): readonly string[] =>
+    readdirSync(folder).filter((file) => {
+      const schema = schemaNames[file];
+      return schema !== undefined && !accepts(schema, parse(textOf(join(folder, file))));
+    });
+
+  test('the schemas for editors accept every file of every example', () => {
+    const agents = join(checkout, 'examples/agents');
+    const folders = readdirSync(agents);
+    expect(folders.length).toBeGreaterThan(4);
+    expect(folders.map((name) => refusedFiles(join(agents, name)))).toEqual(folders.map(() => []));
+  });
+
+  test('the schemas for editors accept the files that portcullis flow init writes', async () => {
+    using folder = folderWithFiles();
+    const at = join(folder.path, 'desk');
+    await runInProcess(['flow', 'init', at]);
+    expect(readdirSync(at).sort()).toEqual(['flow.yaml', 'manifest.yaml', 'tests.yaml']);
+    expect(refusedFiles(at)).toEqual([]);
+  });
+
+  test('the schema of manifests refuses an unknown field and a manifest without an entry point', () => {
+    const value = parse(textOf(join(checkout, 'examples/agents/assistant/manifest.yaml')));
+    expect(accepts('publish-manifest.v2', { ...value, address: 'https://agents.example.com' })).toBe(false);
+    expect(accepts('publish-manifest.v2', { ...value, flow: {} })).toBe(false);
+  });
+
   test('the schema of flows refuses a node of an unknown kind', () => {
     const value = parse(textOf(flow));
     expect(accepts('flow.v2', { ...value, nodes: [{ id: 'one', kind: 'code' }] })).toBe(false);

@@ -4,11 +4,11 @@ import { classifierAnswerSchema, detectorAnswerSchema, detectorRequestSchema } f
 import { flowEvaluationSchema } from '#flow/cases/evaluation-schema';
 import { flowTestsSchema } from '#flow/cases/flow-tests-schema';
 import { flowSchema } from '#flow/definition/flow-schema';
-import { manifestSchema } from '#flow/definition/manifest-schema';
+import { writtenManifestSchema } from '#flow/definition/manifest-schema';
 
 const schemas = [
   ['flow.v2', 'Source of a flow', flowSchema],
-  ['publish-manifest.v2', 'Publish manifest of a flow', manifestSchema],
+  ['publish-manifest.v2', 'Publish manifest of a flow, as its author writes it', writtenManifestSchema],
   ['flow-tests.v1', 'Tests of a flow', flowTestsSchema],
   ['flow-evaluation.v1', 'Judged cases of a flow', flowEvaluationSchema],
   ['bundle.v1', 'Policy bundle that a guardrail runtime loads', bundleSchema],

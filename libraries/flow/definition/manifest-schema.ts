@@ -95,3 +95,9 @@ export const manifestSchema = z.strictObject({
 });
 
 export type PublishManifest = z.infer<typeof manifestSchema>;
+
+/** A publish manifest as an author may write it: `portcullis flow version` fills in the digest and the schemas of the flow. */
+export const writtenManifestSchema = manifestSchema.extend({
+  flow: manifestSchema.shape.flow.partial({ sha256: true }),
+  contract: manifestSchema.shape.contract.partial({ inputSchema: true, outputSchema: true }),
+});
