@@ -37,10 +37,12 @@ describe('commands of pages', () => {
     using folder = temporaryFolder();
     const hasOption = (option: string): boolean =>
       new RegExp(`npm start --(?: --[a-z]+)* ${option}\\b`).test(textOf(path));
+    const settings = /^((?:PORTCULLIS_[A-Z_]+=\S+ )+)npm start\b/m.exec(textOf(path))?.[1]?.trim().split(' ') ?? [];
     await using platform = await startPlatform({
       memory: hasOption('--memory'),
       agents: hasOption('--agents'),
       catalogue: hasOption('--catalogue'),
+      environment: Object.fromEntries(settings.map((setting) => setting.split('=', 2))),
     });
     const environment = { ...process.env, PORTCULLIS_DATA_DIR: platform.data, TMPDIR: folder.path };
     await using shell = openShell(root, environment);

@@ -67,7 +67,7 @@ const readsPods = (command: string): string =>
     .replace(/^(kubectl -n NS) logs (\S+) .*$/, '$1 get pod $2');
 
 /** The test of the README runs this command. */
-const isStart = ({ command }: Printed): boolean => /^npm start\b/.test(command);
+const isStart = ({ command }: Printed): boolean => /^(?:[A-Z_]+=\S+ )*npm start\b/.test(command);
 const reasonsOf = ({ command }: Printed) => notRun.filter(({ pattern }) => pattern.test(readsPods(command)));
 const all = pages.flatMap(commandsOf);
 /** These commands remove what the others need, in this order. */
