@@ -63,6 +63,7 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
         managed: shown,
         noChat: obstacle(card, gatewayOf !== undefined),
         runs: runs?.kind === 'value' ? runs.value : undefined,
+        hasGateway: gatewayOf !== undefined,
       }),
     );
   });

@@ -21,6 +21,8 @@ type ShownAgent = {
   readonly noChat: keyof Words['agentPages']['noChatText'] | undefined;
   /** The runs of the served version; undefined for a person without the right to read runs, and while no process answers. */
   readonly runs: TracedRunList | undefined;
+  /** Whether the console knows the gateway, which gives access to runs. */
+  readonly hasGateway: boolean;
 };
 
 const stepTones = { well: 'good', open: 'wait', fault: 'bad', aside: 'off' } as const satisfies Readonly<
@@ -28,7 +30,10 @@ const stepTones = { well: 'good', open: 'wait', fault: 'bad', aside: 'off' } as 
 >;
 
 /** One agent: a conversation, its card, its versions, and why it is, or is not, served. */
-export function agentPage(page: PageContext, { agentId, record, managed, noChat, runs }: ShownAgent): ConsolePage {
+export function agentPage(
+  page: PageContext,
+  { agentId, record, managed, noChat, runs, hasGateway }: ShownAgent,
+): ConsolePage {
   const { agentPages: own } = page.words;
   const isManaged = managed !== undefined && 'versions' in managed;
   const title = record?.name ?? (isManaged ? managed.name : page.words.agents);
@@ -38,7 +43,7 @@ export function agentPage(page: PageContext, { agentId, record, managed, noChat,
 ${noChat === undefined ? conversation(page, agentId) : notice({ kind: 'empty', title: own.noChat, text: own.noChatText[noChat] })}
 ${runs === undefined ? '' : newestRuns(page, agentId, runs)}
 ${record === undefined ? html`<p class="quiet">${own.noCard}</p>` : card(page, record)}
-${isManaged ? managedPart(page, managed) : (managed ?? html`<p class="hint">${own.versionsHidden}</p>`)}`,
+${isManaged ? managedPart(page, managed, hasGateway) : (managed ?? html`<p class="hint">${own.versionsHidden}</p>`)}`,
   };
 }
 
@@ -57,25 +62,36 @@ function card({ words }: PageContext, record: AgentRecord): Markup | Promise<Mar
   }</section>`;
 }
 
-function managedPart({ words }: PageContext, agent: ManagedAgent): Markup | Promise<Markup> {
+function managedPart({ words }: PageContext, agent: ManagedAgent, hasGateway: boolean): Markup | Promise<Markup> {
   const { agentPages: own } = words;
   const { agentId, state, summary, whatToDo, steps, versions } = agent;
   const step = ({ part, state: stepState, message }: ManagedAgent['steps'][number]) =>
     html`<tr><th scope="row">${part}</th><td>${badge(stepTones[stepState], own.stepStates[stepState])}</td><td>${message}</td></tr>`;
   return html`<section aria-labelledby="versions"><h2 id="versions">${own.versions}</h2>
-<table><thead><tr><th scope="col">${own.version}</th><th scope="col">${own.uses}</th><th scope="col">${words.state}</th><th scope="col">${own.why}</th><th scope="col">${own.flow}</th></tr></thead><tbody>${versions.map((one) => versionRow(words, agentId, one))}</tbody></table></section>
+<table><thead><tr><th scope="col">${own.version}</th><th scope="col">${own.uses}</th><th scope="col">${words.state}</th><th scope="col">${own.why}</th><th scope="col">${own.flow}</th><th scope="col">${words.runPages.runs}</th></tr></thead><tbody>${versions.map((one) => versionRow(words, { agentId, version: one, hasGateway }))}</tbody></table></section>
 <section aria-labelledby="why"><h2 id="why">${own.why}</h2><p>${badge(stateTones[state], own.states[state])} ${summary}</p>${remedy(words, whatToDo)}${state === 'faulty' ? runbookLink(words, 'agent-not-ready', agent.name) : ''}
 <table><thead><tr><th scope="col">${own.step}</th><th scope="col">${words.state}</th><th scope="col">${own.why}</th></tr></thead><tbody>${steps.map(step)}</tbody></table></section>`;
 }
 
-function versionRow(words: Words, agentId: string, version: ManagedVersion): Markup | Promise<Markup> {
+function versionRow(
+  words: Words,
+  {
+    agentId,
+    version,
+    hasGateway,
+  }: { readonly agentId: string; readonly version: ManagedVersion; readonly hasGateway: boolean },
+): Markup | Promise<Markup> {
   const { agentPages: own } = words;
-  const { name, versionId, roles, percent, state, isUnguarded, summary, whatToDo } = version;
+  const { name, versionId, roles, percent, state, hasFlow, isUnguarded, summary, whatToDo } = version;
+  const link = (path: string, label: string) =>
+    html`<a href="/agents/${agentId}/versions/${versionId}/${path}">${label}<span class="hidden"> ${name}</span></a>`;
+  // The gateway reaches the versions of the route only, and the process of an image keeps no runs.
+  const hasRuns = hasFlow && hasGateway && roles.some((role) => role !== 'wanted');
   const uses = roles.map((role) => own.roles[role]).join(', ');
   const shown = state === null ? badge('bad', own.absent) : badge(stateTones[state], own.versionStates[state]);
   return html`<tr><th scope="row">${name}</th><td>${uses}${percent === null ? '' : html` <span class="count">${percent} %</span>`}</td>
 <td>${shown} ${isUnguarded ? badge('warn', own.unguarded) : ''}</td><td>${state === 'ready' ? '' : summary}${remedy(words, whatToDo)}</td>
-<td>${versionId === null ? '' : html`<a href="/agents/${agentId}/versions/${versionId}/flow">${own.flow}<span class="hidden"> ${name}</span></a>`}</td></tr>`;
+<td>${hasFlow ? link('flow', own.flow) : ''}</td><td>${hasRuns ? link('runs', words.runPages.runs) : ''}</td></tr>`;
 }
 
 function remedy(words: Words, whatToDo: string | null): Markup | Promise<Markup> | '' {

@@ -118,7 +118,8 @@ function describeVersion(
   if (found === undefined) {
     const summary = `There is no AgentVersion ${name}.`;
     const whatToDo = `Apply it, or name another version: ${program} edit agent/${agent.metadata.name}`;
-    return { name, versionId: null, roles, percent, state: null, isUnguarded: false, summary, whatToDo };
+    const absent = { versionId: null, state: null, hasFlow: false, isUnguarded: false };
+    return { name, roles, percent, ...absent, summary, whatToDo };
   }
   const { state, summary, whatToDo } = explainAgentVersion(found, unseen, program);
   const { unguarded: isUnguarded } = agentVersionRow(found);
@@ -128,6 +129,7 @@ function describeVersion(
     roles,
     percent,
     state,
+    hasFlow: found.spec.lowCode !== undefined,
     isUnguarded,
     summary,
     whatToDo: whatToDo ?? null,
