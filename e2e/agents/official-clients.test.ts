@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
+import { signCard } from '#identity/sign-card';
+import type { JsonValue } from '#kit/json/json-value';
 import { agentBundle, questionFlow } from '../../dataplane/agents/testing/agent-bundle.ts';
 import { prepareNpmPackage } from '../support/npm-package.ts';
 import { preparePython } from '../support/python.ts';
@@ -89,7 +92,9 @@ type Card = { capabilities: { extendedAgentCard?: boolean; pushNotifications?: b
 type A2aModule = {
   readonly ClientFactory: new (options: unknown) => { createFromAgentCard(card: Card): Promise<A2aClient> };
   readonly ClientFactoryOptions: { readonly default: unknown; createFrom(base: unknown, own: unknown): unknown };
-  readonly DefaultAgentCardResolver: new () => { resolve(url: string): Promise<Card> };
+  readonly DefaultAgentCardResolver: new (options?: {
+    fetchImpl: typeof fetch;
+  }) => { resolve(url: string): Promise<Card> };
   readonly RestTransportFactory: new (options?: unknown) => unknown;
 };
 
@@ -109,6 +114,28 @@ async function eventsOf(stream: AsyncGenerator<Event>): Promise<readonly [Case, 
   return [first, ...more];
 }
 
+/**
+ * Signs the served card as the gateway does, and verifies it with the SDK. It is given the card as it was received: the SDK
+ * 1.3.0 loses the security schemes of a card that its resolver has read.
+ */
+async function verifySignedCard(module: string, url: string): Promise<void> {
+  const { verifyAgentCardSignature } = (await import(/* @vite-ignore */ pathToFileURL(module).href)) as {
+    verifyAgentCardSignature(keyOf: (kid: string) => Promise<KeyObject>): (card: object) => Promise<void>;
+  };
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const card = (await (await fetch(url)).json()) as Readonly<Record<string, JsonValue>>;
+  const signed = { ...card, signatures: [await signCard(card, { kid: 'k-1', privateKey })] };
+  const kids: string[] = [];
+  const verify = verifyAgentCardSignature(async (kid) => {
+    kids.push(kid);
+    return publicKey;
+  });
+  await verify(signed);
+  expect(kids).toEqual(['k-1']);
+  await expect(verify({ ...signed, name: 'another' })).rejects.toThrow('No valid signatures');
+  await expect(verify({ ...signed, securitySchemes: {} })).rejects.toThrow('No valid signatures');
+}
+
 test('the official JavaScript client of A2A completes every operation, and gets every error with its type', async (context) => {
   const sdk = await prepareNpmPackage('@a2a-js/sdk', '1.3.0');
   if (!sdk.ok) return context.skip(sdk.reason);
@@ -123,6 +150,7 @@ test('the official JavaScript client of A2A completes every operation, and gets 
   };
   const card = await new DefaultAgentCardResolver().resolve(`${proxy.publicUrl}/`);
   const client = await clientOf(card);
+  await verifySignedCard(join(sdk.folder, 'dist/index.js'), `${proxy.publicUrl}/.well-known/agent-card.json`);
   const ends: unknown[] = [];
   const attempt = async (operation: string, work: () => Promise<unknown>): Promise<void> => {
     const end = await work().catch((error: Error) => error.name);

@@ -7,7 +7,8 @@ type Json = Readonly<Record<string, JsonValue>>;
 
 /**
  * The signature of an agent card of A2A 1.0: a JWS (RFC 7515) with detached payload, the canonical JSON (RFC
- * 8785) of the card without signatures and without empty lists, maps and texts, which Protocol Buffers do not carry.
+ * 8785) of the card without signatures and without empty texts, lists and objects. What becomes empty in this way is left out
+ * too, as by both official SDKs, which verify no other content.
  * EdDSA gives equal signatures for equal cards, so that all replicas answer with the same bytes.
  */
 export async function signCard(
@@ -22,17 +23,20 @@ export async function signCard(
 
 /** The content that a signature of a card covers. */
 function signedCard({ signatures: _, ...card }: Json): JsonValue {
-  return withoutDefaults(card);
+  return withoutEmpty(card) ?? {};
 }
 
-function withoutDefaults(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(withoutDefaults);
-  if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value).filter(([, member]) => !isDefault(member));
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutDefaults(member)]));
-}
-
-function isDefault(value: JsonValue): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  return value === '' || value === null;
+/** The value without members and elements that are empty, or become so; undefined if nothing is left. */
+function withoutEmpty(value: JsonValue): JsonValue | undefined {
+  if (value === '' || value === null) return undefined;
+  if (typeof value !== 'object') return value;
+  if (Array.isArray(value)) {
+    const elements = value.map(withoutEmpty).filter((element) => element !== undefined);
+    return elements.length === 0 ? undefined : elements;
+  }
+  const members = Object.entries(value).flatMap(([name, member]) => {
+    const kept = withoutEmpty(member);
+    return kept === undefined ? [] : [[name, kept] as const];
+  });
+  return members.length === 0 ? undefined : Object.fromEntries(members);
 }
