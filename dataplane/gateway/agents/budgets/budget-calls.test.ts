@@ -62,6 +62,16 @@ test('a run whose person has used the budget is refused with 429 and the time to
   expect([(await call()).status, runs()]).toEqual([200, 1]);
 });
 
+test('the end of a session of MCP takes no run, so that it is possible with a used budget', async () => {
+  outcome = { limit: 'runs', span: 'day', retryAfterSeconds: 60 };
+  const token = await world.personToken('ann');
+  expect((await world.call(path, { token, method: 'DELETE' })).status).toBe(200);
+  expect(process.seen.map(({ method, headers }) => [method, headers['x-portcullis-run-grant']])).toEqual([
+    ['DELETE', undefined],
+  ]);
+  expect(taken).toEqual([]);
+});
+
 test('the bytes of both bodies of a run count for its person', async () => {
   process.play((response) => void response.end('{"done":1}'));
   expect((await call()).status).toBe(200);

@@ -72,6 +72,17 @@ test('a call whose route does not change while rights are asked for reaches the 
   expect([status, reached()]).toEqual([200, [1, 0]]);
 });
 
+test('a public card is read without a token, which calls and cards of other agents need', async () => {
+  const card = `/agents/${agentId}/.well-known/agent-card.json`;
+  const admit = (path: string, method: string) =>
+    world.call(path, method === 'GET' ? { method } : { body: '{}' }).then(({ status }) => status);
+  expect(await admit(card, 'GET')).toBe(401);
+  await world.serve({ versions: versions(), served: firstVersion, cards: 'Public' });
+  expect(await admit(card, 'GET')).not.toBe(401);
+  expect(await admit(of(), 'POST')).toBe(401);
+  expect(await admit(`/agents/${agentId}/message:send`, 'POST')).toBe(401);
+});
+
 test('a version is in use from the moment when the route of a call is read', async () => {
   const pins = createVersionPins(() => {});
   const spec: AgentRouteSpec = {

@@ -80,6 +80,13 @@ export function parseCall(url: string): RoutedCall | undefined {
   return operation === undefined ? undefined : { agentId, versionId, operation, path };
 }
 
+/** The call as its method makes it: a DELETE ends a session of MCP and starts no run. */
+export function callByMethod(call: RoutedCall, method: string): RoutedCall {
+  return method === 'DELETE' && call.operation.isRun
+    ? { ...call, operation: { ...call.operation, isRun: false } }
+    : call;
+}
+
 /** Parameters of A2A that reach the process of a version; every other one is dropped. */
 const queryNames: ReadonlySet<string> = new Set([
   'contextId',

@@ -6,7 +6,7 @@ import { admitAgentCall } from '../calls/admit-agent-call.ts';
 import { admitRunsRead } from '../calls/admit-runs-read.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { CallOrigin } from '../calls/identify-caller.ts';
-import { cardOperation, parseCall, type RoutedCall, runsOperation } from '../calls/parse-call.ts';
+import { callByMethod, cardOperation, parseCall, type RoutedCall, runsOperation } from '../calls/parse-call.ts';
 import { type AgentExchange, refuseCall } from '../calls/refuse-call.ts';
 import { serveSignedCard } from '../cards/serve-signed-card.ts';
 import type { CallCode } from '../metrics/agent-call-metrics.ts';
@@ -83,9 +83,11 @@ async function answer(plane: AgentPlane, call: RoutedCall | undefined, answering
   }
 }
 
-async function answerCall(plane: AgentPlane, call: RoutedCall, { exchange, life, facts }: Answering): Promise<void> {
+async function answerCall(plane: AgentPlane, routed: RoutedCall, { exchange, life, facts }: Answering): Promise<void> {
   const { incoming } = exchange;
-  const admitted = await admitAgentCall(plane, call, incoming.method ?? 'GET', originOf(incoming));
+  const method = incoming.method ?? 'GET';
+  const admitted = await admitAgentCall(plane, routed, method, originOf(incoming));
+  const call = callByMethod(routed, method);
   using _pin = admitted.pin;
   facts.agent = admitted.spec.agent.name;
   facts.versionId = admitted.version.versionId;
