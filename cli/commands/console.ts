@@ -39,5 +39,8 @@ async function visit(url: string): Promise<void> {
   );
   await answer?.body?.cancel();
   if (answer === undefined || answer.status >= 500)
-    throw new CliError('failed', `The console at ${url} does not answer: see logs/console.log in the data directory.`);
+    throw new CliError(
+      'failed',
+      `The console at ${url} does not answer: see logs/console.log and logs/signin.log in the data directory.`,
+    );
 }

@@ -102,12 +102,25 @@ async function servedBy(platform: RunningPlatform, options: StatusOptions): Prom
   }
 }
 
-function textOf({ ready, addresses, managementOff, clientKeyFile, dataDirectory, processes }: PlatformStatus): string {
+function consoleFact(address: string | undefined, off: string | undefined): (readonly [string, string])[] {
+  if (address !== undefined) return [['Console:', address]];
+  return off === undefined ? [] : [['Console:', `off: ${off}`]];
+}
+
+function textOf({
+  ready,
+  addresses,
+  managementOff,
+  consoleOff,
+  clientKeyFile,
+  dataDirectory,
+  processes,
+}: PlatformStatus): string {
   const facts = tableOf([
     ['Ready:', ready ? 'yes' : 'no'],
     ['Gateway:', addresses.gateways.join(' ')],
     ['Management API:', addresses.management ?? `off: ${managementOff ?? 'it is not ready'}`],
-    ...(addresses.console === undefined ? [] : [['Console:', addresses.console] as const]),
+    ...consoleFact(addresses.console, consoleOff),
     ['Client key file:', clientKeyFile],
     ['Data directory:', dataDirectory],
   ]);

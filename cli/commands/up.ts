@@ -179,7 +179,8 @@ async function runPlatform(
       say(`ready after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
       const hasHandbook = addresses.retrieval !== undefined && existsSync(data.handbook);
       // A code in the file is of an earlier run until the sign-in pages start.
-      const signInCode = options.console === true ? readSignInCode(data) : undefined;
+      const hasSignIn = platform.status().processes.some(({ kind, ready }) => kind === 'signin' && ready);
+      const signInCode = hasSignIn ? readSignInCode(data) : undefined;
       const steps = { data: options.data, isNpm: isStartedByNpm(), hasHandbook, agents, signInCode };
       process.stdout.write(nextSteps(platform.status(), steps));
     }

@@ -52,12 +52,15 @@ export function storageProblems(data: DataDirectory): InstallationProblem[] {
   }
 }
 
+/** These may start while the platform is ready. */
+const startsAtVisit: ReadonlySet<ProcessStatus['kind']> = new Set(['console', 'signin']);
+
 function processProblem({ name, kind, ready, answering, ended }: ProcessStatus): InstallationProblem[] {
   const place = { component: kind, part: `Process ${name}` };
   if (!answering) {
     return [{ ...place, reason: 'ProcessNotAnswering', message: 'It is not answering: requests to it hang.' }];
   }
-  if (ready) return [];
+  if (ready || (startsAtVisit.has(kind) && ended === undefined)) return [];
   if (ended === undefined) return [{ ...place, reason: 'ProcessNotReady', message: 'It is not ready yet.' }];
   return [{ ...place, reason: 'ProcessRestarting', message: sentence(`it ${ended}`) }];
 }

@@ -1,16 +1,16 @@
 import type { DataDirectory } from '#contracts/data-directory';
 import { defaultTenant } from '../http/caller-options.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
-import type { LastingPorts } from './lasting-ports.ts';
 import { adminHealth, type ChildSpec, loopback } from './platform-processes.ts';
 
 /** Where the console finds the services; those that do not run are undefined, and so are their pages. */
 export type ConsoleAt = {
-  readonly ports: LastingPorts;
   /** Origin of the console in browsers. */
   readonly origin: string;
   /** The port on which the process listens for the relay of `portcullis up`. */
   readonly port: number;
+  readonly adminPort: number;
+  readonly signInPort: number;
   readonly persons: readonly string[];
   readonly management: string | undefined;
   readonly retrieval: string | undefined;
@@ -20,16 +20,16 @@ export type ConsoleAt = {
 };
 
 export function consoleProcess(data: DataDirectory, at: ConsoleAt): ChildSpec {
-  const { ports, origin, port, persons, management = '', retrieval, memory, catalogue, gateway } = at;
+  const { origin, port, adminPort, signInPort, persons, management = '', retrieval, memory, catalogue, gateway } = at;
   return {
     name: 'console',
     kind: 'console',
     env: {
       PORTCULLIS_LISTEN: loopback(port),
-      PORTCULLIS_ADMIN_LISTEN: loopback(ports.of('console admin')),
+      PORTCULLIS_ADMIN_LISTEN: loopback(adminPort),
       PORTCULLIS_CONSOLE_URL: origin,
       PORTCULLIS_COOKIE_KEY_FILE: data.cookieKey,
-      PORTCULLIS_OIDC_ISSUER_URL: `http://${loopback(ports.of('signin'))}`,
+      PORTCULLIS_OIDC_ISSUER_URL: `http://${loopback(signInPort)}`,
       PORTCULLIS_MANAGEMENT_URL: management,
       PORTCULLIS_GATEWAY_URL: gateway,
       PORTCULLIS_IDENTITY: 'development',
@@ -46,13 +46,13 @@ export function consoleProcess(data: DataDirectory, at: ConsoleAt): ChildSpec {
 /** Sign-in pages for sample persons: the console and its address are the only client. */
 export function signInProcess(
   data: DataDirectory,
-  { ports, origin, persons }: Pick<ConsoleAt, 'ports' | 'origin' | 'persons'>,
+  { port, origin, persons }: Pick<ConsoleAt, 'port' | 'origin' | 'persons'>,
 ): ChildSpec {
   return {
     name: 'signin',
     kind: 'signin',
     env: {
-      PORTCULLIS_LISTEN: loopback(ports.of('signin')),
+      PORTCULLIS_LISTEN: loopback(port),
       PORTCULLIS_ISSUER: developmentIssuer.issuer,
       PORTCULLIS_AUDIENCE: developmentIssuer.audience,
       PORTCULLIS_SIGNING_KEYS_FILE: data.signingKeys,

@@ -60,6 +60,27 @@ test('a process that cannot start is answered with 503 and started again at the 
   relay.close();
 });
 
+test('a connection is answered 503 while the process does not listen, and is closed after the answer', async () => {
+  const port = await findLastingPort();
+  const relay = await relayOnDemand(await findLastingPort(), async () => port, refused);
+  for (let at = 0; at < 2; at += 1) {
+    const client = connect({ host: '127.0.0.1', port: Number(new URL(relay.url).port) });
+    const text: Buffer[] = [];
+    client.on('data', (chunk: Buffer) => text.push(chunk));
+    client.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n');
+    await once(client, 'close');
+    expect(Buffer.concat(text).toString()).toMatch(/^HTTP\/1\.1 503 .*It cannot start\.\n$/s);
+  }
+  await until('no connection is left', async () => (await relay.connections()) === 0);
+  const server = createServer((_request, response) => void response.end('served'));
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  expect(await (await fetch(relay.url)).text()).toBe('served');
+  server.closeAllConnections();
+  server.close();
+  relay.close();
+});
+
 test('a client that leaves while the process starts is forgotten', async () => {
   await using process = await startProcess();
   const gate = Promise.withResolvers<number>();

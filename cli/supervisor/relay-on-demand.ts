@@ -1,5 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import { promisify } from 'node:util';
 import { bindServer } from '#kit/http/listen-error';
 
 export type Relay = {
@@ -7,6 +8,8 @@ export type Relay = {
   readonly url: string;
   /** Starts the process unless it runs. @throws the reason for which it cannot start */
   start(): Promise<void>;
+  /** Number of open connections of clients. */
+  connections(): Promise<number>;
   /** Accepts no more connections, and ends those that wait for the process; the process ends the others. */
   close(): void;
 };
@@ -18,7 +21,7 @@ const refusal = (text: string): string =>
 
 /**
  * Listens on a loopback port, starts a process at the first connection, and relays each connection to it. If the process
- * cannot start, the connection is answered with 503, and the next connection starts it again.
+ * cannot start or does not listen, the connection is answered with 503, and the next connection tries again.
  * @param start resolves with the loopback port of the process once it serves
  * @throws ListenError
  */
@@ -42,10 +45,10 @@ export async function relayOnDemand(port: number, start: () => Promise<number>, 
     client.on('error', forget);
     started().then(
       (to) => {
-        if (forget()) relay(client, to);
+        if (forget()) relay(client, to, unavailable);
       },
       () => {
-        if (forget()) client.end(refusal(unavailable));
+        if (forget()) refuse(client, unavailable);
       },
     );
   }
@@ -57,6 +60,7 @@ export async function relayOnDemand(port: number, start: () => Promise<number>, 
     async start() {
       await started();
     },
+    connections: () => promisify<number>(server.getConnections.bind(server))(),
     close() {
       server.close();
       for (const client of waiting) client.destroy();
@@ -64,8 +68,25 @@ export async function relayOnDemand(port: number, start: () => Promise<number>, 
   };
 }
 
-function relay(client: Socket, port: number): void {
+/** The client is read from, so that its end is noticed and the connection closes. */
+function refuse(client: Socket, text: string): void {
+  client.resume();
+  client.end(refusal(text));
+}
+
+function relay(client: Socket, port: number, unavailable: string): void {
   const process = connect({ host: loopback, port, noDelay: true });
-  pipeline(client, process, () => undefined);
-  pipeline(process, client, () => undefined);
+  const leave = (): void => {
+    process.destroy();
+  };
+  client.once('close', leave);
+  // A process that is restarting listens nowhere.
+  const away = (): void => refuse(client, unavailable);
+  process.once('error', away);
+  process.once('connect', () => {
+    client.off('close', leave);
+    process.off('error', away);
+    pipeline(client, process, () => undefined);
+    pipeline(process, client, () => undefined);
+  });
 }

@@ -145,6 +145,7 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
             startConsole(group.start, data, mode, {
               ports,
               say,
+              signal: options.signal,
               administrators,
               gateway,
               management: management.management?.listening,

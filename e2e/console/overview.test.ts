@@ -19,18 +19,18 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
   let browser: Awaited<ReturnType<typeof openBrowser>>['browser'];
 
   beforeAll(async () => {
-    platform = parts.use(await startPlatform({ management: true, console: true }));
+    platform = parts.use(await startPlatform({ management: true }));
     ({ browser } = parts.use(await openBrowser()));
   });
   afterEach(() => closePages(browser));
   afterAll(() => parts.disposeAsync());
 
-  test('a start prints the address of the console, with the code of the sign-in, before every other address', async () => {
+  test('a start prints the address of the console, which starts at the first visit, before every other address', async () => {
     const printed = await until('the addresses are printed', () =>
       platform.output().includes('Ctrl-C stops everything.') ? platform.output() : undefined,
     );
     const [first] = printed.split('\n').filter((line) => line.includes('http://'));
-    expect(first).toMatch(new RegExp(`^  console +${consoleOf(platform)}   sign-in code [0-9A-Z]{4}-[0-9A-Z]{4}$`));
+    expect(first).toMatch(new RegExp(`^  console +${consoleOf(platform)}   starts at the first visit$`));
   });
 
   test('the overview shows how many requests of the last hour passed and were denied', async () => {

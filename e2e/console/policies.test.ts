@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory } from '#contracts/data-directory';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
@@ -26,6 +27,11 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await shown.page.goto(`${consoleOf(platform)}/policies`);
     await shown.page.getByRole('link', { name, exact: true }).click();
   };
+
+  test('with --console the code of the sign-in stands beside the address', async () => {
+    await until('the addresses are printed', () => platform.output().includes('Ctrl-C stops everything.'));
+    expect(platform.output()).toMatch(/^ {2}console +http:\S+ {3}sign-in code [0-9A-Z]{4}-[0-9A-Z]{4}$/m);
+  });
 
   test('the tests of a policy run on its page', async () => {
     await open('guarded-chat');
