@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryLimits } from '#contracts/memory';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
@@ -425,6 +426,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
     expect(await memory.find(user, 'parks')).toEqual([]);
     expect(await memory.all(user)).toEqual([]);
     expect((await memory.call(user, 'GET', `/v1/memories/${id}`)).status).toBe(404);
+    const history = await until('the worker has deleted it', async () => {
+      const { json } = await memory.call(user, 'GET', `/v1/memories/${id}/history`);
+      return Array.isArray(json) && json.length > 1 ? json : undefined;
+    });
+    expect(history).toMatchObject([
+      { event: 'ADD', old_memory: null, new_memory: 'parks on level 3' },
+      { event: 'DELETE', old_memory: 'parks on level 3', new_memory: null, event_id: null },
+    ]);
   });
 
   test('facts are extracted only from messages of users, and without inference messages of assistants are stored, too', async () => {
