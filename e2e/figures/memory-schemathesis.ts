@@ -5,10 +5,8 @@ import { openTokenUser, serviceFigure } from '../schemathesis/service-figure.ts'
 
 export const figure = serviceFigure({
   name: 'memory-schemathesis',
-  title: 'the memory service in production mode against its served document, by schemathesis with all checks but one',
+  title: 'the memory service in production mode against its served document, by schemathesis with all checks',
   configFile: 'memory.toml',
-  // The history of a deleted memory can still be read: the deletion is its last entry.
-  excludedChecks: ['use_after_free'],
   open: openMemoryService,
 });
 

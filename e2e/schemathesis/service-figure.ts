@@ -16,7 +16,7 @@ type MeasuredService = AsyncDisposable &
   };
 
 type ServiceFigure = Pick<Figure, 'name' | 'title'> &
-  Pick<Run, 'configFile' | 'excludedChecks'> & {
+  Pick<Run, 'configFile'> & {
     /** Paths of the served documents; `/openapi.json` when absent. */
     readonly documents?: readonly string[];
     readonly open: () => Promise<MeasuredService>;
