@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditEntry } from '#contracts/audit';
 import { createAuditVerifier } from '#contracts/verify-audit';
 import { until } from '#kit/testing/until';
+import { changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
+import { policyNameOf } from './actions.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 import { issuer } from './start-management.ts';
 
@@ -98,8 +100,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     expect(read?.content).toMatchObject({ action: 'read', code: 'permission_denied', author, target: { id } });
   });
 
-  test('a policy and a binding that were changed and deleted over the resources are recorded once, with the field manager or unknown', async () => {
-    const policy = await world.client.create<GuardrailPolicy>(kinds.guardrailPolicy, policyObject('by-kubectl'));
+  test('a policy that was created and deleted over the resources is recorded once, with its stated author or unknown', async () => {
+    const object = policyObject('by-kubectl');
+    const note = writeChangeNote('', { author: 'kubectl-create (field manager)' });
+    const policy = await world.client.create<GuardrailPolicy>(kinds.guardrailPolicy, {
+      ...object,
+      metadata: { ...object.metadata, annotations: { [changeNoteAnnotation]: note } },
+    });
     const about = async () => {
       const live = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'by-kubectl');
       return String(live?.metadata.labels?.['portcullis.dev/id'] ?? '');
@@ -113,8 +120,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
       outcome: 'observed',
       before: null,
       after: { policyId: id, revision: 1, digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      author: { kind: 'claimed', name: 'kubectl-create (field manager)' },
     });
-    expect(['claimed', 'unknown']).toContain((await observed())[0]?.content.author.kind);
     await world.client.delete(kinds.guardrailPolicy, policy.metadata.name, { uid: policy.metadata.uid });
     await until('its deletion is recorded', async () => (await observed()).length > 1);
     expect((await observed()).map(({ content }) => [content.action, content.author.kind]).at(-1)).toEqual([
@@ -126,6 +133,31 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     expect(entries.map(({ content }) => content.outcome)).toEqual(['succeeded', 'accepted']);
     const twice = await listed('outcome=observed');
     expect(twice.filter(({ content }) => content.target?.id === id)).toHaveLength(2);
+  });
+
+  test('an application by a patch of the binding is recorded once as observed, and one by the API is not', async () => {
+    const { id } = await world.createPolicy('patched');
+    await world.savePolicy(id);
+    const model = await world.createModel('patched');
+    const other = await world.createModel('patched-later');
+    const observed = async (target: string) => {
+      const entries = await listed(`targetId=${target}&outcome=observed&action=binding.apply`);
+      return entries.map(({ content: { author, after } }) => ({ author, after }));
+    };
+    const patch = async (name: string, revision: number) => {
+      const policyRef = { name: await policyNameOf(world.client, id), revision };
+      const value = { mode: 'Policy', policyRef };
+      await world.client.patch(kinds.modelBinding, name, [{ op: 'replace', path: '/spec/guardrail', value }]);
+    };
+    const patched = [{ author: { kind: 'unknown' }, after: { policyId: id, revision: 2, digest: null } }];
+    await world.applied(model, id, 1);
+    await patch('patched', 2);
+    await until('the patch is recorded', async () => (await observed(model)).length > 0);
+    await world.applied(model, id, 1);
+    await patch('patched-later', 2);
+    // One look at the resources covers all bindings: it has seen the last application of the first one, too.
+    await until('the later patch is recorded', async () => (await observed(other)).length > 0);
+    expect([await observed(model), await observed(other)]).toEqual([patched, patched]);
   });
 
   test('reads of the audit log need the permission, and its parameters are validated', async () => {

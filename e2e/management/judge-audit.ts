@@ -36,7 +36,12 @@ export async function judgeAudit(api: RunningManagement, answered: readonly stri
   faults.push(...without(answered, ended).map((id) => `${id} was answered and has no end`));
   faults.push(...without(accepted, stored).map((id) => `${id} has an entry and was not accepted`));
   faults.push(...without(stored, accepted).map((id) => `${id} was accepted and has no entry`));
-  const foreign = entries.filter(({ content }) => content.outcome === 'observed' && content.target?.type === 'policy');
+  const observed = entries.filter(({ content }) => content.outcome === 'observed');
+  // The creation of a model over the resources is one observed application without a policy.
+  const created = new Map(
+    observed.filter(({ content }) => content.action === 'binding.unbind').map((one) => [one.content.target?.id, one]),
+  );
+  const foreign = observed.filter((entry) => created.get(entry.content.target?.id) !== entry);
   faults.push(...foreign.map(({ number }) => `entry ${number} takes a command of the API for a change from outside`));
   return { entries: entries.length, accepted: accepted.length, faults };
 }
