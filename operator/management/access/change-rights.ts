@@ -7,7 +7,7 @@ import { controlPlane } from '#relations/model';
 import { type Relations, relationLimits, type Tuple } from '#relations/ports';
 import type { Database } from '#sql/connect';
 import { awaitUndecided, type UndecidedCommands } from './await-undecided.ts';
-import { lockRights } from './lock-rights.ts';
+import { createRightsLock } from './lock-rights.ts';
 import { roleRight } from './required-right.ts';
 import { rightOfTuple, tupleOfRight } from './right-tuples.ts';
 import type { Rights } from './rights.ts';
@@ -46,22 +46,11 @@ export function createRightChanges(options: {
   readonly clock: Clock;
 }): RightChanges {
   const { database, relations, rights, audit, store, clock } = options;
-  let latest: Promise<unknown> = Promise.resolve();
+  const locked = createRightsLock(database);
 
-  /**
-   * A change needs a second connection while its own one waits for the lock or holds it: as many changes as the pool has
-   * connections would wait for each other, so a process makes one at a time.
-   */
-  function change(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
-    const changed = latest.then(() => changeAlone(action, right, by));
-    latest = changed.catch(() => undefined);
-    return changed;
-  }
-
-  async function changeAlone(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
+  async function change(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
     const tuple = tupleOfRight(right);
-    return database.sql.begin(async (sql) => {
-      await lockRights(sql);
+    return locked(async () => {
       if (!(await mayChange(rights, by))) return { kind: 'no_right' };
       const held = await relations.tuplesOf(tuple.object);
       const isHeld = held.some((one) => textOf(one) === textOf(tuple));

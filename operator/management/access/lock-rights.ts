@@ -1,9 +1,24 @@
-import type { TransactionSql } from '#sql/connect';
+import type { Database, TransactionSql } from '#sql/connect';
+
+/** Runs a change in a transaction that holds the lock of all changes of rights until it ends. */
+export type UnderRightsLock = <T>(change: (sql: TransactionSql) => Promise<T>) => Promise<T>;
 
 /**
- * Holds the lock of all changes of rights until the transaction ends. What asks for a right under it does not take effect
- * after the answer to the revocation of that right, over all replicas.
+ * A change that asks for a right under the lock does not take effect after the answer to the revocation of that right, over
+ * all replicas. To ask it needs a second connection while its own one waits for the lock or holds it: as many changes as the
+ * pool has connections would wait for each other, so a process makes one at a time.
  */
-export async function lockRights(sql: TransactionSql): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('portcullis.management.rights', 0))`;
+export function createRightsLock({ sql }: Pick<Database, 'sql'>): UnderRightsLock {
+  let latest: Promise<unknown> = Promise.resolve();
+
+  return (change) => {
+    const changed = latest.then(() =>
+      sql.begin(async (transaction) => {
+        await transaction`select pg_advisory_xact_lock(hashtextextended('portcullis.management.rights', 0))`;
+        return change(transaction);
+      }),
+    );
+    latest = changed.catch(() => undefined);
+    return changed;
+  };
 }

@@ -6,6 +6,7 @@ import type { ManagementErrorCode } from '#contracts/management-errors';
 import { readShape } from '#contracts/read-shape';
 import { awaitUndecided } from '../access/await-undecided.ts';
 import type { ManagementCaller } from '../access/management-caller.ts';
+import { roleRight } from '../access/required-right.ts';
 import { approvalEntry, approveCommand } from '../operations/approve-command.ts';
 import type { CommandTarget } from '../operations/command-record.ts';
 import type { Management, ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
@@ -108,8 +109,8 @@ async function approve(request: ManagementRequest): Promise<ManagementResponse> 
 }
 
 async function changeRule(request: ManagementRequest, isRequired: boolean): Promise<ManagementResponse> {
-  const { service, body } = request;
-  const { store, clock } = service.commands;
+  const { service, body, caller } = request;
+  const { store, clock, rights } = service.commands;
   if (body.json === undefined) return failure('invalid_json');
   const rule = readShape(approvalRuleSchema, body.json);
   if (!rule.ok) return failure('invalid_body', detailsOf(rule.problems));
@@ -119,9 +120,11 @@ async function changeRule(request: ManagementRequest, isRequired: boolean): Prom
       : { type: 'model', id: rule.value.modelId.toLowerCase() };
   const action = isRequired ? 'approval.require' : 'approval.release';
   const entry = approvalEntry(action, target, callOf(request), clock.date());
-  const changed = await service.approvals.setRule(target, isRequired, entry);
+  const isAllowed = (): Promise<boolean> => rights.has(caller, roleRight('administer'));
+  const result = await service.approvals.setRule(target, isRequired, { isAllowed, entry });
+  if (result === 'not_allowed') return failure('permission_denied');
   if (isRequired) await awaitUndecided(store, clock);
-  return success({ rule: ruleOf(target), changed });
+  return success({ rule: ruleOf(target), changed: result === 'changed' });
 }
 
 function callOf({ caller, incoming, traceId }: ManagementRequest) {

@@ -7,6 +7,7 @@ import type { ManagementErrorCode } from '#contracts/management-errors';
 import { readShape } from '#contracts/read-shape';
 import { awaitUndecided } from '../access/await-undecided.ts';
 import type { ManagementCaller } from '../access/management-caller.ts';
+import { roleRight } from '../access/required-right.ts';
 import { approvalEntry } from '../operations/approve-command.ts';
 import type { CommandTarget } from '../operations/command-record.ts';
 import { freezeWindow } from '../operations/freeze-window.ts';
@@ -85,17 +86,27 @@ async function setFreeze(request: ManagementRequest): Promise<ManagementResponse
       ? { type: 'policy', id: read.value.policyId.toLowerCase() }
       : { type: 'model', id: read.value.modelId.toLowerCase() };
   const freeze: Freeze = { id: service.newId(), target, ...given.window };
-  if (!(await service.freezes.add(freeze, entryOf('freeze.set', freeze, request)))) {
-    return failure('freeze_quota_reached');
-  }
+  const entry = entryOf('freeze.set', freeze, request);
+  const result = await service.freezes.add(freeze, { isAllowed: () => mayAdminister(request), entry });
+  if (result === 'not_allowed') return failure('permission_denied');
+  if (result === 'full') return failure('freeze_quota_reached');
   await awaitUndecided(store, clock);
   return success(freeze);
 }
 
 async function removeFreeze(request: ManagementRequest): Promise<ManagementResponse> {
   const { service, path } = request;
-  const removed = await service.freezes.remove(path('freezeId'), (freeze) => entryOf('freeze.remove', freeze, request));
-  return removed === undefined ? failure('freeze_not_found') : success(removed);
+  const removed = await service.freezes.remove(path('freezeId'), {
+    isAllowed: () => mayAdminister(request),
+    entryOf: (freeze) => entryOf('freeze.remove', freeze, request),
+  });
+  if (removed === 'not_allowed') return failure('permission_denied');
+  return removed === 'unknown' ? failure('freeze_not_found') : success(removed);
+}
+
+/** Asked again under the lock of all changes of rights. */
+function mayAdminister({ service, caller }: ManagementRequest): Promise<boolean> {
+  return service.commands.rights.has(caller, roleRight('administer'));
 }
 
 function entryOf(

@@ -50,6 +50,10 @@ export type ApprovalStore = {
     requester: string,
   ): Promise<{ readonly open: string | undefined; readonly approver: ApprovingPerson | undefined } | undefined>;
   rules(): Promise<readonly CommandTarget[]>;
-  /** Changes a rule, with its audit entry. @returns whether it was changed */
-  setRule(target: CommandTarget, isRequired: boolean, entry: AuditContent): Promise<boolean>;
+  /** Changes a rule, with its audit entry, unless `isAllowed` says no under the lock of all changes of rights. */
+  setRule(
+    target: CommandTarget,
+    isRequired: boolean,
+    options: { readonly isAllowed: () => Promise<boolean>; readonly entry: AuditContent },
+  ): Promise<'changed' | 'unchanged' | 'not_allowed'>;
 };

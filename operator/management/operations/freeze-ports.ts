@@ -5,10 +5,19 @@ import type { Freeze } from '#contracts/freezes';
 export type FreezeStore = {
   /** Windows that have not ended, the next one first. */
   list(): Promise<readonly Freeze[]>;
-  /** Adds a window with its audit entry, in one transaction; false if there are as many windows as allowed. */
-  add(freeze: Freeze, entry: AuditContent): Promise<boolean>;
-  /** Removes a window that has not ended, with its audit entry; undefined if there is none with the id. */
-  remove(id: string, entryOf: (freeze: Freeze) => AuditContent): Promise<Freeze | undefined>;
+  /**
+   * Adds a window with its audit entry, in one transaction, unless `isAllowed` says no under the lock of all changes of
+   * rights. @returns `full` if there are as many windows as allowed
+   */
+  add(
+    freeze: Freeze,
+    options: { readonly isAllowed: () => Promise<boolean>; readonly entry: AuditContent },
+  ): Promise<'added' | 'full' | 'not_allowed'>;
+  /** Removes a window that has not ended, with its audit entry, under the same condition. */
+  remove(
+    id: string,
+    options: { readonly isAllowed: () => Promise<boolean>; readonly entryOf: (freeze: Freeze) => AuditContent },
+  ): Promise<Freeze | 'unknown' | 'not_allowed'>;
   /** The end of the last window that is in force now for these objects, as type:id; undefined if there is none. */
   inForce(objects: readonly string[]): Promise<Date | undefined>;
   /**

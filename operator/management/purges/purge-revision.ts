@@ -11,7 +11,7 @@ import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { purgedSpec, purgeMark } from '#resources/purged-revision';
 import type { Database } from '#sql/connect';
-import { lockRights } from '../access/lock-rights.ts';
+import { createRightsLock } from '../access/lock-rights.ts';
 import { roleRight } from '../access/required-right.ts';
 import type { Rights } from '../access/rights.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
@@ -56,7 +56,7 @@ export function createRevisionPurges(options: {
   readonly clock: Clock;
 }): RevisionPurges {
   const { database, client, caches, rights, texts, audit, clock } = options;
-  let latest: Promise<unknown> = Promise.resolve();
+  const locked = createRightsLock(database);
 
   async function purgeLocked(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult> {
     if (!(await rights.has(by, roleRight('administer')))) return { kind: 'no_right' };
@@ -111,19 +111,7 @@ export function createRevisionPurges(options: {
     await applyDesired(client, kinds.guardrailPolicy, policy, { annotations });
   }
 
-  return {
-    /** One at a time: each holds a connection while it asks for a second one. */
-    purge(policyId, number, by) {
-      const purged = latest.then(() =>
-        database.sql.begin(async (sql) => {
-          await lockRights(sql);
-          return purgeLocked(policyId, number, by);
-        }),
-      );
-      latest = purged.catch(() => undefined);
-      return purged;
-    },
-  };
+  return { purge: (policyId, number, by) => locked(() => purgeLocked(policyId, number, by)) };
 }
 
 function entryOf({ metadata, spec }: Stored<PolicyRevision>, by: PurgeCaller, now: Date): AuditContent {

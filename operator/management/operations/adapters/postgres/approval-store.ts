@@ -3,7 +3,7 @@ import type { AuditLog } from '#audit/ports';
 import { type Approval, type ApprovalKind, approvalHours } from '#contracts/approvals';
 import type { AuditAuthor, AuditState } from '#contracts/audit';
 import type { Database } from '#sql/connect';
-import { lockRights } from '../../../access/lock-rights.ts';
+import { createRightsLock } from '../../../access/lock-rights.ts';
 import type { ApprovalStore, ApprovingPerson } from '../../approval-ports.ts';
 import { translated } from '../../translated.ts';
 import { isApprovalAsked } from './use-approval.ts';
@@ -32,6 +32,7 @@ const keptHours = 24;
 export function createApprovalStore({ sql }: Pick<Database, 'sql'>, audit: Pick<AuditLog, 'append'>): ApprovalStore {
   const columns = sql`approval_id, kind, target_type, target_id, digest, after, requester_author, created_at, expires_at,
     approver_origin, approved_at`;
+  const locked = createRightsLock({ sql });
   const open = sql`used_by is null and expires_at > clock_timestamp()`;
 
   return {
@@ -67,8 +68,7 @@ export function createApprovalStore({ sql }: Pick<Database, 'sql'>, audit: Pick<
       }),
     approve: (id, { subject, author, groups }, { isAllowed, entry }) =>
       translated(() =>
-        sql.begin(async (transaction) => {
-          await lockRights(transaction);
+        locked(async (transaction) => {
           if (!(await isAllowed())) return 'not_allowed';
           const [row] = await transaction`
             update management.approvals set approver = ${subject}, approved_at = clock_timestamp(),
@@ -115,16 +115,17 @@ export function createApprovalStore({ sql }: Pick<Database, 'sql'>, audit: Pick<
           select target_type, target_id from management.approval_rules order by target_type, target_id`;
         return rows.map((row) => ({ type: row.target_type, id: row.target_id }));
       }),
-    setRule: ({ type, id }, isRequired, entry) =>
+    setRule: ({ type, id }, isRequired, { isAllowed, entry }) =>
       translated(() =>
-        sql.begin(async (transaction) => {
+        locked(async (transaction) => {
+          if (!(await isAllowed())) return 'not_allowed';
           const rows = isRequired
             ? await transaction`insert into management.approval_rules (target_type, target_id) values (${type}, ${id})
                 on conflict do nothing returning target_id`
             : await transaction`delete from management.approval_rules
                 where target_type = ${type} and target_id = ${id} returning target_id`;
           if (rows.length > 0) await audit.append(transaction, [entry]);
-          return rows.length > 0;
+          return rows.length > 0 ? 'changed' : 'unchanged';
         }),
       ),
   };

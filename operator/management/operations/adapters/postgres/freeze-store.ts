@@ -1,6 +1,7 @@
 import type { AuditLog } from '#audit/ports';
 import { type Freeze, freezeLimits } from '#contracts/freezes';
 import type { Database } from '#sql/connect';
+import { createRightsLock } from '../../../access/lock-rights.ts';
 import type { FreezeStore } from '../../freeze-ports.ts';
 import { translated } from '../../translated.ts';
 import { frozenUntil } from './frozen-until.ts';
@@ -17,6 +18,7 @@ type FreezeRow = {
 export function createFreezeStore({ sql }: Pick<Database, 'sql'>, audit: Pick<AuditLog, 'append'>): FreezeStore {
   const columns = sql`freeze_id, target_type, target_id, starts_at, ends_at`;
   const isOpen = sql`ends_at > clock_timestamp()`;
+  const locked = createRightsLock({ sql });
 
   return {
     list: () =>
@@ -25,11 +27,11 @@ export function createFreezeStore({ sql }: Pick<Database, 'sql'>, audit: Pick<Au
           select ${columns} from management.freezes where ${isOpen} order by starts_at, freeze_id`;
         return rows.map(freezeOfRow);
       }),
-    add: ({ id, target, startsAt, endsAt }, entry) =>
+    add: ({ id, target, startsAt, endsAt }, { isAllowed, entry }) =>
       translated(() =>
-        sql.begin(async (transaction) => {
-          // One at a time, so that the limit holds for windows that are added at once.
-          await transaction`lock table management.freezes in share row exclusive mode`;
+        // Under the lock one at a time, so that the limit holds for windows that are added at once.
+        locked(async (transaction) => {
+          if (!(await isAllowed())) return 'not_allowed';
           await transaction`delete from management.freezes where not (${isOpen})`;
           const added = await transaction`
             insert into management.freezes (${columns})
@@ -37,15 +39,16 @@ export function createFreezeStore({ sql }: Pick<Database, 'sql'>, audit: Pick<Au
             where (select count(*) from management.freezes) < ${freezeLimits.windows}
             returning freeze_id`;
           if (added.length > 0) await audit.append(transaction, [entry]);
-          return added.length > 0;
+          return added.length > 0 ? 'added' : 'full';
         }),
       ),
-    remove: (id, entryOf) =>
+    remove: (id, { isAllowed, entryOf }) =>
       translated(() =>
-        sql.begin(async (transaction) => {
+        locked(async (transaction) => {
+          if (!(await isAllowed())) return 'not_allowed';
           const [row] = await transaction<FreezeRow[]>`
             delete from management.freezes where freeze_id = ${id} and ${isOpen} returning ${columns}`;
-          if (row === undefined) return undefined;
+          if (row === undefined) return 'unknown';
           const freeze = freezeOfRow(row);
           await audit.append(transaction, [entryOf(freeze)]);
           return freeze;
