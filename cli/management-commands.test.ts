@@ -347,17 +347,25 @@ test('an operation and the observation of its model contain the reason of a fail
     ['reasoned-away', 'reason-tests', 'provider_unknown', /The provider nowhere of spec\.model\.provider is not/],
   ] as const;
   for (const [model, policy, code, sentence] of cases) {
+    const client = await clientOf();
+    const [{ metadata, spec: before }, named] = [await json('get', 'mb', model), await json('get', 'gp', policy)];
+    const foreseen = await client.dryRunApply(metadata.labels['portcullis.dev/id'], {
+      policyId: named.metadata.labels['portcullis.dev/id'],
+      policyRevision: 1,
+      contentProfile: before.contentProfile,
+    });
     const end = await run(['apply-revision', model, '1', '--policy', policy, '--wait', ...overApi]);
     expect([policy, end.code]).toEqual([policy, 9]);
-    const { metadata, spec } = await json('get', 'mb', model);
+    const { spec } = await json('get', 'mb', model);
     const operation = await until('the operation has ended', async () => {
       const read = await json('operation', 'get', spec.apply);
       return read.state === 'failed' ? read : undefined;
     });
     expect(operation.error).toMatchObject({ code, cause: expect.stringMatching(sentence) });
+    const { traceId: _trace, ...reason } = operation.error;
+    expect(foreseen.error).toEqual(reason);
     const shown = (await run(['operation', 'get', spec.apply])).stdout;
     expect(shown).toContain(`binding.apply: failed (${code})\n${operation.error.cause}\n`);
-    const client = await clientOf();
     const { observation } = (await client.getBinding(metadata.labels['portcullis.dev/id'])).value;
     expect(observation).toMatchObject({ reason: code, cause: operation.error.cause });
     const why = await json('why', model);

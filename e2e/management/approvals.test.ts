@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Approval } from '#contracts/approvals';
 import { currentProfile } from '#contracts/profiles';
 import { until } from '#kit/testing/until';
+import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
+import { policyNameOf } from './actions.ts';
 import type { HttpResponse } from './call-api.ts';
 import { applyOf, leaveCommand } from './leave-command.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
@@ -197,7 +199,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     const { id, model } = await guardedModel('raced');
     const { sql } = world.api.database.database;
     const accepted: string[] = [];
+    /** An edit over the resources: the approvals of the state before it are no longer valid. */
+    const edit = async () => {
+      const { guardrail } = (await world.binding('raced')).spec;
+      const revision = guardrail.mode === 'None' ? 1 : 3 - guardrail.policyRef.revision;
+      const value = { mode: 'Policy', policyRef: { name: await policyNameOf(world.client, id), revision } };
+      await world.client.patch(kinds.modelBinding, 'raced', [{ op: 'replace', path: '/spec/guardrail', value }]);
+    };
+    const generationOf = async () => (await world.binding('raced')).metadata.generation;
     for (let round = 0; round < 8; round++) {
+      const generation = await generationOf();
       const etag = await etagOf(model);
       const revision = 1 + (round % 2);
       const request = requestOf(await ask(model, id, revision, etag));
@@ -217,11 +228,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
           isRevoked = true;
         },
         () => sql`update management.approvals set expires_at = clock_timestamp() where approval_id = ${request}`,
-        () => ask(model, null, null, etag, 1),
+        edit,
         async () => undefined,
       ][round % 4];
       await Promise.all([...senders, approve(request, tokens.approver, round % 2), against?.()]);
       expect(late).not.toContain(202);
+      if (against === edit) expect(await generationOf()).toBeGreaterThan(generation);
       await right('grant', 'applier', 'approver');
     }
     const unapproved = await sql<{ operation_id: string }[]>`

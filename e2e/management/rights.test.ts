@@ -48,8 +48,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     expect((await change('revoke', right, { token, replica: 1 })).json.changed).toBe(true);
     expect([await create(token, 0), await create(token, 1)]).toEqual([403, 403]);
     const setting = `${issuer}|root-admin,${issuer}|second`;
+    const notes = (logs: readonly string[]) =>
+      logs.flatMap((log) => log.match(/first_administrators_granted|administrators_setting_not_used/g) ?? []);
+    expect(notes(world.api.replicas.map((replica) => replica.log()))).toEqual([
+      'first_administrators_granted',
+      'administrators_setting_not_used',
+    ]);
     for (const replica of world.api.replicas) await replica.end();
-    for (const at of [0, 1]) await world.api.startReplica(at, { PORTCULLIS_ADMINISTRATORS: setting });
+    for (const at of [0, 1]) {
+      const started = await world.api.startReplica(at, { PORTCULLIS_ADMINISTRATORS: setting });
+      expect(notes([started.log()])).toEqual(['administrators_setting_not_used']);
+    }
     expect([await create(token, 0), await create(token, 1)]).toEqual([403, 403]);
     expect(await create(await world.api.mint())).toBe(202);
   });
