@@ -80,6 +80,35 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect((await world.api.ended(await ask(model, id, 2))).state).toBe('succeeded');
   });
 
+  test('a caller without the right to read all approvals reads those of its own commands and those that it may approve', async () => {
+    const { id, model } = await guardedModel('read-by-few');
+    const { model: other } = await guardedModel('read-by-others');
+    const grant = (subject: string, target: string) =>
+      world.api.call('/api/v1/rights/grant', {
+        method: 'POST',
+        body: { role: 'applier', holder: { issuer, subject }, modelId: target },
+      });
+    await grant('applier-of-one', model);
+    await grant('applier-of-other', other);
+    const listed = async (subject: string) => {
+      const { status, json } = await world.api.call('/api/v1/approvals', { token: await world.api.mint({ subject }) });
+      expect(status).toBe(200);
+      return json.items.map((item: Approval) => item.id).filter((one: string) => requests.includes(one));
+    };
+    const body = { policyId: id, policyRevision: 1, contentProfile: currentProfile };
+    const own = await world.api.command('PUT', `/api/v1/models/${other}/guardrail-binding`, body, {
+      etag: await etagOf(other),
+      token: await world.api.mint({ subject: 'applier-of-other' }),
+    });
+    const requests = [requestOf(await ask(model, id, 1)), requestOf(own)];
+    expect(await listed('applier-of-one')).toEqual([requests[0]]);
+    expect(await listed('applier-of-other')).toEqual([requests[1]]);
+    expect(await listed('somebody')).toEqual([]);
+    expect(await listed('viewer')).toEqual(requests);
+    const approved = await approve(requests[0] ?? '', await world.api.mint({ subject: 'applier-of-one' }));
+    expect(approved.status).toBe(200);
+  });
+
   test('a policy that requires approvals is neither applied, replaced, unbound nor archived by one person, and is saved by one', async () => {
     const { id } = await world.createPolicy('asks', definitionOf('asks'));
     const { id: other } = await world.createPolicy('asks-not', definitionOf('other'));

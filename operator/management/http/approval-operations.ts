@@ -7,7 +7,7 @@ import { readShape } from '#contracts/read-shape';
 import { awaitUndecided } from '../access/await-undecided.ts';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { roleRight } from '../access/required-right.ts';
-import { approvalEntry, approveCommand } from '../operations/approve-command.ts';
+import { approvalEntry, approveCommand, ownApprovals } from '../operations/approve-command.ts';
 import type { CommandTarget } from '../operations/command-record.ts';
 import type { Management, ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
 import { bodyErrors, usualSuccess } from './operation-parts.ts';
@@ -35,12 +35,13 @@ export const approvalOperations: readonly Row[] = [
     path: '/api/v1/approvals',
     summary: 'List approvals',
     description:
-      'Commands that wait for the approval of a second person, or have it and were not repeated yet; newest first.',
+      'Commands that wait for the approval of a second person, or have it and were not repeated yet; newest first. ' +
+      'A caller without the right to read all of them reads those of its own commands and those that it may approve.',
     gates: ['identity', 'query'],
     parameters: [],
     success: usualSuccess('Approvals'),
     errors: ['records_unavailable'],
-    run: async ({ service }) => success({ items: await service.approvals.list() }),
+    run: listApprovals,
   },
   {
     ...common,
@@ -90,6 +91,12 @@ export const approvalOperations: readonly Row[] = [
     }),
   ),
 ];
+
+async function listApprovals({ service, caller }: ManagementRequest): Promise<ManagementResponse> {
+  const items = await service.approvals.list();
+  if (caller.ownOnly !== true) return success({ items });
+  return success({ items: await ownApprovals(service.commands.rights, caller, items) });
+}
 
 async function approve(request: ManagementRequest): Promise<ManagementResponse> {
   const { service, path } = request;

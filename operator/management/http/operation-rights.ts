@@ -87,6 +87,7 @@ export const accessRules: AccessRules = {
     'getOperation',
     'listOperations',
     'getOwnRights',
+    'listApprovals',
     'approveCommand',
   ] satisfies readonly ServedOperation[],
 };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { changeEntry } from '#audit/change-entry';
 import type { Approval, ApprovalKind } from '#contracts/approvals';
 import type { AuditAction, AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
@@ -33,6 +34,30 @@ export async function approveCommand(
   if (result === 'not_allowed') return { kind: 'no_right' };
   const approval = result === 'approved' ? await approvals.get(id) : undefined;
   return approval === undefined ? { kind: 'unknown' } : { kind: 'approved', approval };
+}
+
+/**
+ * The approvals that a caller without the right to read all of them may read: requests of its own commands, and those of
+ * commands that it has the right to approve.
+ */
+export async function ownApprovals(
+  rights: Pick<Rights, 'has'>,
+  caller: ManagementCaller,
+  items: readonly Approval[],
+): Promise<readonly Approval[]> {
+  // Many requests can be about one policy or model: each right is asked once.
+  const known = new Map<string, Promise<boolean>>();
+  const mayApprove = (item: Approval): Promise<boolean> => {
+    const right = rightOfApproval(item);
+    const key = JSON.stringify(right);
+    const answer = known.get(key) ?? rights.has(caller, right);
+    known.set(key, answer);
+    return answer;
+  };
+  const readable = await Promise.all(
+    items.map(async (item) => isDeepStrictEqual(item.requester, caller.author) || (await mayApprove(item))),
+  );
+  return items.filter((_item, at) => readable[at]);
 }
 
 function rightOfApproval({
