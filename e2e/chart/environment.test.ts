@@ -45,6 +45,25 @@ describe('the environment', () => {
     },
   );
 
+  test('the management API has the credentials of providers only if it asks them', async () => {
+    const managementOf = async (...args: readonly string[]) => {
+      const pods = podsOf(
+        await renderChart(['--set=providerCredentials.existingSecret=provider-credentials', ...args]),
+      );
+      const pod = pods.find(({ labels }) => labels['app.kubernetes.io/component'] === 'management');
+      const [container] = pod?.spec.containers ?? [];
+      return {
+        folder: container?.env.find(({ name }) => name === 'PORTCULLIS_SECRETS_DIR')?.value,
+        mount: container?.volumeMounts?.find(({ name }) => name === 'credentials')?.mountPath,
+        secret: pod?.spec.volumes?.find(({ name }) => name === 'credentials')?.secret?.secretName,
+      };
+    };
+    expect(await managementOf()).toEqual({ folder: undefined, mount: undefined, secret: undefined });
+    const folder = '/etc/portcullis/credentials';
+    const asking = await managementOf('--set=management.asksProviders=true');
+    expect(asking).toEqual({ folder, mount: folder, secret: 'provider-credentials' });
+  });
+
   test('the default environment approves the offline model under the address of its Service', async () => {
     const objects = await renderFile('default-values.yaml');
     const { approved, served } = await environmentOf(objects);

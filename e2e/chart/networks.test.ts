@@ -359,21 +359,26 @@ describe('networks', () => {
     expect(open?.spec.ingress?.[0]?.from).toBeUndefined();
   });
 
-  test('without configured rules, gateways reach the ports of models, and the operator those of detectors', async () => {
+  test('without configured rules, gateways reach the ports of models, the operator those of detectors, and the management API if it asks them', async () => {
     const provider = (index: number, kind: string, endpoint: string): readonly string[] =>
       [`name=p${index}`, `kind=${kind}`, `endpoint=${endpoint}`].map((one) => `--set=providers[${index}].${one}`);
-    const objects = await renderChart([
+    const args = [
       ...provider(0, 'model', 'https://a.example/v1'),
       '--set=providers[0].enabled=true',
       ...provider(1, 'model', 'http://b.example:11434/v1'),
       '--set=providers[1].enabled=true',
       ...provider(2, 'detector', 'http://c.example/check'),
       '--set=providers[2].credential=c',
-    ]);
-    const egressOf = (component: string) =>
-      portsOf(policiesOf(objects).find(({ metadata }) => metadata.name.endsWith(`-${component}`))?.spec.egress ?? []);
-    expect(egressOf('gateway')).toEqual([11434, 443, 53, 6443, 8000, 'http']);
-    expect(egressOf('operator')).toEqual([443, 53, 6443, 80, 8000]);
+    ];
+    const egressOf = async (component: string, ...more: readonly string[]) => {
+      const policies = policiesOf(await renderChart([...args, ...more]));
+      return portsOf(policies.find(({ metadata }) => metadata.name.endsWith(`-${component}`))?.spec.egress ?? []);
+    };
+    expect(await egressOf('gateway')).toEqual([11434, 443, 53, 6443, 8000, 'http']);
+    expect(await egressOf('operator')).toEqual([443, 53, 6443, 80, 8000]);
+    expect(await egressOf('management')).toEqual([443, 53, 6443, 'admin', 'postgres']);
+    const asking = '--set=management.asksProviders=true';
+    expect(await egressOf('management', asking)).toEqual([443, 53, 6443, 80, 'admin', 'postgres']);
   });
 
   test('no NetworkPolicy is rendered when network policies are disabled', async () => {

@@ -85,6 +85,7 @@ const management = z.strictObject({
     revisionMib: z.int().min(1).max(1_048_576),
   }),
   breakGlass: existingSecret,
+  asksProviders: z.boolean(),
   administrators: z.array(z.strictObject({ issuer: issuerName, subject: subjectName })).max(256),
   ...relations,
   egress: apiObjects,
