@@ -1,3 +1,4 @@
+import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Approval } from '#contracts/approvals';
 import { currentProfile } from '#contracts/profiles';
@@ -116,6 +117,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     await world.applied(model, id, 1);
     expect((await rule('require', { policyId: id })).json.changed).toBe(true);
     expect((await world.api.call('/api/v1/approval-rules')).json.items).toContainEqual({ policyId: id });
+    for (const [member, code] of [
+      ['policyId', 'policy_not_found'],
+      ['modelId', 'model_not_found'],
+    ] as const) {
+      const unknown = await rule('require', { [member]: uuid() });
+      expect([unknown.status, unknown.json.error.code]).toEqual([404, code]);
+      expect((await rule('release', { [member]: uuid() })).json.changed).toBe(false);
+    }
     const { policy, etag } = await world.readPolicy(id);
     const { name, description, definition } = policy;
     const save = (status: string) =>

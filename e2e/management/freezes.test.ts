@@ -70,6 +70,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('freeze windows'), () 
     await world.applied(model, id, 1);
     expect((await freeze({ policyId: id, endsAt: inHours(1) }, tokens.asker)).status).toBe(403);
     expect((await freeze({ policyId: id, endsAt: inHours(-1) })).json.error.details[0].path).toBe('/endsAt');
+    expect((await freeze({ policyId: model, endsAt: inHours(1) })).json.error.code).toBe('policy_not_found');
+    expect((await freeze({ modelId: id, endsAt: inHours(1) })).json.error.code).toBe('model_not_found');
     const later = await freeze({ modelId: model, startsAt: inHours(1), endsAt: inHours(2) });
     expect((await world.api.ended(await ask(model, id, 1))).state).toBe('succeeded');
     const set = await freeze({ policyId: id, endsAt: inHours(3) });

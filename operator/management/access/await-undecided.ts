@@ -10,9 +10,9 @@ const pollMs = 25;
 
 /**
  * Waits until the commands that are being executed now have ended. Later ones ask for rights and freeze windows after they
- * are stored. @throws RecordsUnavailableError
+ * are stored. @returns false if one has still not ended when the wait is over @throws RecordsUnavailableError
  */
-export async function awaitUndecided(store: UndecidedCommands, clock: Clock): Promise<void> {
+export async function awaitUndecided(store: UndecidedCommands, clock: Clock): Promise<boolean> {
   const until = clock.now() + settleMs;
   let open = await store.undecided();
   while (open.length > 0 && clock.now() < until) {
@@ -20,4 +20,5 @@ export async function awaitUndecided(store: UndecidedCommands, clock: Clock): Pr
     const still = new Set(await store.undecided());
     open = open.filter((id) => still.has(id));
   }
+  return open.length === 0;
 }

@@ -17,14 +17,23 @@ const by = (subject: string) => ({
   traceId: '0'.repeat(32),
 });
 
-async function openChanges() {
+/** @param hurried the clock advances by ten seconds at each look */
+async function openChanges({
+  undecided = async (): Promise<readonly string[]> => [],
+  hurried = false,
+}: {
+  readonly undecided?: () => Promise<readonly string[]>;
+  readonly hurried?: boolean;
+} = {}) {
+  let looks = 0;
+  const clock = hurried ? { ...systemClock, now: () => looks++ * 10_000 } : systemClock;
   await using parts = new AsyncDisposableStack();
   const { database } = parts.use(await openTestDatabase());
   const relations = parts.use(await openPostgresRelations(database));
   const audit = await openPostgresAudit(database, 'management');
   const rights = createRights(relations);
-  const store = { undecided: async () => [] };
-  const changes = createRightChanges({ database, relations, rights, audit, store, clock: systemClock });
+  const store = { undecided };
+  const changes = createRightChanges({ database, relations, rights, audit, store, clock });
   await relations.grant([tupleOfRight(administrator('first'))]);
   const owned = parts.move();
   return { database, relations, audit, changes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -37,6 +46,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), 
     const answers = await Promise.all(subjects.map((one) => world.changes.grant(administrator(one), by('first'))));
     expect(answers).toEqual(subjects.map(() => ({ kind: 'changed', changed: true })));
     expect(await world.changes.list()).toHaveLength(31);
+  });
+
+  test('a revocation is not answered as done while a command that was stored before it has not ended', async () => {
+    await using world = await openChanges({ undecided: async () => ['stuck'], hurried: true });
+    await world.changes.grant(administrator('second'), by('first'));
+    expect(await world.changes.revoke(administrator('second'), by('first'))).toEqual({ kind: 'undecided' });
+    expect(await world.changes.list()).toEqual([administrator('first')]);
   });
 
   test('a change that waits while the right of its author is revoked does not take effect and is not recorded', async () => {

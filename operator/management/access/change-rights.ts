@@ -22,6 +22,8 @@ type ChangedRight =
   | { readonly kind: 'changed'; readonly changed: boolean }
   /** The right belongs to the last administrator. */
   | { readonly kind: 'last' }
+  /** The right is revoked, and a command that was stored before has not ended. */
+  | { readonly kind: 'undecided' }
   /** The author lost the right to administer after the request was authorized. */
   | { readonly kind: 'no_right' };
 
@@ -29,7 +31,7 @@ export type RightChanges = {
   /** Every right to the control plane, to policies and to models. */
   list(): Promise<readonly ControlRight[]>;
   grant(right: ControlRight, by: RightChange): Promise<ChangedRight>;
-  /** After it resolves no command of the holder is accepted that depended on the right. */
+  /** After it resolves, except to `undecided`, no command of the holder is accepted that depended on the right. */
   revoke(right: ControlRight, by: RightChange): Promise<ChangedRight>;
 };
 
@@ -86,8 +88,8 @@ export function createRightChanges(options: {
     grant: (right, by) => change('grant', right, by),
     async revoke(right, by) {
       const changed = await change('revoke', right, by);
-      if (changed.kind === 'changed') await awaitUndecided(store, clock);
-      return changed;
+      if (changed.kind !== 'changed') return changed;
+      return (await awaitUndecided(store, clock)) ? changed : { kind: 'undecided' };
     },
   };
 }

@@ -10,6 +10,7 @@ import { roleRight } from '../access/required-right.ts';
 import { approvalEntry, approveCommand, ownApprovals } from '../operations/approve-command.ts';
 import type { CommandTarget } from '../operations/command-record.ts';
 import type { Management, ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
+import { missingTarget, missingTargets } from './missing-target.ts';
 import { bodyErrors, usualSuccess } from './operation-parts.ts';
 import { idParameter } from './path-ids.ts';
 
@@ -86,7 +87,12 @@ export const approvalOperations: readonly Row[] = [
       parameters: [],
       body: 'ApprovalRule',
       success: usualSuccess('ChangedApprovalRule'),
-      errors: [...bodyErrors, 'records_unavailable'],
+      errors: [
+        ...bodyErrors,
+        ...(name === 'requireApproval' ? missingTargets : []),
+        'resources_unavailable',
+        'records_unavailable',
+      ],
       run: (request) => changeRule(request, name === 'requireApproval'),
     }),
   ),
@@ -125,12 +131,14 @@ async function changeRule(request: ManagementRequest, isRequired: boolean): Prom
     'policyId' in rule.value
       ? { type: 'policy', id: rule.value.policyId.toLowerCase() }
       : { type: 'model', id: rule.value.modelId.toLowerCase() };
+  const missing = isRequired ? await missingTarget(service, target) : undefined;
+  if (missing !== undefined) return missing;
   const action = isRequired ? 'approval.require' : 'approval.release';
   const entry = approvalEntry(action, target, callOf(request), clock.date());
   const isAllowed = (): Promise<boolean> => rights.has(caller, roleRight('administer'));
   const result = await service.approvals.setRule(target, isRequired, { isAllowed, entry });
   if (result === 'not_allowed') return failure('permission_denied');
-  if (isRequired) await awaitUndecided(store, clock);
+  if (isRequired && !(await awaitUndecided(store, clock))) return failure('records_unavailable');
   return success({ rule: ruleOf(target), changed: result === 'changed' });
 }
 

@@ -12,6 +12,7 @@ import { approvalEntry } from '../operations/approve-command.ts';
 import type { CommandTarget } from '../operations/command-record.ts';
 import { freezeWindow } from '../operations/freeze-window.ts';
 import type { Management, ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
+import { missingTarget, missingTargets } from './missing-target.ts';
 import { bodyErrors, usualSuccess } from './operation-parts.ts';
 import { idParameter } from './path-ids.ts';
 
@@ -50,7 +51,7 @@ export const freezeOperations: readonly Row[] = [
     parameters: [],
     body: 'NewFreeze',
     success: usualSuccess('Freeze'),
-    errors: [...bodyErrors, 'freeze_quota_reached', 'records_unavailable'],
+    errors: [...bodyErrors, ...missingTargets, 'freeze_quota_reached', 'resources_unavailable', 'records_unavailable'],
     run: setFreeze,
   },
   {
@@ -85,13 +86,14 @@ async function setFreeze(request: ManagementRequest): Promise<ManagementResponse
     'policyId' in read.value
       ? { type: 'policy', id: read.value.policyId.toLowerCase() }
       : { type: 'model', id: read.value.modelId.toLowerCase() };
+  const missing = await missingTarget(service, target);
+  if (missing !== undefined) return missing;
   const freeze: Freeze = { id: service.newId(), target, ...given.window };
   const entry = entryOf('freeze.set', freeze, request);
   const result = await service.freezes.add(freeze, { isAllowed: () => mayAdminister(request), entry });
   if (result === 'not_allowed') return failure('permission_denied');
   if (result === 'full') return failure('freeze_quota_reached');
-  await awaitUndecided(store, clock);
-  return success(freeze);
+  return (await awaitUndecided(store, clock)) ? success(freeze) : failure('records_unavailable');
 }
 
 async function removeFreeze(request: ManagementRequest): Promise<ManagementResponse> {

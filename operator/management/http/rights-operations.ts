@@ -76,6 +76,7 @@ async function changeRight(request: ManagementRequest, action: 'grant' | 'revoke
   try {
     const changed = await service.rightChanges[action](right.value, by);
     if (changed.kind === 'no_right') return failure('permission_denied');
+    if (changed.kind === 'undecided') return failure('records_unavailable');
     if (changed.kind === 'last') return failure('last_administrator');
     return success({ right: right.value, changed: changed.changed });
   } catch (error) {
