@@ -27,7 +27,7 @@ export function createContentFetcher(options: ContentFetcherOptions): ContentFet
   const https = createHttpsFetch({ ...options.https, mayConnect });
   return {
     fetch: ({ tenant }, uri, limits) =>
-      uri.startsWith('s3:') ? fetchS3(options, tenant, uri, limits) : https.fetch(uri, limits),
+      /^s3:/i.test(uri) ? fetchS3(options, tenant, uri, limits) : https.fetch(uri, limits),
     [Symbol.asyncDispose]: () => https[Symbol.asyncDispose](),
   };
 }

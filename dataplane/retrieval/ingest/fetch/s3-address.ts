@@ -1,8 +1,8 @@
 /** An object, or a folder whose key is empty or ends with a slash. */
 export type S3Address = { readonly bucket: string; readonly key: string };
 
-/** Names of buckets (Amazon S3 user guide, Bucket naming rules); the key is taken as it is, without unescaping. */
-const form = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.*)$/su;
+/** The scheme in either case (RFC 3986, 3.1). Names of buckets (Amazon S3 user guide, Bucket naming rules); the key is taken as it is, without unescaping. */
+const form = /^[sS]3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.*)$/su;
 /** Longest key, in bytes. */
 const maxKeyBytes = 1_024;
 
