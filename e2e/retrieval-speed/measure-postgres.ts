@@ -1,5 +1,5 @@
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
-import { missingPostgres, startTestServer } from '#sql/testing/test-server';
+import { startTestServer } from '#sql/testing/test-server';
 import { chunkSource } from '../../dataplane/retrieval/index/chunk-source.ts';
 import { fillDatabase } from './fill-database.ts';
 import { untilLoaded } from './until-loaded.ts';
@@ -11,8 +11,7 @@ type ReadyReport = { readonly chunks: number; readonly readyMs: number; readonly
 export async function measurePostgres(size: {
   readonly chunks: number;
   readonly dimensions: number;
-}): Promise<ReadyReport | { readonly missing: string }> {
-  if (missingPostgres !== undefined) return { missing: missingPostgres };
+}): Promise<ReadyReport> {
   await using server = await startTestServer();
   await using opened = await server.createDatabase();
   const partition = await fillDatabase(opened.database, size);
