@@ -1,11 +1,11 @@
 import { startWorkLoop, type WorkLoop } from '#kit/concurrency/work-loop';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
+import { embedText } from '#models/embed-text';
 import { ModelsError } from '#models/models-error';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import { base64OfVector } from '#search/vector-text';
 import type { Database } from '#sql/connect';
-import { embedText } from './embed-text.ts';
 import { nextChange } from './write-entry.ts';
 
 type EmbedPorts = {

@@ -1,3 +1,4 @@
+import { embedText } from '#models/embed-text';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { Relations } from '#relations/ports';
 import type { AttributeCondition } from '#search/condition';
@@ -10,7 +11,6 @@ import { judgeAgents } from '../access/judge-agents.ts';
 import type { AgentContent } from '../records/agent-content.ts';
 import { isId, readAgents, readAgentsById } from '../records/read-agents.ts';
 import { agentOfEntry, labelOverA2a, newestChange } from './agent-source.ts';
-import { embedText } from './embed-text.ts';
 import { subjectTerms } from './function-words.ts';
 import type { SimilarityFloor } from './similarity-floor.ts';
 

@@ -46,21 +46,22 @@ const tooLong = { path: 'judgements', message: 'take longer than an evaluation m
 
 async function measureMode(
   request: RetrievalRequest,
-  { collection, judgements, top_k: depth, rerank }: Evaluation,
+  { collection, judgements, top_k, rerank }: Evaluation,
   { mode, deadline }: { readonly mode: ModeResult['mode']; readonly deadline: number },
 ): Promise<ModeResult | RetrievalError> {
-  const top_k = Math.min(depth * chunksEach, retrievalLimits.topK.max);
+  const most = Math.min(top_k * chunksEach, retrievalLimits.topK.max);
   const measures = [];
   const durations: number[] = [];
-  for (const { text, relevant } of judgements) {
+  for (const [at, { text, relevant }] of judgements.entries()) {
     const begun = performance.now();
     if (begun > deadline) return failure('unavailable', [tooLong]);
-    const found = await runSearch(request, { collection, text, mode, top_k, rerank, rewrite: false, highlight: false });
+    const query = { collection, text, mode, top_k, rerank, rewrite: false, highlight: false };
+    const found = await runSearch(request, query, { most, textPath: ['judgements', at, 'text'] });
     if (found.kind === 'error') return found;
     durations.push(performance.now() - begun);
     const documents = [...new Set(found.ranked.map(({ chunk }) => chunk.docId))];
     const grades = new Map(relevant.map(({ doc_id, grade }) => [doc_id, grade]));
-    measures.push(rankMeasures(documents, grades, depth));
+    measures.push(rankMeasures(documents, grades, top_k));
   }
   const { ndcg, recall, reciprocalRank: mrr } = meanMeasures(measures);
   return { mode, ndcg, recall, mrr, p50_ms: quantileOf(durations, 0.5), p95_ms: quantileOf(durations, 0.95) };

@@ -46,6 +46,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('searches during chang
         text: 'harbour',
         mode: 'bm25',
         topK: 10,
+        depth: 10,
         condition: undefined,
         call: { signal: new AbortController().signal, traceparent: '' },
       },

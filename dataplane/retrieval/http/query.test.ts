@@ -313,6 +313,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
     models.fail('embed', 'denied');
     const { status, json } = await ask(ann, 'harbour codeword', { mode: 'hybrid' });
     expect([status, json['code']]).toEqual([400, 'invalid_document']);
+    expect(json['message']).toContain('text is denied by the guardrail');
     expect(JSON.stringify(json)).not.toContain('codeword');
   });
 

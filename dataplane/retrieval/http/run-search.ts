@@ -1,12 +1,13 @@
 import { watchClient } from '#api/watch-client';
 import { type Citation, type QueryMeta, type QueryRequest, retrievalLimits } from '#contracts/retrieval';
 import type { Turns } from '#kit/concurrency/turns';
+import { ModelsError } from '#models/models-error';
 import { analyseQuery } from '#search/analysis/analyse';
 import { findTerms } from '#search/analysis/find-terms';
 import { fuseRankings } from '#search/fuse-rankings';
 import { parseCondition } from '#search/parse-condition';
 import { visibleLabels } from '../access/permissions.ts';
-import { rerankCitations, rerankProfileOf } from '../query/rerank-citations.ts';
+import { rerankCitations, rerankProfileOf, rerankWindow } from '../query/rerank-citations.ts';
 import { rewriteQuery } from '../query/rewrite-query.ts';
 import { type RankedChunk, weightsOf } from '../query/search-collection.ts';
 import { searchNewest } from '../query/search-newest.ts';
@@ -24,8 +25,22 @@ type Searched = {
   readonly highlighted: ReadonlySet<string> | undefined;
 };
 
-/** The search that query and pack share: it checks rights first, then calls the models and the index. */
-export async function runSearch(request: RetrievalRequest, query: QueryRequest): Promise<Searched | RetrievalError> {
+type SearchOptions = {
+  /** How many chunks are returned; `top_k` if absent. Which chunks are reranked depends on `top_k` alone. */
+  readonly most?: number;
+  /** Where the body has the text of the query; `text` if absent. */
+  readonly textPath?: readonly (string | number)[];
+};
+
+/**
+ * The search that query, pack and evaluation share: it checks rights first, then calls the models and the index.
+ * A text that the embedding model refuses is answered 400 with its path.
+ */
+export async function runSearch(
+  request: RetrievalRequest,
+  query: QueryRequest,
+  { most, textPath = ['text'] }: SearchOptions = {},
+): Promise<Searched | RetrievalError> {
   const { service, caller, traceId, incoming } = request;
   const filters = query.filters === undefined ? undefined : parseCondition(query.filters);
   if (filters?.kind === 'fault') {
@@ -44,22 +59,38 @@ export async function runSearch(request: RetrievalRequest, query: QueryRequest):
   const call = { signal: client.signal, traceparent: request.traceparent };
   const rewriter = query.rewrite ? profiles.rewrite.values().next().value : undefined;
   const text = rewriter === undefined ? query.text : await rewriteQuery(service.models, rewriter, query.text, call);
+  const ranker = query.rerank ? rerankProfileOf(profiles.rerank, defaults.rerank_profile_id) : undefined;
+  const returned = most ?? topK;
+  const window = ranker === undefined ? 0 : rerankWindow(ranker, topK);
+  const depth = Math.max(returned, window);
   const found = await searchNewest(
     service,
-    { collection, visibility, text, mode, topK, condition: filters?.condition, call },
+    { collection, visibility, text, mode, topK: returned, depth, condition: filters?.condition, call },
     (id) => profiles.embedding.get(id),
-  );
-  const ranker = query.rerank ? rerankProfileOf(profiles.rerank, defaults.rerank_profile_id) : undefined;
-  const candidates = found.map((ranked) => ({ ...ranked, content: ranked.chunk.text }));
+  ).catch((error: unknown) => refusalOf(error, textPath));
+  if ('kind' in found) return found;
+  const candidates = found.slice(0, window).map((ranked) => ({ ...ranked, content: ranked.chunk.text }));
   const reranked = await rerankCitations(service.models, ranker, { text: query.text, citations: candidates }, call);
   return {
     kind: 'searched',
-    ranked: reranked.applied ? rescored(reranked.citations) : found,
+    ranked: (reranked.applied ? rescored([...reranked.citations, ...found.slice(window)]) : found).slice(0, returned),
     visibility,
     highlighted: query.highlight ? new Set(analyseQuery(`${query.text}\n${text}`)) : undefined,
     meta: { mode, top_k: topK, rerank: reranked.applied, hybrid_weights: weightsOf[mode], trace_id: traceId },
   };
 }
+
+/** The answer about a text that no model embeds; every other error is thrown again. */
+function refusalOf(error: unknown, path: readonly (string | number)[]): RetrievalError {
+  const message = error instanceof ModelsError ? textRefusals.get(error.code) : undefined;
+  if (message === undefined) throw error;
+  return invalidBody([{ path: [...path], message }]);
+}
+
+const textRefusals: ReadonlyMap<string, string> = new Map([
+  ['denied', 'is denied by the guardrail of the model gateway'],
+  ['refused', 'is not accepted by the embedding model'],
+]);
 
 /** Scores after a rerank are derived from the new ranks, as all scores are derived from ranks. */
 function rescored(ranked: readonly RankedChunk[]): readonly RankedChunk[] {

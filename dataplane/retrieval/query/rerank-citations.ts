@@ -8,6 +8,14 @@ type Reranking<C> = {
   readonly applied: boolean;
 };
 
+/** Most chunks that a query has reranked to lift later ones into its answer, where one call may have so many. */
+const rerankedChunks = 50;
+
+/** How many chunks are reranked for an answer of `topK`: never fewer than it has. */
+export function rerankWindow(profile: RerankProfile, topK: number): number {
+  return Math.max(topK, Math.min(profile.maxDocuments, rerankedChunks));
+}
+
 /**
  * The approved profile for reranking: the named one, or the first if none is named. Undefined if the named one is not
  * approved: nothing is reranked then (`retrieval:query:rerank-approved-only`).

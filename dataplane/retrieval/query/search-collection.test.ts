@@ -41,6 +41,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search with an inde
       text: 'harbour',
       mode: 'bm25',
       topK: 1,
+      depth: 1,
       condition: undefined,
       profile: undefined,
       call: { signal: new AbortController().signal, traceparent: '' },

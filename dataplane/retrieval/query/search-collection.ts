@@ -1,4 +1,5 @@
 import type { RetrievalMode } from '#contracts/retrieval';
+import { embedText } from '#models/embed-text';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { AttributeCondition } from '#search/condition';
 import { fuseRankings } from '#search/fuse-rankings';
@@ -28,7 +29,10 @@ export type CollectionSearch = {
   readonly visibility: Visibility;
   readonly text: string;
   readonly mode: RetrievalMode;
+  /** How many chunks an answer needs: a search that cannot find so many is refused instead of shortened. */
   readonly topK: number;
+  /** How many chunks are returned where so many are found; not less than `topK`. */
+  readonly depth: number;
   readonly condition: AttributeCondition | undefined;
   /** The profile of the active version; required by every mode except bm25. */
   readonly profile: EmbeddingProfile | undefined;
@@ -51,7 +55,7 @@ export const weightsOf: Readonly<Record<RetrievalMode, { readonly vector: number
 };
 
 /** Candidates of each ranking beyond those that are returned, because fusion and rights change the order. */
-const firstWindow = (topK: number): number => Math.max(50, 4 * topK);
+const firstWindow = (depth: number): number => Math.max(50, 4 * depth);
 const widening = 8;
 
 /** The embedding profile of the collection is not approved at present, so that the query cannot be embedded. */
@@ -70,12 +74,12 @@ export class ProfileUnavailableError extends Error {
  * instead
  */
 export async function searchCollection(ports: SearchPorts, search: CollectionSearch): Promise<Found> {
-  const { collection, topK } = search;
+  const { collection, topK, depth } = search;
   const legs = await legsOf(ports, search);
   const condition = await validCondition(ports, search);
   const whole = Math.max(1, collection.chunkCount);
   const most = Math.min(whole, ports.index.mostCandidates);
-  const wanted = Math.min(firstWindow(topK), most);
+  const wanted = Math.min(firstWindow(depth), most);
   for (let window = wanted; ; window = Math.min(window * widening, most)) {
     const rankings = await ports.index.candidates(
       {
@@ -97,7 +101,7 @@ export async function searchCollection(ports: SearchPorts, search: CollectionSea
       ({ length }, at) => length === wanted || (rankings[at] as readonly Candidate[]).length < window,
     );
     if (isFilled || isExhausted || (window === most && ranked.length >= topK)) {
-      return { ranked: ranked.slice(0, topK), isOvertaken: false };
+      return { ranked: ranked.slice(0, depth), isOvertaken: false };
     }
     if (window === most) throw new SearchUnavailableError('too_deep');
   }
@@ -121,7 +125,7 @@ async function legsOf(
   const legs: { leg: Leg; weight: number }[] = [];
   if (weights.vector > 0) {
     if (profile === undefined) throw new ProfileUnavailableError();
-    const [vector] = await models.embed(profile, 'query', [text], call);
+    const vector = await embedText(models, { profile, use: 'query', text }, call);
     legs.push({ leg: { kind: 'vector', vector: vector as Float32Array }, weight: weights.vector });
   }
   if (weights.bm25 > 0) legs.push({ leg: { kind: 'bm25', terms: analyse(text) }, weight: weights.bm25 });

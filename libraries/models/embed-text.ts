@@ -1,12 +1,12 @@
-import { ModelsError } from '#models/models-error';
-import type { EmbeddingProfile, ModelCall, Models } from '#models/ports';
+import { ModelsError } from './models-error.ts';
+import type { EmbeddingProfile, ModelCall, Models } from './ports.ts';
 
 /** A shorter beginning of a refused text is not tried, UTF-16 units. */
 const leastUnits = 64;
 
 /**
  * The vector of a text. A text may have more tokens than the model accepts, which only the model knows: of a refused text
- * the first half is embedded, then the half of it, so that a long card and a long query are still found by their meaning.
+ * the first half is embedded, then the half of it, so that a long text and a long query are still found by their meaning.
  * @throws ModelsError, `refused` only if no beginning is accepted either
  */
 export async function embedText(
