@@ -95,13 +95,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
     );
   });
 
-  test('an access list of 200 groups is accepted, and one of 201 is refused', async () => {
-    const acl = (length: number) => ({
-      documents: [document({ acl: { groups: Array.from({ length }, (_, at) => `group-${at}`) } })],
-    });
-    expect(await statusOf(submitPath, acl(limits.principals))).toEqual(accepted);
-    expect(await statusOf(submitPath, acl(limits.principals + 1))).toEqual(refusedAt('documents[0].acl.groups'));
-  });
+  test.each(['groups', 'principals'])(
+    'an access list of 200 %s is accepted, and one of 201 is refused',
+    async (member) => {
+      const acl = (length: number) => ({
+        documents: [document({ acl: { [member]: Array.from({ length }, (_, at) => `name-${at}`) } })],
+      });
+      expect(await statusOf(submitPath, acl(limits.principals))).toEqual(accepted);
+      expect(await statusOf(submitPath, acl(limits.principals + 1))).toEqual(refusedAt(`documents[0].acl.${member}`));
+    },
+  );
 
   verifies(['retrieval:query-request:top-k-integer'], 'top_k is a whole number from 1 to 100', async () => {
     const query = (top_k: unknown) => ({ collection: 'handbook', text: 'a', mode: 'bm25', top_k });
@@ -186,6 +189,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
     const hash = 'a'.repeat(64);
     const forms: Readonly<Record<string, readonly [greatest: number, form: (length: number) => object]>> = {
       'acl.groups[0]': [512, (length) => ({ acl: { groups: ['g'.repeat(length)] } })],
+      'metadata.url': [4_096, (length) => ({ metadata: { url: uri(length) } })],
       'acl.principals[0]': [512, (length) => ({ acl: { principals: ['p'.repeat(length)] } })],
       'content_ref.uri': [
         4_096,

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
+import { DocumentFault } from '../faults.ts';
+import { type OpenedIngest, openIngest } from '../testing/open-ingest.ts';
+
+const mebibyte = 1_048_576;
+/** Values of the document below without the padding: objects, lists and strings. */
+const ownValues = 6;
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('content behind a content_ref'), () => {
+  let opened: TestDatabase;
+  let ingest: OpenedIngest;
+  let stored: Uint8Array = new Uint8Array();
+
+  beforeAll(async () => {
+    opened = await openTestDatabase();
+    ingest = await openIngest(opened.database, {
+      fetcher: {
+        async fetch(_scope, _uri, { maxBytes }) {
+          if (stored.length > maxBytes) throw new DocumentFault('too_large', `more than ${maxBytes} bytes`);
+          return stored;
+        },
+      },
+    });
+  });
+  afterAll(() => opened?.[Symbol.asyncDispose]());
+
+  async function endOf(text: string): Promise<{ status: string; code: string | null } | undefined> {
+    stored = Buffer.from(text);
+    const contentHash = createHash('sha256').update(stored).digest('hex');
+    const [job] = await ingest.submit({ docId: 'a', ref: { uri: 'https://files.example/a', contentHash } });
+    await ingest.drain();
+    const [row] = await opened.database.sql<{ status: string; code: string | null }[]>`
+      select status, failure_code as code from retrieval.jobs where job_id = ${job?.jobId ?? ''}`;
+    return row;
+  }
+
+  test('of 64 MiB is stored, and the job of one byte more ends FAILED', async () => {
+    const document = '{"content":{"sections":[{"text":"A harbour."}]}}';
+    expect(await endOf(document.padEnd(64 * mebibyte))).toEqual({ status: 'DONE', code: null });
+    expect(await endOf(document.padEnd(64 * mebibyte + 1))).toEqual({ status: 'FAILED', code: 'too_large' });
+  });
+
+  test('of 1,000,000 values is stored, and the job of one value more ends FAILED', async () => {
+    const document = (values: number) => {
+      const padding = Array.from({ length: values - ownValues }, () => 0).join();
+      return `{"content":{"sections":[{"text":"A harbour."}],"note":[${padding}]}}`;
+    };
+    expect(await endOf(document(1_000_000))).toEqual({ status: 'DONE', code: null });
+    expect(await endOf(document(1_000_001))).toEqual({ status: 'FAILED', code: 'malformed' });
+  });
+});
