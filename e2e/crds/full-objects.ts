@@ -254,9 +254,10 @@ const collection: CollectionResource = {
     reindex: {
       version: 2,
       embeddingProfile: 'other',
-      state: 'Building',
+      state: 'Failed',
       documentsDone: 3,
       documentsTotal: 12,
+      failure: 'The policy denies a text.',
     },
   },
 };

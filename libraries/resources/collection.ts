@@ -129,6 +129,7 @@ const collectionStatusSchema = z.strictObject({
       state: z.enum(['Building', 'Failed']).describe('state is Building until the version is active or has failed.'),
       documentsDone: count().describe('documentsDone is the number of documents that are in the version.'),
       documentsTotal: count().describe('documentsTotal is the number of documents that it will have.'),
+      failure: z.string().max(512).optional().describe('failure is why the version failed.'),
     })
     .optional()
     .describe('reindex is the newest version while it is built, or if it failed.'),

@@ -212,6 +212,7 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
       wide('Chunks', '.status.chunks', 'Number of chunks.', 'integer'),
       wide('Reindex', '.status.reindex.state', 'State of the version that is being built.'),
       wide('Done', '.status.reindex.documentsDone', 'Documents that are in the new version.', 'integer'),
+      wide('Failure', '.status.reindex.failure', 'Why the new version failed.'),
       wide('Deletion', '.spec.deletionPolicy', 'Effect of a deletion on the collection.'),
       wide('Collection id', '.status.collectionId', 'Id of the collection over HTTP.'),
       message,

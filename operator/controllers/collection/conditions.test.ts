@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { FailingProvider } from '#contracts/failing-provider';
 import type { Collection } from '#contracts/retrieval';
 import { collectionConditions } from './conditions.ts';
+import { makeCollectionStatus } from './status.ts';
 
 const collection = { embedding_profile_id: 'main', status: 'ready' } as Collection;
 const names: FailingProvider = { rule: 'names', provider: 'presidio', cause: 'name_not_found' };
@@ -27,4 +28,33 @@ test('a Collection whose documents wait for a detector stays Ready, and a condit
 test('while the retrieval service does not answer, the condition of the detectors keeps its value', () => {
   const all = collectionConditions({ kind: 'away', why: 'no_answer', deleting: false }, 'main', 3);
   expect(all.map(({ type }) => type)).toEqual(['Ready', 'Accepted', 'Synced']);
+});
+
+test('a failed reindex names its cause in the condition of the profile, on one line and cut to its bound', () => {
+  const messageOf = (failure: string | null) => {
+    const reindex = { version: 2, state: 'failed' as const, failure } as Collection['reindex'];
+    const failed = { ...collection, reindex } as Collection;
+    const all = collectionConditions({ kind: 'ensured', collection: failed, failingProviders: [] }, 'other', 3);
+    const { status, reason, message = '' } = all.find(({ type }) => type === 'ProfileActive') ?? {};
+    expect([status, reason]).toEqual(['False', 'ReindexFailed']);
+    return message;
+  };
+  expect(messageOf(null)).toMatch(/reindex over HTTP\.$/);
+  expect(messageOf('job 1 is\nFAILED: the policy denies it')).toContain(
+    'The cause: job 1 is FAILED: the policy denies it.',
+  );
+  expect(messageOf('a'.repeat(500))).toContain(` ${'a'.repeat(500)}.`);
+  expect(messageOf('a'.repeat(501))).toContain(` ${'a'.repeat(499)}….`);
+});
+
+test('the status has the failure of a reindex that failed, and none of one that is being built', () => {
+  const reindex = { version: 2, embedding_profile_id: 'other', documents_total: 2, documents_done: 1 };
+  const statusOf = (state: 'failed' | 'building') => {
+    const observed = { ...collection, parent_id: null, reindex: { ...reindex, state, failure: 'the worker stopped' } };
+    const stored = { metadata: { generation: 1 }, spec: { embeddingProfile: 'other' } };
+    const result = { kind: 'ensured', collection: observed as Collection, failingProviders: [] } as const;
+    return makeCollectionStatus(stored as never, result, new Date(0)).reindex;
+  };
+  expect(statusOf('failed')).toMatchObject({ state: 'Failed', failure: 'the worker stopped' });
+  expect(statusOf('building')).not.toHaveProperty('failure');
 });

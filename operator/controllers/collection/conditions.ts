@@ -144,12 +144,24 @@ function profileOf({ embedding_profile_id: active, reindex }: Collection, wanted
     return { type, status: 'True', reason: 'Active', message: 'The active version has the profile of the spec.' };
   }
   if (reindex?.state === 'failed') {
-    const message =
+    const sentence =
       'The new version failed and the previous one answers queries: repair the cause and reindex over HTTP.';
+    const failure = boundedFailure(reindex);
+    const message = failure === undefined ? sentence : `${sentence} The cause: ${failure}.`;
     return { type, status: active === wanted ? 'True' : 'False', reason: 'ReindexFailed', message };
   }
   const message = 'A new version is built; until it is active the previous one answers queries.';
   return { type, status: active === wanted ? 'True' : 'False', reason: 'Reindexing', message };
+}
+
+/** Most characters of a failure in a status. */
+const failureLength = 500;
+
+/** Why a reindex failed, in the words of the service, which have no text of a document; undefined if it gave no reason. */
+export function boundedFailure({ failure }: Pick<NonNullable<Collection['reindex']>, 'failure'>): string | undefined {
+  const line = failure?.replaceAll(/\p{Cc}+/gu, ' ').trim() ?? '';
+  if (line === '') return undefined;
+  return line.length <= failureLength ? line : `${line.slice(0, failureLength - 1).toWellFormed()}…`;
 }
 
 /** The collection answers queries while a provider fails: only documents that its rule judges wait. */

@@ -2,7 +2,7 @@ import type { Collection } from '#contracts/retrieval';
 import { setCondition } from '#kube/apply/conditions';
 import type { CollectionResource, CollectionStatus } from '#resources/collection';
 import type { Stored } from '#resources/metadata';
-import { collectionConditions } from './conditions.ts';
+import { boundedFailure, collectionConditions } from './conditions.ts';
 import type { CollectionResult } from './decide.ts';
 
 const states = { created: 'Created', populating: 'Populating', ready: 'Ready', error: 'Error' } as const;
@@ -27,6 +27,7 @@ export function makeCollectionStatus(
 
 function observed(collection: Collection): Omit<CollectionStatus, 'conditions' | 'observedGeneration'> {
   const { reindex } = collection;
+  const failure = reindex?.state === 'failed' ? boundedFailure(reindex) : undefined;
   return {
     collectionId: collection.collection_id,
     ...(collection.status === 'deleted' ? {} : { state: states[collection.status] }),
@@ -44,6 +45,7 @@ function observed(collection: Collection): Omit<CollectionStatus, 'conditions' |
             state: reindex.state === 'building' ? ('Building' as const) : ('Failed' as const),
             documentsDone: reindex.documents_done,
             documentsTotal: reindex.documents_total,
+            ...(failure === undefined ? {} : { failure }),
           },
         }),
   };
