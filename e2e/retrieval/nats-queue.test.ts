@@ -8,6 +8,7 @@ import { createNatsQueue } from '../../libraries/queue/adapters/nats/nats-queue.
 import type { NatsOptions } from '../../libraries/queue/adapters/nats/nats-stream.ts';
 import { QueueUnavailableError } from '../../libraries/queue/queue-error.ts';
 import { hintQueueSuite } from '../../libraries/queue/testing/hint-queue-suite.ts';
+import { verifies } from '../support/verifies.ts';
 import { natsProgram, startNats } from './nats-server.ts';
 
 const queueAt = (url: string, options: Partial<NatsOptions> = {}) =>
@@ -149,6 +150,22 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     await until('a hint is published', () => queue.publish('jobs').then(() => true));
     await until('it arrives', () => calls > before);
   });
+
+  verifies(
+    ['retrieval:integration:no-queue-write'],
+    'a hint that is published directly is refused without the credential of the service, also with the token of an integration',
+    async () => {
+      using folder = temporaryFolder();
+      await using server = await startNats({ folder: folder.path, args: ['--auth', 'hunter2'] });
+      const file = join(folder.path, 'token');
+      writeFileSync(file, 'a.b.c\n');
+      await using nameless = queueAt(server.url);
+      await using integration = queueAt(server.url, { credentials: { kind: 'token', file } });
+      for (const queue of [nameless, integration]) {
+        await expect(queue.publish('jobs')).rejects.toBeInstanceOf(QueueUnavailableError);
+      }
+    },
+  );
 
   test('a queue whose credential file is missing is unavailable until the file is there', async () => {
     using folder = temporaryFolder();

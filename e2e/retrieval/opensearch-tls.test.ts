@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { type RequestOptions, request } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLogger } from '#kit/log/logger';
@@ -7,12 +10,21 @@ import { until } from '#kit/testing/until';
 import { documentOf, startRetrieval } from '../../dataplane/retrieval/testing/start-retrieval.ts';
 import { createAuthority } from '../../hack/cluster/certificates/authority.ts';
 import { missingPostgres, openTestDatabase, type TestDatabase } from '../../libraries/sql/testing/test-database.ts';
+import { verifies } from '../support/verifies.ts';
 import { missingOpenSearch, type OpenSearchServer, startOpenSearch } from './opensearch-server.ts';
 import { type SecuredProxy, startSecuredProxy } from './secured-proxy.ts';
 
 const missing = missingPostgres ?? missingOpenSearch;
 const ann = { user: 'ann', groups: ['staff'] };
 const credential = { user: 'retrieval', password: 'hunter2' };
+
+/** The status of a PUT of one document. */
+async function statusOf(url: URL, options: Pick<RequestOptions, 'headers' | 'ca'>): Promise<number | undefined> {
+  const sent = request(url, { ...options, method: 'PUT' }).end('{"text":"written by an integration"}');
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
 
 describe.skipIf(missing !== undefined)(`OpenSearch behind TLS and a password${missing ? ` (${missing})` : ''}`, () => {
   const folder = temporaryFolder();
@@ -111,6 +123,26 @@ describe.skipIf(missing !== undefined)(`OpenSearch behind TLS and a password${mi
       proxy.accept(credential.password);
     }
   });
+
+  verifies(
+    ['retrieval:integration:no-index-write'],
+    'a direct write to an index is refused without the password of the service, also with the token of an integration',
+    async () => {
+      const authorities = [authority.certificate];
+      for (const authorization of [
+        undefined,
+        'Bearer a.b.c',
+        `Basic ${Buffer.from('integration:a.b.c').toString('base64')}`,
+      ]) {
+        const headers = {
+          'content-type': 'application/json',
+          ...(authorization === undefined ? {} : { authorization }),
+        };
+        expect(await statusOf(new URL('secured-written/_doc/1', proxy.url), { headers, ca: authorities })).toBe(401);
+      }
+      expect((await fetch(new URL('secured-written', server.url))).status).toBe(404);
+    },
+  );
 
   test('with a wrong password a query gets 503, and the log contains the reason', async () => {
     await using service = await start({ ca: 'ca.pem', password: 'wrong' });

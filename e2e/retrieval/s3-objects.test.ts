@@ -7,6 +7,7 @@ import { readObject } from '../../libraries/objects/adapters/s3/read-object.ts';
 import { createS3Client } from '../../libraries/objects/adapters/s3/s3-client.ts';
 import { openS3Objects } from '../../libraries/objects/adapters/s3/s3-objects.ts';
 import { objectStoreSuite } from '../../libraries/objects/testing/object-store-suite.ts';
+import { verifies } from '../support/verifies.ts';
 import { type MinioServer, minioProgram, startMinio } from './minio-server.ts';
 
 const small = { maxBytes: 1_000 } as const;
@@ -52,6 +53,21 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
       await expect(run()).rejects.toMatchObject(unavailable('denied'));
     }
   });
+
+  verifies(
+    ['retrieval:integration:no-staging-write'],
+    'an object that is written directly is refused without the keys of the service, also with the token of an integration',
+    async () => {
+      const bucket = await server.createBucket();
+      await using store = await openS3Objects(server.options, { bucket, prefix: '' });
+      for (const headers of [{}, { authorization: 'Bearer a.b.c' }]) {
+        const url = new URL(`${bucket}/staging/t-acme/written`, server.options.endpoint);
+        const { status } = await fetch(url, { method: 'PUT', headers, body: bytes });
+        expect([400, 401, 403]).toContain(status);
+      }
+      expect(await Array.fromAsync(store.list(''))).toEqual([]);
+    },
+  );
 
   test('rotated S3 credentials take effect without a restart, and missing ones are reported', async () => {
     const bucket = await server.createBucket();
