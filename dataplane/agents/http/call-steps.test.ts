@@ -17,10 +17,22 @@ beforeAll(async () => {
   gateway = await startScriptedUpstream({ kind: 'answer', content: 'fine' });
   const flow = questionFlow('m') as { readonly nodes: readonly { readonly id: string }[] };
   const answer = `\${${'nodes.ask.output.text'}}`;
-  const nodes = flow.nodes.map((node) => (node.id === 'end' ? { ...node, inputs: { data: { answer } } } : node));
+  const isShort = { matches: [`\${${'input.question'}}`, '^short$'] };
+  // The version gives text in one case only, so that a client which takes text alone gets no part of the other.
+  const nodes = [
+    ...flow.nodes.map((node) => (node.id === 'end' ? { ...node, inputs: { data: { answer } } } : node)),
+    { id: 'pick', kind: 'condition', config: { cases: [{ name: 'short', when: isShort }], default: 'whole' } },
+    { id: 'note', kind: 'output', inputs: { text: 'Short.' } },
+  ];
+  const edges = [
+    { from: 'start', to: 'pick' },
+    { from: 'pick', to: 'note', when: 'short' },
+    { from: 'pick', to: 'ask', when: 'whole' },
+    { from: 'ask', to: 'end' },
+  ];
   agent = await startAgent({
     bundle: agentBundle({
-      flow: { ...flow, nodes },
+      flow: { ...flow, output: { schema: { type: 'object' } }, nodes, edges },
       bundle: { requires: [{ kind: 'model', name: 'm' }], guardrails: { input: guardrail, output: guardrail } },
     }),
     policy: sampleDefinition(),

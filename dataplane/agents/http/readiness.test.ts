@@ -63,6 +63,24 @@ verifies(
   },
 );
 
+test('a version that advertises an output mode which its flow does not give, or lists none of an output, is not ready', async () => {
+  const { nodes, ...flow } = questionFlow() as { readonly nodes: readonly object[] };
+  const [start, end] = nodes;
+  const modes = ['text/plain', 'application/json'];
+  const textAlone = {
+    ...flow,
+    output: { schema: { type: 'object' } },
+    nodes: [start, { ...end, inputs: { text: 'Hello' } }],
+  };
+  expect(await withParts({ flow: textAlone, contract: { outputMediaModes: modes } })).toEqual(
+    refused('manifest_invalid'),
+  );
+  expect(await withParts({ flow: textAlone, contract: { outputMediaModes: ['text/plain'] } })).toEqual(served);
+  expect(await withParts({ flow: textAlone, contract: { outputMediaModes: ['application/json'] } })).toEqual(
+    refused('manifest_invalid', 'manifest_invalid'),
+  );
+});
+
 verifies(
   ['agents:ready:policy'],
   'an agent version is not ready when the runtime of its policy is unknown to the process',

@@ -53,6 +53,18 @@ export function textFlow(model: string, text: Json = { type: 'string' }): Json {
   };
 }
 
+/** The media types of the parts that the outputs of a flow give. */
+function outputModesOf(flow: Json): readonly string[] {
+  const inputs = (flow['nodes'] as readonly Json[]).flatMap((node) =>
+    node['kind'] === 'output' ? Object.keys(node['inputs'] as Json) : [],
+  );
+  return [
+    ...(inputs.includes('text') ? ['text/plain'] : []),
+    ...(inputs.includes('data') ? ['application/json'] : []),
+    ...(inputs.length === 0 ? modes : []),
+  ];
+}
+
 export type BundleParts = {
   readonly flow?: Json;
   /** Members of the manifest that replace the default ones. */
@@ -83,7 +95,7 @@ export function agentBundle({ flow = questionFlow(), manifest, contract, bundle 
         inputSchema: schemas.input.schema,
         outputSchema: schemas.output.schema,
         inputMediaModes: modes,
-        outputMediaModes: modes,
+        outputMediaModes: outputModesOf(flow),
         capabilities: { streaming: true },
         ...contract,
       },

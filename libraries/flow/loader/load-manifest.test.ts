@@ -50,6 +50,12 @@ test.each([
     'schema',
     'contract.outputSchema',
   ],
+  [
+    'an output mode that no output of the flow gives',
+    { contract: { ...manifest.contract, outputMediaModes: ['application/json', 'text/plain'] } },
+    'types',
+    'contract.outputMediaModes[1]',
+  ],
   ['no skills for a2a_agent', { a2a: undefined }, 'shape', 'a2a'],
   ['no tool for mcp_tool', { mcp: undefined }, 'shape', 'mcp'],
   ['no execution mode', { executionModes: [] }, 'shape', 'executionModes'],
@@ -59,6 +65,29 @@ test.each([
   ['a model that the flow uses and it does not require', { requires: [] }, 'target', 'requires'],
 ])('an agent manifest with %s is refused, and the problem has line and column', (_, change, code, path) => {
   expect(read(change)).toMatchObject({ ok: false, problems: [{ code, path, line: 1 }] });
+});
+
+test('each output that an entry point reaches must have one of the output modes of the manifest', () => {
+  const sorry = { id: 'sorry', kind: 'output', inputs: { text: 'Sorry' } };
+  const other = { id: 'other', kind: 'input' };
+  const both = loadFlow(
+    chainText([{ ...prompt, onError: { goto: 'sorry' } }], {
+      nodes: [sorry, other],
+      edges: [['other', 'sorry']],
+      entrypoints: { main: 'start', short: 'other' },
+    }),
+  );
+  if (!both.ok) throw new Error(JSON.stringify(both.problems));
+  const pathsOf = (entrypoint: string, outputMediaModes: readonly string[]) => {
+    const own = { sha256: both.flow.sha256, entrypoint };
+    const contract = { ...manifest.contract, outputMediaModes };
+    const read = loadManifest(JSON.stringify({ ...manifest, flow: own, contract }), both.flow);
+    return read.ok ? [] : read.problems.map(({ path }) => path);
+  };
+  expect(pathsOf('main', ['text/plain', 'application/json'])).toEqual([]);
+  expect(pathsOf('main', ['application/json'])).toEqual(['contract.outputMediaModes']);
+  expect(pathsOf('short', ['text/plain'])).toEqual([]);
+  expect(pathsOf('short', ['text/plain', 'application/json'])).toEqual(['contract.outputMediaModes[1]']);
 });
 
 test('an agent manifest without skills is accepted only for an agent that serves nothing but MCP', () => {

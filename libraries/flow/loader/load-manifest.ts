@@ -7,6 +7,7 @@ import { readStrictYaml } from '../source/read-strict-yaml.ts';
 import { schemaAt } from './compile-node.ts';
 import { flowRequirements } from './flow-requirements.ts';
 import type { LoadedFlow } from './loaded-flow.ts';
+import { outputsOf } from './output-modes.ts';
 
 type ManifestLoad =
   | { readonly ok: true; readonly manifest: PublishManifest; readonly sha256: string }
@@ -47,9 +48,35 @@ function manifestProblems(manifest: PublishManifest, flow: LoadedFlow): readonly
   if (executionModes.includes('mcp_tool') && manifest.mcp === undefined) {
     report('shape', ['mcp'], 'is required for the mode mcp_tool');
   }
+  problems.push(...outputProblems(manifest, flow));
   for (const { kind, name } of flowRequirements(flow)) {
     if (requires.some((one) => one.kind === kind && one.name === name)) continue;
     report('target', ['requires'], `must name the ${kind} ${name}, which the flow uses`);
   }
   return problems;
+}
+
+/** A card promises the output modes of the contract: each output must have one of them, and an output must give each. */
+function outputProblems(
+  { flow: { entrypoint }, contract }: PublishManifest,
+  flow: LoadedFlow,
+): readonly PlacedProblem[] {
+  const { outputMediaModes: listed } = contract;
+  const at = ['contract', 'outputMediaModes'];
+  const outputs = outputsOf(flow, entrypoint);
+  // Without an output every run fails: a problem of the entry point is reported already, or the flow ends with fail.
+  if (outputs.length === 0) return [];
+  const silent = outputs.filter(({ modes }) => !modes.some((mode) => listed.includes(mode)));
+  const given = outputs.flatMap(({ modes }) => modes);
+  return [
+    ...silent.map(({ id, modes }) => {
+      const message = `has no mode of the output ${id}, which gives ${modes.join(' and ')}: add one`;
+      return { code: 'types', at, message } as const;
+    }),
+    ...listed.flatMap((mode, index) => {
+      if (given.includes(mode)) return [];
+      const message = `is given by no output of the flow: the outputs give ${[...new Set(given)].join(' and ')}`;
+      return [{ code: 'types', at: [...at, index], message } as const];
+    }),
+  ];
 }
