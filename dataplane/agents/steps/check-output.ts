@@ -12,7 +12,7 @@ import { guardTexts, type TextGuard } from './guard-texts.ts';
 export async function checkOutput(
   { bundle, flow }: LoadedAgent,
   guard: TextGuard,
-  { text, data, mediaType }: FlowResult,
+  { text, data }: FlowResult,
   signal: AbortSignal,
 ): Promise<CheckedResult> {
   const given = [...(text === undefined ? [] : [text]), ...(data === undefined ? [] : [data])];
@@ -23,5 +23,5 @@ export async function checkOutput(
   };
   const value = judged.data ?? { text: judged.text ?? '' };
   if (flow.checkResult(value).length > 0) throw new AgentError('output_invalid');
-  return { ...judged, ...(mediaType === undefined ? {} : { mediaType }), checked: true };
+  return { ...judged, checked: true };
 }

@@ -29,9 +29,9 @@ export function windowlessPolicy(
 export async function finishText(
   { flow }: LoadedAgent,
   stream: TextStream,
-  { text, mediaType }: FlowResult,
+  { text }: FlowResult,
 ): Promise<CheckedResult> {
   const rest = await stream.finish(text);
   if (text === undefined || flow.checkResult({ text }).length > 0) throw new AgentError('output_invalid');
-  return { text, rest, ...(mediaType === undefined ? {} : { mediaType }), checked: true };
+  return { text, rest, checked: true };
 }

@@ -44,14 +44,7 @@ const output = z.strictObject({
   inputs: z
     .strictObject({ text: valueSchema.optional(), data: valueSchema.optional() })
     .refine(({ text, data }) => text !== undefined || data !== undefined, { error: 'must have text or data' }),
-  config: z
-    .strictObject({
-      mediaType: z
-        .string()
-        .regex(/^[a-z]+\/[a-z0-9.+-]+$/)
-        .optional(),
-    })
-    .prefault({}),
+  config: empty,
 });
 const fail = z.strictObject({
   id: nodeIdSchema,

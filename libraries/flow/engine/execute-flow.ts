@@ -89,7 +89,7 @@ async function outputOf(run: NodeRun): Promise<JsonValue> {
     case 'input':
       return inputOf(run, source.config.fields);
     case 'output':
-      return resultOf(run, source.config.mediaType);
+      return resultOf(run);
     case 'template':
       return { text: renderTemplate(run.node.texts[0] ?? [], run.scope) };
     case 'transform':
@@ -131,7 +131,7 @@ function inputOf(run: NodeRun, fields: readonly string[] | undefined): JsonValue
   );
 }
 
-function resultOf(run: NodeRun, mediaType: string | undefined): JsonValue {
+function resultOf(run: NodeRun): JsonValue {
   const text = optionalInput(run, 'text');
   if (text !== undefined && typeof text !== 'string')
     throw new FlowError('type_mismatch', { message: 'text must be a text' });
@@ -139,6 +139,5 @@ function resultOf(run: NodeRun, mediaType: string | undefined): JsonValue {
   return {
     ...(text === undefined ? {} : { text }),
     ...(data === undefined ? {} : { data }),
-    ...(mediaType === undefined ? {} : { mediaType }),
   };
 }

@@ -6,7 +6,7 @@ import type { NodeKind } from '../definition/node-schemas.ts';
 type Place = { readonly node: string; readonly path: string };
 
 /** The result of a flow: text, data or both. */
-export type FlowResult = { readonly text?: string; readonly data?: JsonValue; readonly mediaType?: string };
+export type FlowResult = { readonly text?: string; readonly data?: JsonValue };
 
 /**
  * The events of a run, in order. The last event is `result` or `failed`; only `text` and `result` have texts of the

@@ -59,6 +59,13 @@ const cases: readonly (readonly [title: string, text: string, code: string, plac
   ['a key that is not a string', flowText().replace('version: 1', '1: 1'), 'syntax', '2::metadata', 'quote it'],
   ['another apiVersion', flowText().replace('flow/v2', 'flow/v1'), 'shape', '1::apiVersion', 'must be'],
   ['an unknown field', flowText({ more: { layout: {} } }), 'shape', '13::layout', 'is an unknown field'],
+  [
+    'a media type of an output, which follows from its inputs',
+    flowText().replace('"inputs":{"text":"done"}', '"inputs":{"text":"done"},"config":{"mediaType":"text/html"}'),
+    'shape',
+    '8:end:nodes[1].config.mediaType',
+    'is an unknown field',
+  ],
   ['an unknown kind', chain({ kind: 'code' }), 'shape', '8:one:nodes[1].kind', 'must be'],
   [
     'an unknown field of a node',

@@ -102,8 +102,7 @@ export function runReference(flow: FlowSource, input: JsonValue, context: JsonVa
         const given = members(node.inputs, roots);
         if (given['text'] !== undefined && typeof given['text'] !== 'string') throw fault('type_mismatch');
         if (given['data'] !== undefined) mustBeObject(given['data']);
-        const { mediaType } = node.config;
-        return { ...given, ...(mediaType === undefined ? {} : { mediaType }) };
+        return given;
       }
       case 'template':
         return { text: textOfTemplate(node.config.text, roots) };
