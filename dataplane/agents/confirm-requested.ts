@@ -9,35 +9,46 @@ import type { LoadedAgent } from './bundle/load-agent.ts';
 import type { CallFiles } from './files/call-files.ts';
 import { refuseFiles } from './files/refuse-files.ts';
 import { RunGrants } from './grants/run-grants.ts';
-import { createHandler } from './http/create-handler.ts';
+import type { createHandler } from './http/create-handler.ts';
 import { RunRing } from './monitoring/run-ring.ts';
 import { createFlowPorts } from './ports/flow-ports.ts';
 import { loadBuiltinAgent, loadBuiltinFileAgent } from './selfcheck/builtin-agent.ts';
 import { openCheckedFile } from './selfcheck/checked-file.ts';
 import { confirmCapabilities, selfcheckSubject } from './selfcheck/confirm-capabilities.ts';
 
+/** Creates the handler of this program, as the version will be served. */
+type HandlerOf = typeof createHandler;
+
 /**
  * Confirms capabilities with the built-in agents, which call no other service and have no policies. Files are confirmed
  * with a separate agent, because they are enabled for a whole agent.
  */
-export async function confirmRequested(requested: readonly Capability[]): Promise<ReadonlySet<Capability>> {
+export async function confirmRequested(
+  requested: readonly Capability[],
+  handlerOf: HandlerOf,
+): Promise<ReadonlySet<Capability>> {
   const modes = requested.filter((capability) => capability !== 'files');
-  const confirmed = await confirm(loadBuiltinAgent(), refuseFiles, { requested: modes, reference: undefined });
+  const confirmed = await confirm(loadBuiltinAgent(), refuseFiles, {
+    requested: modes,
+    reference: undefined,
+    handlerOf,
+  });
   if (!requested.includes('files')) return confirmed;
   const agent = loadBuiltinFileAgent();
   // A process without a place for temporary files does not have the capability.
   const checked = await openCheckedFile(agent).catch(() => undefined);
   if (checked === undefined) return confirmed;
   await using file = checked;
-  const withFiles = await confirm(agent, file.files, { requested: ['files'], reference: file.reference });
+  const withFiles = await confirm(agent, file.files, { requested: ['files'], reference: file.reference, handlerOf });
   return new Set([...confirmed, ...withFiles]);
 }
 
 async function confirm(
   agent: LoadedAgent,
   files: CallFiles,
-  { requested, reference }: { readonly requested: readonly Capability[]; readonly reference: unknown },
+  asked: { readonly requested: readonly Capability[]; readonly reference: unknown; readonly handlerOf: HandlerOf },
 ): Promise<ReadonlySet<Capability>> {
+  const { requested, reference, handlerOf } = asked;
   await using checks = createCheckClient({ tokenFile: noToken });
   const policies = { target: () => undefined, judgesWindows: () => false };
   const grants = new RunGrants();
@@ -72,7 +83,7 @@ async function confirm(
         clock: systemClock,
         unwatchedMs: 1_000,
       });
-      return createHandler({
+      return handlerOf({
         served: () => ({ kind: 'ready', server }),
         passingProblems: () => [],
         spans: noSpans,

@@ -18,6 +18,7 @@ import { openWatchedFiles } from './files/open-files.ts';
 import { refuseFiles } from './files/refuse-files.ts';
 import { RunGrants } from './grants/run-grants.ts';
 import type { Served } from './http/agent-server.ts';
+import type { createHandler } from './http/create-handler.ts';
 import { type CallVerifier, createHeaderVerifier } from './identity/call-verifier.ts';
 import { createTokenVerifier } from './identity/workload-verifier.ts';
 import type { RunReader } from './monitoring/run-ring.ts';
@@ -52,6 +53,8 @@ type PrepareOptions = {
   readonly onTokens: (usage: ModelUsage) => void;
   readonly unwatchedMs: number;
   readonly fileTimes?: FileTimes | undefined;
+  /** Creates the handler that the startup check calls: the one that serves the version. */
+  readonly checkedHandler: typeof createHandler;
 };
 
 /** Reads and checks everything that a version needs; a version with a problem is not served (`agents:health:ready`). */
@@ -62,7 +65,7 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   if (!load.ok) return unserved(load.problems);
   const { agent } = load;
   const { implemented, unavailable } = requestedCapabilities(agent.manifest);
-  const confirmed = await confirmRequested(implemented);
+  const confirmed = await confirmRequested(implemented, options.checkedHandler);
   const capabilities = Object.fromEntries([
     ...implemented.map((capability) => [capability, confirmed.has(capability)] as const),
     ...unavailable.map((capability) => [capability, false] as const),

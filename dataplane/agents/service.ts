@@ -32,6 +32,8 @@ type AgentOverrides = {
   readonly fileTimes?: FileTimes;
   /** How long clients with idle connections have to notice the shutdown, milliseconds. */
   readonly idleMs?: number;
+  /** Creates the handler that the startup check calls. */
+  readonly checkedHandler?: typeof createHandler;
 };
 
 const usualUnwatchedMs = 30_000;
@@ -60,7 +62,7 @@ export async function createAgentService(
 ): Promise<AgentService> {
   await using parts = new AsyncDisposableStack();
   const { logger = createLogger({ service: 'agent', level: config.logLevel }) } = overrides;
-  const { unwatchedMs = usualUnwatchedMs, idleMs = usualIdleMs, fileTimes } = overrides;
+  const { unwatchedMs = usualUnwatchedMs, idleMs = usualIdleMs, fileTimes, checkedHandler = createHandler } = overrides;
   const metrics = createAgentMetrics();
   const ring = new RunRing(systemClock, metrics.runEnded);
   const spans = openSpans(config.traces, parts, { service: 'portcullis-agent', logger });
@@ -95,6 +97,7 @@ export async function createAgentService(
       onTokens: metrics.tokensUsed,
       unwatchedMs,
       fileTimes,
+      checkedHandler,
     }),
   );
   const { problems } = state();

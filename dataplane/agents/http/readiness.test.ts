@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { AgentState } from '#contracts/agent-state';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { agentBundle, type BundleParts, questionFlow } from '../testing/agent-bundle.ts';
+import { alteredHandlers } from '../testing/altered-handlers.ts';
 import { startAgent } from '../testing/start-agent.ts';
 
 /** The state, health and first answer of a process that was started with this bundle. */
@@ -149,6 +150,29 @@ verifies(
     );
     const tool = await withParts({ manifest: { executionModes: ['mcp_tool'] } });
     expect(tool).toEqual(refused('advertised_capability_unavailable a2a.streaming'));
+  },
+);
+
+verifies(
+  ['agents:mcp:needs-conformance'],
+  'a version whose MCP profile the startup check did not confirm is not served, although its manifest has the mode',
+  async () => {
+    await using parts = new AsyncDisposableStack();
+    const checkedHandler = alteredHandlers(parts, ({ text }) => ({
+      text: text.replace(/"tools":\[(.*)\]/, '"tools":[$1,$1]'),
+    }));
+    await using agent = await startAgent({ bundle: agentBundle(), checkedHandler });
+    const state = (await (await fetch(`${agent.adminUrl}/state`)).json()) as AgentState;
+    expect(state).toMatchObject({
+      ready: false,
+      problems: [{ code: 'advertised_capability_unavailable', capability: 'mcp.tool' }],
+      capabilities: { 'a2a.message': true, 'a2a.streaming': true, 'mcp.tool': false },
+    });
+    const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
+    const called = await agent.call('POST', '/mcp', initialize);
+    expect([called.status, called.json['code']]).toEqual([503, 'advertised_capability_unavailable']);
+    const ready = await agent.call('GET', '/health/ready');
+    expect([ready.status, ready.text]).toEqual([503, expect.stringContaining('advertised_capability_unavailable')]);
   },
 );
 

@@ -29,6 +29,7 @@ type AgentOptions = {
   readonly fileServiceToken?: string;
   readonly unwatchedMs?: number;
   readonly fileTimes?: FileTimes;
+  readonly checkedHandler?: NonNullable<Parameters<typeof createAgentService>[2]>['checkedHandler'];
   /** Receives the log lines of level info. */
   readonly log?: (line: string) => void;
 };
@@ -49,7 +50,7 @@ type Json = Readonly<Record<string, unknown>>;
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
-  const { bundle, policy, unwatchedMs, fileTimes, log } = options;
+  const { bundle, policy, unwatchedMs, fileTimes, checkedHandler, log } = options;
   const bundleFile = join(folder, 'agent.json');
   if (bundle !== undefined) await writeFile(bundleFile, typeof bundle === 'string' ? bundle : JSON.stringify(bundle));
   const tokenFile = async (name: string, token: string): Promise<string> => {
@@ -111,6 +112,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
         idleMs: 0,
         ...(unwatchedMs === undefined ? {} : { unwatchedMs }),
         ...(fileTimes === undefined ? {} : { fileTimes }),
+        ...(checkedHandler === undefined ? {} : { checkedHandler }),
         ...(log === undefined
           ? {}
           : { logger: createLogger({ service: 'agent', level: 'info', destination: { write: log } }) }),
