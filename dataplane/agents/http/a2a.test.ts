@@ -67,7 +67,7 @@ describe('the card and the messages of an agent', () => {
   );
 
   verifies(
-    ['agents:message-send:text', 'agents:order:result-conversion', 'agents:flow:a2a-and-mcp'],
+    ['agents:message-send:text', 'agents:order:result-conversion'],
     'a text message is answered with one final message of the agent',
     async () => {
       const { status, json } = await agent.call('POST', send, hello);

@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AgentBundle } from '#contracts/agent-bundle';
+import type { AgentState } from '#contracts/agent-state';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { agentBundle, questionFlow } from '../testing/agent-bundle.ts';
 import { type RunningAgent, startAgent } from '../testing/start-agent.ts';
@@ -14,9 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => agent[Symbol.asyncDispose]());
 
-async function connect(user = 'ann') {
+async function connect(user = 'ann', url = agent.url) {
   const client = new Client({ name: 'test', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL(`${agent.url}/mcp`), {
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
     requestInit: { headers: { 'x-user-id': user } },
   });
   await client.connect(transport as Parameters<Client['connect']>[0]);
@@ -55,15 +58,15 @@ verifies(
   [
     'agents:mcp:one-tool',
     'agents:mcp:tool-schemas',
-    'agents:mcp:tool-name',
     'agents:mcp:list-changed-false',
-    'agents:mcp:definition-change',
     'agents:mcp:no-list-changed-notification',
   ],
-  'the official client lists one tool with its schemas, always the same one, and receives no change notification',
+  'the official client lists one tool with its schemas, always the same one, and receives no notification',
   async () => {
     await using connected = await connect();
-    const { client } = connected;
+    const { client, session } = connected;
+    const notifications: unknown[] = [];
+    client.fallbackNotificationHandler = async (notification) => void notifications.push(notification);
     expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
     const flow = questionFlow() as { input: { schema: object }; output: { schema: object } };
     const expected = {
@@ -75,12 +78,45 @@ verifies(
       annotations,
     };
     expect((await client.listTools()).tools).toEqual([expected]);
+    await client.callTool({ name: 'answer_question', arguments: { question: 'why' } });
     expect((await client.listTools()).tools).toEqual([expected]);
+    // The only way of a server to notify without a request is a stream that the client opens with GET.
+    const stream = await agent.call('GET', '/mcp', undefined, { ...accept, 'mcp-session-id': session });
+    expect([stream.status, notifications]).toEqual([405, []]);
   },
 );
 
 verifies(
-  ['agents:mcp:call-result', 'agents:mcp:call-shared-flow', 'agents:schema:output', 'agents:internal-model:neutral'],
+  ['agents:mcp:tool-name', 'agents:mcp:definition-change'],
+  'every start of a version lists the same tool, a running one also after its file was changed, and another description is another version',
+  async () => {
+    const toolsOf = async (url: string) => {
+      await using connected = await connect('ann', url);
+      return (await connected.client.listTools()).tools;
+    };
+    const [bundle, other] = ['Answers a question.', 'Answers each question.'].map((description) =>
+      agentBundle({ manifest: { mcp: { ...mcp, description } } }),
+    ) as [AgentBundle, AgentBundle];
+    const before = await toolsOf(agent.url);
+    expect(before).toMatchObject([{ name: 'answer_question', description: 'Answers a question.' }]);
+    await writeFile(agent.bundleFile, JSON.stringify(other));
+    expect(await toolsOf(agent.url)).toEqual(before);
+    await using second = await startAgent({ bundle });
+    expect(await toolsOf(second.url)).toEqual(before);
+    await using changed = await startAgent({ bundle: other });
+    expect(await toolsOf(changed.url)).toMatchObject([
+      { name: 'answer_question', description: 'Answers each question.' },
+    ]);
+    const [running, next] = await Promise.all(
+      [agent, changed].map(async ({ adminUrl }) => (await (await fetch(`${adminUrl}/state`)).json()) as AgentState),
+    );
+    expect([running?.digest, next?.digest]).toEqual([bundle.digest, other.digest]);
+    expect(bundle.digest).not.toBe(other.digest);
+  },
+);
+
+verifies(
+  ['agents:mcp:call-result', 'agents:mcp:call-shared-flow', 'agents:schema:output', 'agents:flow:a2a-and-mcp'],
   'a tool call runs the same flow as A2A and returns a structured value that matches the schema',
   async () => {
     await using connected = await connect();
