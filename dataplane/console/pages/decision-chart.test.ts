@@ -28,6 +28,26 @@ test('each outcome of a minute is a bar above the one before, and minutes outsid
   ]);
 });
 
+test('masked requests and failed checks have their own bars, totals and links', async () => {
+  const minute = { ...none, time: '2026-01-01T12:59:00.000Z', model: 'm' };
+  const drawn = await draw([{ ...minute, passed: 1, masked: 2, denied: 1, check_failed: 4 }]);
+  const bars = [...drawn.matchAll(/<rect class="(\w+)" x="[\d.]+" y="[\d.]+" width="[\d.]+" height="([\d.]+)"/g)];
+  expect(bars.map(([, outcome, height]) => [outcome, Number(height)])).toEqual([
+    ['passed', 8],
+    ['masked', 16],
+    ['denied', 8],
+    ['check_failed', 32],
+  ]);
+  expect([...drawn.matchAll(/outcome=(\w+)">([^<]*)</g)].map(([, outcome, total]) => [outcome, total])).toEqual([
+    ['passed', 'Passed: 1'],
+    ['masked', 'Masked: 2'],
+    ['denied', 'Denied: 1'],
+    ['check_failed', 'Check failed: 4'],
+  ]);
+  expect(drawn).toContain('/runbooks/checks-fail');
+  expect(await draw([{ ...minute, passed: 1, masked: 2 }])).not.toContain('/runbooks/checks-fail');
+});
+
 test('an alias is text of the page', async () => {
   const drawn = await draw([{ ...none, time: '2026-01-01T12:59:00.000Z', model: '<b>"x', passed: 1 }]);
   expect(drawn).not.toContain('<b>');
