@@ -5,6 +5,7 @@ import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { runInProcess } from '../../cli/testing/run-cli.ts';
 import { closePages, inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { chatCall } from '../support/chat-call.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
@@ -113,10 +114,16 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
       ]);
     await revise(99);
     await signIn(platform, page, { path: '/overview' });
-    await page
-      .getByRole('region', { name: 'Needs attention' })
-      .getByRole('link', { name: 'Runbook guarded-echo' })
-      .click();
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    const card = attention.getByRole('listitem').filter({ hasText: 'guarded-echo' });
+    const remedy = await until('the card has the words of portcullis why', async () => {
+      const { stdout } = await runInProcess(['why', 'guarded-echo', '-o', 'json'], { data: platform.data });
+      const { summary, whatToDo } = JSON.parse(stdout) as { readonly summary: string; readonly whatToDo?: string };
+      const text = await card.innerText();
+      return text.includes(summary) && text.includes(`What to do: ${whatToDo}`) ? whatToDo : undefined;
+    });
+    expect(remedy).toContain('portcullis ');
+    await attention.getByRole('link', { name: 'Runbook guarded-echo' }).click();
     await page.getByRole('heading', { name: /^PortcullisBinding(Failed|Pending)$/, level: 1 }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Look' }).waitFor();
