@@ -20,7 +20,7 @@ const run = {
 };
 
 /** The pages of a run whose version has this flow, for a person who may view the control plane. */
-function open(source: { readonly flow: string; readonly subflows?: readonly string[] }) {
+function open(source: { readonly flow: string; readonly subflows?: readonly string[] }, shown: object = run) {
   const rights = { view: true, author: false, apply: false, administer: false, policies: [], models: [] };
   const session = { subject: 'ann', csrf: '', rights };
   const value = (value: unknown) => async () => ({ kind: 'value', value, etag: undefined });
@@ -32,7 +32,7 @@ function open(source: { readonly flow: string; readonly subflows?: readonly stri
     context.set('management', { call: value({ name: 'answers', ...source }) } as unknown as ManagementApi);
     await next();
   });
-  addRunRoutes(app, { apiOf: () => ({ call: value(run) }) as unknown as TenantApi });
+  addRunRoutes(app, { apiOf: () => ({ call: value(shown) }) as unknown as TenantApi });
   return async (path: string): Promise<readonly [status: number, text: string]> => {
     const answer = await app.request(path);
     return [answer.status, await answer.text()];
@@ -51,4 +51,18 @@ test('the page of a run whose flow does not load states that there is no graph',
   const read = open({ flow });
   expect((await read(runPath))[1]).toContain(en.runPages.noGraph);
   expect((await read(`${runPath}/flow.svg`))[0]).toBe(422);
+});
+
+test('the page of a run that has not ended asks for its state every second until the run has ended', async () => {
+  const { code: _, durationMs: __, ...begun } = run;
+  const polling = `hx-get="${runPath}/state" hx-trigger="every 1s" hx-swap="outerHTML"`;
+  const running = open({ flow: leaf }, { ...begun, nodes: [{ path: 'greet', kind: 'template', startedMs: 0 }] });
+  expect((await running(runPath))[1]).toContain(polling);
+  const [status, state] = await running(`${runPath}/state`);
+  expect(status).toBe(200);
+  expect(state).toMatch(/^<div hx-get=/);
+  expect(state).toContain(`<img src="${runPath}/flow.svg?nodes=1-0"`);
+  const ended = open({ flow: leaf });
+  expect((await ended(runPath))[1]).not.toContain('hx-get');
+  expect((await ended(`${runPath}/state`))[1]).not.toContain('hx-get');
 });

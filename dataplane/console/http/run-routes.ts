@@ -6,7 +6,8 @@ import { markRun } from '#flow/drawing/mark-run';
 import { loadVersionFlow } from '#flow/loader/load-version-flow';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
-import { agentRunPage, agentRunsPage } from '../pages/agent-runs.ts';
+import { agentRunPage, agentRunsPage, newestRuns, runState } from '../pages/agent-runs.ts';
+import { refusalNotice } from '../pages/notice.ts';
 import { agentIdForm, versionForm } from './agent-forms.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
@@ -39,8 +40,25 @@ export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf }: RunRoutes
     const page = context.get('page');
     const [answer, flow] = await Promise.all([runOf(context), flowOf(context)]);
     if (answer.kind !== 'value') return answerRefusal(context, page.words.runPages.title, answer);
-    const hasGraph = flow?.kind === 'value' && loadVersionFlow(flow.value.flow, flow.value.subflows).ok;
+    const hasGraph = isDrawable(flow);
     return answerPage(context, agentRunPage(page, { agentId: context.req.param('id'), run: answer.value, hasGraph }));
+  });
+
+  // A service that is away for a while ends nothing: the page asks again.
+  app.get(`${base}/${runForm}/state`, async (context) => {
+    const page = context.get('page');
+    const [answer, flow] = await Promise.all([runOf(context), flowOf(context)]);
+    if (answer.kind === 'away') return context.body(null, 204);
+    if (answer.kind === 'refused') return context.html(await refusalNotice(page.words, answer));
+    const hasGraph = isDrawable(flow);
+    return context.html(await runState(page, { agentId: context.req.param('id'), run: answer.value, hasGraph }));
+  });
+
+  app.get(`/agents/${agentIdForm}/runs`, async (context) => {
+    const agentId = context.req.param('id');
+    const answer = await runsOfAgent(apiOf(context), agentId);
+    if (answer.kind !== 'value') return context.body(null, 204);
+    return context.html(await newestRuns(context.get('page'), agentId, answer.value));
   });
 
   app.get(`${base}/${runForm}/flow.svg`, async (context) => {
@@ -64,6 +82,10 @@ export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf }: RunRoutes
 function runsPath(context: ConsoleContext): string {
   const { id = '', version = '' } = context.req.param() as Readonly<Record<string, string>>;
   return `/agents/${id.toLowerCase()}/versions/${version.toLowerCase()}/runs`;
+}
+
+function isDrawable(flow: Awaited<ReturnType<typeof flowOf>>): boolean {
+  return flow?.kind === 'value' && loadVersionFlow(flow.value.flow, flow.value.subflows).ok;
 }
 
 /** Undefined for a person who may not view the control plane. */

@@ -49,24 +49,36 @@ type ShownRun = {
 };
 
 /** One run: what came of it, the flow with the nodes that ran, and each node with its start, duration and outcome. */
-export function agentRunPage(page: PageContext, { agentId, run, hasGraph }: ShownRun): ConsolePage {
-  const { words, language } = page;
-  const { runPages: own, agentPages } = words;
-  const { runId, versionId, traceId, startedAt, durationMs, nodes, omittedNodes } = run;
-  const base = `/agents/${agentId}/versions/${versionId}/runs`;
-  const fact = (name: string, value: unknown) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`;
+export function agentRunPage(page: PageContext, shown: ShownRun): ConsolePage {
+  const { runPages: own, agentPages } = page.words;
+  const { agentId, run } = shown;
+  const base = `/agents/${agentId}/versions/${run.versionId}/runs`;
   return {
     title: own.title,
     main: html`<p><a href="/agents/${agentId}">${agentPages.agent}</a> · <a href="${base}">${own.runs}</a></p>
-<table><tbody>${fact(own.run, html`<code>${runId}</code>`)}${fact(own.trace, html`<code>${traceId}</code>`)}${fact(own.started, timeOf(language, startedAt))}${fact(own.duration, durationOf(language, durationMs))}${fact(words.state, result(words, run))}</tbody></table>
-${remedy(words, run)}
-${hasGraph ? html`<p class="graph"><img src="${base}/${runId}/flow.svg" alt="${own.graphAlt(nodes.length)}"></p>` : html`<p class="hint">${own.noGraph}</p>`}
-<h2>${agentPages.nodes}</h2>${
-      nodes.length === 0
-        ? html`<p class="quiet">${own.noNodes}</p>`
-        : html`<table><thead><tr><th scope="col">${agentPages.node}</th><th scope="col">${agentPages.kind}</th><th scope="col" class="number">${own.start}</th><th scope="col" class="number">${own.duration}</th><th scope="col">${words.state}</th><th scope="col" class="number">${own.attempts}</th></tr></thead><tbody>${nodes.map((node) => nodeRow(page, node))}</tbody></table>`
-    }${omittedNodes === 0 ? '' : html`<p class="quiet">${own.omitted(omittedNodes)}</p>`}`,
+<div aria-live="polite">${runState(page, shown)}</div>`,
   };
+}
+
+/** The part of the page that changes. A run that has not ended asks for it again every second. */
+export function runState(page: PageContext, { agentId, run, hasGraph }: ShownRun): Markup | Promise<Markup> {
+  const { words, language } = page;
+  const { runPages: own, agentPages } = words;
+  const { runId, versionId, traceId, startedAt, durationMs, nodes, omittedNodes } = run;
+  const path = `/agents/${agentId}/versions/${versionId}/runs/${runId}`;
+  const fact = (name: string, value: unknown) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`;
+  const polling = run.code === undefined ? html`hx-get="${path}/state" hx-trigger="every 1s" hx-swap="outerHTML"` : '';
+  const ended = nodes.filter(({ outcome }) => outcome !== undefined).length;
+  // Another address for another picture: browsers do not read an address again within one page.
+  const picture = `${path}/flow.svg${run.code === undefined ? `?nodes=${nodes.length}-${ended}` : ''}`;
+  return html`<div ${polling}><table><tbody>${fact(own.run, html`<code>${runId}</code>`)}${fact(own.trace, html`<code>${traceId}</code>`)}${fact(own.started, timeOf(language, startedAt))}${fact(own.duration, durationOf(language, durationMs))}${fact(words.state, result(words, run))}</tbody></table>
+${remedy(words, run)}
+${hasGraph ? html`<p class="graph"><img src="${picture}" alt="${own.graphAlt(nodes.length)}"></p>` : html`<p class="hint">${own.noGraph}</p>`}
+<h2>${agentPages.nodes}</h2>${
+    nodes.length === 0
+      ? html`<p class="quiet">${own.noNodes}</p>`
+      : html`<table><thead><tr><th scope="col">${agentPages.node}</th><th scope="col">${agentPages.kind}</th><th scope="col" class="number">${own.start}</th><th scope="col" class="number">${own.duration}</th><th scope="col">${words.state}</th><th scope="col" class="number">${own.attempts}</th></tr></thead><tbody>${nodes.map((node) => nodeRow(page, node))}</tbody></table>`
+  }${omittedNodes === 0 ? '' : html`<p class="quiet">${own.omitted(omittedNodes)}</p>`}</div>`;
 }
 
 function nodeRow({ words: { runPages: own }, language }: PageContext, node: TracedNode): Markup | Promise<Markup> {

@@ -41,10 +41,20 @@ export function agentPage(
     title,
     main: html`<p><a href="/agents">${page.words.agents}</a></p>${record === undefined ? '' : html`<p>${record.description}</p>`}
 ${noChat === undefined ? conversation(page, agentId) : notice({ kind: 'empty', title: own.noChat, text: own.noChatText[noChat] })}
-${runs === undefined ? '' : newestRuns(page, agentId, runs)}
+${runsAfterTurns(page, { agentId, runs, isChatting: noChat === undefined })}
 ${record === undefined ? html`<p class="quiet">${own.noCard}</p>` : card(page, record)}
 ${isManaged ? managedPart(page, managed, hasGateway) : (managed ?? html`<p class="hint">${own.versionsHidden}</p>`)}`,
   };
+}
+
+/** The newest runs. After each turn of the conversation, the list is loaded again. */
+function runsAfterTurns(
+  page: PageContext,
+  { agentId, runs, isChatting }: Pick<ShownAgent, 'agentId' | 'runs'> & { readonly isChatting: boolean },
+): Markup | Promise<Markup> {
+  const list = runs === undefined ? '' : newestRuns(page, agentId, runs);
+  if (!isChatting) return html`${list}`;
+  return html`<div hx-get="/agents/${agentId}/runs" hx-trigger="htmx:sse:close from:form.chat" hx-swap="innerHTML">${list}</div>`;
 }
 
 function card({ words }: PageContext, record: AgentRecord): Markup | Promise<Markup> {
