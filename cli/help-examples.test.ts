@@ -52,6 +52,7 @@ const exits: Readonly<Record<string, number>> = {
   'operation wait': 3,
   'jobs get': 3,
   'jobs replay': 3,
+  'memory event': 3,
   'memory get': 3,
   'memory update': 3,
   'memory history': 3,

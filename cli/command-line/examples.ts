@@ -51,6 +51,7 @@ export const examples: Readonly<Record<string, string>> = {
   'jobs replay': '... jobs replay 01890a5d-ac96-774b-bcce-b302099a8057 --as ann',
   'jobs get': '... jobs get 01890a5d-ac96-774b-bcce-b302099a8057 --as ann',
   'memory add': '... memory add "I live in Lisbon." --agent tutor --as ann',
+  'memory event': '... memory event 01890a5d-ac96-774b-bcce-b302099a8057 --as ann',
   'memory search': '... memory search "where does she live" --agent tutor --budget 200 --as ann',
   'memory list': '... memory list --as ann',
   'memory get': '... memory get 01890a5d-ac96-774b-bcce-b302099a8057 --as ann',

@@ -1,5 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { z } from 'zod';
+import type { Command } from 'commander';
 import { type Freeze, freezeSchema, freezesSchema, type NewFreeze } from '#contracts/freezes';
 import { CliError } from '../errors/cli-error.ts';
 import {
@@ -8,6 +7,7 @@ import {
   withManagementOptions,
 } from '../management/management-options.ts';
 import { sendRequest } from '../management/send-request.ts';
+import { readTime } from '../options/time-option.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 
@@ -71,9 +71,4 @@ async function remove(id: string, options: Options): Promise<void> {
 
 function textOf({ target }: Freeze): string {
   return `${target.type} ${target.id}`;
-}
-
-function readTime(text: string): string {
-  if (z.iso.datetime().safeParse(text).success) return text;
-  throw new InvalidArgumentError('It must be a time in UTC, such as 2026-12-24T00:00:00Z.');
 }

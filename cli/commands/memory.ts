@@ -8,6 +8,8 @@ import type { ListedMemory, MemoryClient, MemoryEvent } from '../memory/memory-c
 import { type MemoryOptions, namedPerson, openMemoryClient, withMemoryOptions } from '../memory/memory-options.ts';
 import { writeMemories } from '../memory/write-memories.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
+import { readJsonObject } from '../options/json-object.ts';
+import { readTime } from '../options/time-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import {
   formatOf,
@@ -22,7 +24,13 @@ import { addMemorySession } from './memory-session.ts';
 
 type Options = MemoryOptions & OutputOptions;
 type ScopeOptions = Options & { readonly agent?: string; readonly run?: string };
-type AddOptions = ScopeOptions & { readonly role: 'user' | 'assistant'; readonly infer: boolean };
+type AddOptions = ScopeOptions & {
+  readonly role: 'user' | 'assistant';
+  readonly infer: boolean;
+  readonly expires?: string;
+  readonly category?: readonly string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+};
 type SearchOptions = ScopeOptions & {
   readonly topK: number;
   readonly budget?: number;
@@ -38,7 +46,14 @@ export function addMemory(program: Command): void {
   )
     .argument('<messages...>', 'text of each message')
     .addOption(new Option('--role <role>', 'role of the sender').choices(['user', 'assistant']).default('user'))
-    .option('--no-infer', 'keep each message unchanged instead of extracting facts');
+    .option('--no-infer', 'keep each message unchanged instead of extracting facts')
+    .option('--expires <time>', 'end of these memories, such as 2026-12-24T00:00:00Z', readTime)
+    .option(
+      '--category <name>',
+      'category of these memories, can be repeated',
+      (name: string, before: readonly string[] = []) => [...before, name],
+    )
+    .option('--metadata <json>', 'JSON object that these memories keep', readJsonObject);
   withOutput(withMemoryOptions(add)).action(addMessages);
   const search = withScope(memory.command('search').description('find the memories that belong to a question'))
     .argument('<query>', 'question or words')
@@ -72,6 +87,11 @@ export function addMemory(program: Command): void {
     memory.command('delete').description('delete memories by their ids, or a whole scope with its history'),
   ).argument('[ids...]', 'ids of memories');
   withConfirm(withOutput(withMemoryOptions(remove))).action(deleteThem);
+  const event = memory
+    .command('event')
+    .description('show the state of an add, and which facts it added, changed or ignored')
+    .argument('<id>', 'id of the add');
+  withOutput(withMemoryOptions(event)).action(showEvent);
   const history = memory
     .command('history')
     .description('show every change of a memory')
@@ -94,18 +114,41 @@ async function addMessages(messages: readonly string[], options: AddOptions): Pr
     throw new CliError('usage', 'Name the scope of the memories: --agent ID, --run ID or both.');
   }
   const client = openMemoryClient(options);
-  const body = { ...scopeOf(options), infer, messages: messages.map((content) => ({ role, content })) };
+  const body = {
+    ...scopeOf(options),
+    ...labelsOf(options),
+    infer,
+    messages: messages.map((content) => ({ role, content })),
+  };
   const { event_id } = await client.add(body, randomUUID());
   waitProgressOn(process.stderr, formatOf(options))(`The add ${event_id} is accepted and being processed.`);
   const event = await awaitEvent(client, event_id, options.requestTimeout * 1_000);
   if (event.status === 'PENDING') {
     throw new CliError(
       'timeout',
-      `The add ${event_id} has not ended yet: it is processed when its dependencies answer.`,
+      `The add ${event_id} has not ended yet: it is processed when its dependencies answer. ` +
+        `"portcullis memory event ${event_id}" shows its end.`,
     );
   }
   if (event.status === 'FAILED')
     throw new CliError('failed', `The add failed: ${event.error ?? 'no reason is known'}.`);
+  await writeEvent(client, event, options);
+}
+
+function labelsOf({ expires, category, metadata }: AddOptions) {
+  return {
+    ...(expires === undefined ? {} : { expires_at: expires }),
+    ...(category === undefined ? {} : { categories: [...category] }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+async function showEvent(id: string, options: Options): Promise<void> {
+  const client = openMemoryClient(options);
+  await writeEvent(client, await client.getEvent(id), options);
+}
+
+async function writeEvent(client: MemoryClient, event: MemoryEvent, options: Options): Promise<void> {
   const texts = await textsOf(client, event);
   writeMemories(formatOf(options), { value: event, ids: event.memory_ids, text: () => eventText(event, texts) });
 }
@@ -115,7 +158,9 @@ async function textsOf(client: MemoryClient, { memory_ids }: MemoryEvent): Promi
   return new Map(records.flatMap((record) => (record === undefined ? [] : [[record.id, record.memory]])));
 }
 
-function eventText({ decisions }: MemoryEvent, texts: ReadonlyMap<string, string>): string {
+function eventText({ status, error, decisions }: MemoryEvent, texts: ReadonlyMap<string, string>): string {
+  if (status === 'PENDING') return 'The add has not ended yet.';
+  if (status === 'FAILED') return `The add failed: ${error ?? 'no reason is known'}.`;
   if (decisions.length === 0) return 'The messages state no fact that is kept.';
   return decisions
     .map(({ decision, memory_id, reason }) => [decision, texts.get(memory_id ?? '') ?? memory_id ?? '', `(${reason})`])

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { runInProcess } from '../../cli/testing/run-cli.ts';
+import { openMemory } from '../../dataplane/memory/testing/open-memory.ts';
 import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 
@@ -32,6 +34,61 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     const { stdout } = await as('ann', 'memory', 'history', id);
     expect(stdout.split('\n').map((line) => line.split(/\s{2,}/)[0])).toEqual(['EVENT', 'ADD', 'UPDATE', '']);
     expect(stdout).toContain('I live in Rome');
+  });
+
+  test('portcullis memory add gives memories an end, categories and metadata, and refuses other forms of them', async () => {
+    const labels = ['--category', 'travel', '--category', 'car', '--metadata', '{"level":3}'];
+    const rest = ['--no-infer', '--agent', 'tutor', '--expires'];
+    expect(
+      await as('kim', 'memory', 'add', 'My car is on level 3', ...labels, ...rest, '2999-01-01T00:00:00Z'),
+    ).toMatchObject({ code: 0 });
+    const [stored] = JSON.parse((await as('kim', 'memory', 'list', '-o', 'json')).stdout).items;
+    expect(stored).toMatchObject({ categories: ['travel', 'car'], metadata: { level: 3 } });
+    const exported = JSON.parse((await as('kim', 'memory', 'export', '-o', 'json')).stdout);
+    expect(exported.memories).toMatchObject([{ expires_at: '2999-01-01T00:00:00.000Z' }]);
+    expect(await as('kim', 'memory', 'add', 'My boat is red', ...rest, '2020-01-01T00:00:00Z')).toMatchObject({
+      code: 0,
+    });
+    expect(await list('kim')).toHaveLength(1);
+    for (const wrong of [
+      ['--expires', 'tomorrow'],
+      ['--metadata', '[1]'],
+      ['--metadata', '{'],
+    ]) {
+      expect(await as('kim', 'memory', 'add', 'x', '--agent', 'tutor', ...wrong), wrong.join(' ')).toMatchObject({
+        code: 2,
+      });
+    }
+  });
+
+  test('portcullis memory event shows the decisions of an add, and one of another person is unknown', async () => {
+    const { stdout } = await as('lea', 'memory', 'add', 'My cat is called Tom.', '--agent', 'tutor', '-o', 'json');
+    const { event_id: id = '', memory_ids = [] } = JSON.parse(stdout) as {
+      readonly event_id?: string;
+      readonly memory_ids?: readonly string[];
+    };
+    expect(await as('lea', 'memory', 'event', id)).toMatchObject({
+      code: 0,
+      stdout: 'ADD My cat is called Tom (new)\n',
+    });
+    expect((await as('lea', 'memory', 'event', id, '-o', 'name')).stdout).toBe(`${memory_ids[0]}\n`);
+    expect(await as('carol', 'memory', 'event', id)).toMatchObject({ code: 3, stdout: '' });
+  });
+
+  test('an add that has not ended names portcullis memory event, which shows it waiting and then why it failed', async () => {
+    await using api = await openMemory({ config: { role: 'api' } });
+    const run = (...words: readonly string[]) => as('max', 'memory', ...words, '--server', api.url);
+    const added = await run('add', 'I live in Rome. I am a nurse.', '--agent', 'tutor', '--request-timeout', '1');
+    expect(added).toMatchObject({ code: 12, stdout: '' });
+    const id = /"portcullis memory event ([0-9a-f-]{36})"/.exec(added.stderr)?.[1] ?? '';
+    expect(await run('event', id)).toMatchObject({ code: 0, stdout: 'The add has not ended yet.\n' });
+    const quota = { userMemories: 1, tenantUsers: 10, tenantOpenEvents: 10 };
+    await using _worker = await openMemory({ database: api.database, config: { role: 'worker', quota } });
+    const shown = await until('the add has ended', async () => {
+      const { stdout } = await run('event', id);
+      return stdout.includes('not ended') ? undefined : stdout;
+    });
+    expect(shown).toMatch(/^The add failed: .*1 memor/);
   });
 
   test('portcullis memory search returns memories of the caller only', async () => {
