@@ -128,12 +128,15 @@ describe.skipIf(missingPostgres !== undefined)(
           },
         }),
       });
-      takeAway = () => {
+      let isAway = false;
+      takeAway = async () => {
         takeAway = () => Promise.resolve();
-        return rename(service, 'operations', 'away');
+        await rename(service, 'operations', 'away');
+        isAway = true;
       };
       const { looks, ...sent } = sendAndWatch(service, { key: 'key-of-the-unnoted', body });
-      await looks(3);
+      await until('the row was taken away', () => isAway);
+      await looks(2);
       return { service, looks, ...sent };
     }
 

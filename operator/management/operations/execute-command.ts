@@ -52,7 +52,8 @@ const retryDelayMs = 200;
 /** Stores a command, sends its write and records that the write succeeded. Described in docs/design/commands.md. */
 export async function executeCommand(ports: CommandPorts, command: NewCommand): Promise<ExecutionResult> {
   const { store, clock, leaseMs } = ports;
-  const retryUntil = clock.now() + retryForMs;
+  const began = clock.now();
+  const retryUntil = began + retryForMs;
   const begun = await store.begin(command, leaseMs);
   if (begun.kind === 'taken') return { kind: 'taken' };
   if (begun.kind === 'frozen' || begun.kind === 'full') return begun;
@@ -63,7 +64,7 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
     await store.withdraw(command.operationId);
     return stopped.kind === 'unapproved' ? requestApproval(ports, command) : stopped;
   }
-  const sent = await sendWithRetries(ports, command, retryUntil);
+  const sent = await sendWithRetries(ports, command, { retryUntil, leasedUntil: began + leaseMs });
   if (sent === undefined) return { kind: 'unknown' };
   if (sent.kind !== 'written') {
     const why = sent.kind === 'denied' ? 'denied' : sent.why;
@@ -114,14 +115,17 @@ async function findStop(ports: CommandPorts, command: NewCommand): Promise<Stop 
   }
 }
 
-/** @returns undefined when the answer to the write was lost, so that its result is unknown */
+/**
+ * @param leasedUntil a process that was suspended until then sends nothing: recovery may have ended the command, and a
+ * revocation waits no longer for it @returns undefined when the answer to the write was lost, so that its result is unknown
+ */
 async function sendWithRetries(
   ports: CommandPorts,
   command: NewCommand,
-  retryUntil: number,
+  { retryUntil, leasedUntil }: { readonly retryUntil: number; readonly leasedUntil: number },
 ): Promise<WriteResult | undefined> {
   const { client, clock, logger } = ports;
-  for (;;) {
+  while (clock.now() < leasedUntil) {
     try {
       return await sendWrite(client, command);
     } catch (error) {
@@ -131,6 +135,8 @@ async function sendWithRetries(
       await pause(Math.min(error.details.retryAfterMs ?? retryDelayMs, retryUntil - clock.now() + 1));
     }
   }
+  logger.warn('left_to_recovery', { operation: command.operationId, traceId: command.traceId });
+  return undefined;
 }
 
 /**

@@ -17,11 +17,12 @@ const batch = 20;
  * @param between called before each of them @returns the number of commands that were claimed
  */
 export async function recoverOperations(ports: CommandPorts, between: () => Promise<void>): Promise<number> {
+  const leasedUntil = ports.clock.now() + ports.leaseMs;
   const claimed = await ports.store.claim(batch, ports.leaseMs);
   for (const operation of claimed) {
     await between();
     try {
-      await recover(ports, operation);
+      await recover(ports, operation, leasedUntil);
     } catch (error) {
       ports.logger.warn('recovery_failed', { ...placeOf(operation), failure: describeFailure(error) });
     }
@@ -33,14 +34,18 @@ function placeOf({ operationId, traceId }: OpenCommandRecord) {
   return { operation: operationId, traceId };
 }
 
-async function recover(ports: CommandPorts, operation: OpenCommandRecord): Promise<void> {
-  const written = operation.accepted ? operation.written : await settleWrite(ports, operation);
+async function recover(ports: CommandPorts, operation: OpenCommandRecord, leasedUntil: number): Promise<void> {
+  const written = operation.accepted ? operation.written : await settleWrite(ports, operation, leasedUntil);
   if (written === undefined || operation.target.type !== 'policy') return;
   await ports.advance(operation, written);
 }
 
 /** Finds the generation that the write of a command created, or sends the write again. */
-async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): Promise<WrittenGeneration | undefined> {
+async function settleWrite(
+  ports: CommandPorts,
+  operation: OpenCommandRecord,
+  leasedUntil: number,
+): Promise<WrittenGeneration | undefined> {
   const { client, store, rights, freezes, clock, logger } = ports;
   const { operationId, createdAt } = operation;
   const written = (await findWritten(client, operation)) ?? (await sendAgain());
@@ -68,6 +73,8 @@ async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): P
       await store.finish(operationId, failedWith('not_executed', 'A freeze window is in force.'));
       return undefined;
     }
+    // The next claim continues: the checks above may be older than a revocation that no longer waits for this command.
+    if (clock.now() >= leasedUntil) return undefined;
     const sent = isOld ? undefined : await sendWrite(client, operation);
     if (sent?.kind === 'written') return sent.written;
     if (sent?.kind !== 'denied') await store.finish(operationId, failedWith('not_executed'));
