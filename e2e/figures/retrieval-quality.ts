@@ -43,7 +43,7 @@ export const figure: Figure = {
       holds: isGood && Math.min(bm25, vector) >= leastOverlap && found.rightsDifferences === 0,
       line:
         `${set.queries.length} queries over ${set.documents.length} documents; embedded bm25 ${shown(one.bm25)}, hybrid ` +
-        `with hashed terms ${shown(one.hybrid)}; OpenSearch bm25 ${shown(other.bm25)}, hybrid ${shown(other.hybrid)}; ` +
+        `with the offline embedder ${shown(one.hybrid)}; OpenSearch bm25 ${shown(other.bm25)}, hybrid ${shown(other.hybrid)}; ` +
         `overlap@10 bm25 ${bm25.toFixed(3)} vector ${vector.toFixed(3)}; ${found.rightsDifferences} differences of rights`,
     };
   },

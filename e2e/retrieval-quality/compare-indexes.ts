@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import { analyse } from '#search/analysis/analyse';
 import { fuseRankings } from '#search/fuse-rankings';
 import type { Candidate, IndexChange, Leg, SearchIndex } from '#search/ports';
+import { embeddingsOf } from '../../dataplane/echo/answers/embedding.ts';
 import type { JudgedSet } from './judged-set.ts';
 import { depth, measureQuality, type SearchQuality } from './measure-quality.ts';
 
-/** Dimensions of the vectors below. */
-export const comparedDimensions = 64;
+/** Dimensions of the embedding profile of a platform on one machine. */
+export const comparedDimensions = 384;
 const groups = 5;
 const window = 100;
 
@@ -15,22 +15,14 @@ export function groupedEntries({ documents }: JudgedSet): readonly IndexChange[]
   return documents.map(({ id, text }, at) => {
     const terms = analyse(text);
     const labels = ['everyone', `group:${at % groups}`];
-    return { kind: 'put', entry: { id, group: id, labels, attributes: {}, terms, vector: vectorOf(terms) } };
+    return { kind: 'put', entry: { id, group: id, labels, attributes: {}, terms, vector: vectorOf(text) } };
   });
 }
 
-/** A vector that is similar for similar sets of terms: each term adds 1 or -1 at positions that its hash determines. */
-function vectorOf(terms: readonly string[]): Float32Array {
-  const sums = new Float32Array(comparedDimensions);
-  for (const term of terms) {
-    const bytes = createHash('sha256').update(term).digest();
-    for (let at = 0; at < 8; at += 1) {
-      const place = (bytes[at] ?? 0) % comparedDimensions;
-      sums[place] = (sums[place] ?? 0) + ((bytes[at + 8] ?? 0) % 2 === 0 ? 1 : -1);
-    }
-  }
-  const length = Math.hypot(...sums) || 1;
-  return sums.map((sum) => sum / length);
+/** The vector of the offline embedder, with which a platform on one machine starts. */
+function vectorOf(input: string): Float32Array {
+  const { data } = embeddingsOf({ model: 'echo', input, dimensions: comparedDimensions });
+  return Float32Array.from(data[0]?.embedding as number[]);
 }
 
 type Indexed = { readonly index: SearchIndex; readonly reflects: bigint };
@@ -76,7 +68,7 @@ async function ask({ index, reflects }: Indexed, text: string, asked: { labels: 
   const terms = analyse(text);
   const legs: readonly Leg[] = [
     { kind: 'bm25', terms },
-    { kind: 'vector', vector: vectorOf(terms) },
+    { kind: 'vector', vector: vectorOf(text) },
   ];
   return index.candidates({ partition: 'compared', reflects, legs, ...asked });
 }
