@@ -1,7 +1,7 @@
 import type { Database, TransactionSql } from '#sql/connect';
 
 /** Runs a change in a transaction that holds the lock of all changes of rights until it ends. */
-export type UnderRightsLock = <T>(change: (sql: TransactionSql) => Promise<T>) => Promise<T>;
+type UnderRightsLock = <T>(change: (sql: TransactionSql) => Promise<T>) => Promise<T>;
 
 /**
  * A change that asks for a right under the lock does not take effect after the answer to the revocation of that right, over
