@@ -136,6 +136,22 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
   });
 
+  test('a right that is granted or revoked changes the navigation at the next page', async () => {
+    const { page } = await openWatchedPage(browser);
+    await signIn(platform, page, { person: 'eve', path: '/activity' });
+    const overview = page.getByRole('navigation').getByRole('link', { name: 'Overview' });
+    expect(await overview.count()).toBe(0);
+    // On a busy machine the question about rights may time out: the page then has those of the sign-in.
+    const showsAfterReload = async (count: number): Promise<boolean> => {
+      await page.reload();
+      return (await overview.count()) === count;
+    };
+    await changeRole(platform, { verb: 'grant', person: 'eve', role: 'viewer' });
+    await until('the overview is offered', () => showsAfterReload(1));
+    await changeRole(platform, { verb: 'revoke', person: 'eve', role: 'viewer' });
+    await until('the overview is not offered', () => showsAfterReload(0));
+  });
+
   test('the audit log is filtered, read page by page, and its chains are proved', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     const right = { person: 'eve', role: 'viewer' };

@@ -7,7 +7,7 @@ import { type ApiAnswer, type Call, callApi } from './call-api.ts';
 export type ManagementApi = {
   /** @param after the mark of the overview before: the answer then waits for a change, at most 20 seconds */
   overview(after?: string, signal?: AbortSignal): Promise<ApiAnswer<Overview>>;
-  /** The present rights of the person. */
+  /** The present rights of the person, read once for each request of a browser. */
   ownRights(): Promise<ApiAnswer<OwnRights>>;
   /** Any read or command whose answer has this schema. */
   call<S extends z.ZodType>(path: string, schema: S, call?: Partial<Call>): Promise<ApiAnswer<z.infer<S>>>;
@@ -22,10 +22,14 @@ export const noRights: OwnRights = {
   models: [],
 };
 
+/** Pages of other services do not wait longer for an API that hangs. */
+const rightsMs = 3_000;
+
 /** Longer than the API waits for a change. */
 const longPollMs = 30_000;
 
 export function createManagementApi(origin: URL, token: string): ManagementApi {
+  let rights: Promise<ApiAnswer<OwnRights>> | undefined;
   const authorization = { authorization: `Bearer ${token}` };
 
   function call<S extends z.ZodType>(
@@ -42,7 +46,10 @@ export function createManagementApi(origin: URL, token: string): ManagementApi {
 
   return {
     call,
-    ownRights: () => call('/api/v1/own-rights', ownRightsSchema),
+    ownRights() {
+      rights ??= call('/api/v1/own-rights', ownRightsSchema, { timeoutMs: rightsMs });
+      return rights;
+    },
     overview(after, signal) {
       const query = after === undefined ? '' : `?after=${encodeURIComponent(after)}`;
       return call(`/api/v1/overview${query}`, overviewSchema, {

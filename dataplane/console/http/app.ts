@@ -16,7 +16,7 @@ import { addCheckRoutes } from './check-routes.ts';
 import { addConversationRoutes } from './conversation-routes.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { addFormRoutes } from './form-routes.ts';
-import { protectBrowser, readChoices, requireHost, requireOwnOrigin, requireSession } from './gates.ts';
+import { protectBrowser, readChoices, readRights, requireHost, requireOwnOrigin, requireSession } from './gates.ts';
 import { addKnowledgeRoutes } from './knowledge-routes.ts';
 import { addMemoryRoutes } from './memory-routes.ts';
 import { addOperationRoutes } from './operation-routes.ts';
@@ -41,7 +41,7 @@ type ConsoleApp = {
 /** Most bytes of a form: a policy and its tests. */
 const formBytes = 2_097_152;
 
-/** The pages of the console. Gates in order: Host, choices and session, size, Origin and token of writes, session. */
+/** The pages of the console. Gates in order: Host, choices and session, size, Origin and token of writes, session, rights. */
 export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   const { config, origin, cookies, logger, metrics } = options;
   const app = new Hono<ConsoleEnvironment>();
@@ -61,7 +61,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   );
   app.use(requireOwnOrigin(origin));
   addSignInRoutes(app, options);
-  app.use(requireSession);
+  app.use(requireSession, readRights);
   app.get('/', (context) =>
     context.redirect(context.get('session').rights.view ? '/overview' : firstPage(config), 303),
   );

@@ -115,6 +115,24 @@ export const requireSession: Gate = async (context, next) => {
 };
 
 /**
+ * The navigation and the links of a page follow the present rights of the person. While the management API does not tell them, they
+ * follow those of the sign-in; the APIs decide each request anew in both cases.
+ */
+export const readRights: Gate = async (context, next) => {
+  const isStream = context.req.header('accept')?.includes('text/event-stream') === true;
+  if (context.req.method === 'GET' && !isStream) {
+    const held = await context.get('management').ownRights();
+    if (held.kind === 'value') {
+      const { view, author, apply, administer } = held.value;
+      const session = { ...context.get('session'), rights: { view, author, apply, administer } };
+      context.set('session', session);
+      context.set('page', { ...context.get('page'), session });
+    }
+  }
+  await next();
+};
+
+/**
  * Every write comes from a page of this console: its Origin is that of the console, and it has the token of the session, in a header
  * or in the first member of its form (OWASP: cross-site request forgery). SameSite cookies are not enough on loopback, where
  * every port is the same site.

@@ -8,7 +8,7 @@ const sessionSchema = z.object({
   expiresAt: z.int(),
   /** Every form sends it back. */
   csrf: z.string().min(20),
-  /** The rights of this person at the sign-in; the management API decides each request anew. */
+  /** The rights of this person at the sign-in, or at the request once the management API has told them. */
   rights: z.object({ view: z.boolean(), author: z.boolean(), apply: z.boolean(), administer: z.boolean() }),
 });
 
