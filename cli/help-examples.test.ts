@@ -39,7 +39,7 @@ afterAll(async () => {
 
 /** Commands of the kubectl plugin only. */
 const ofPlugin = new Set(['backup', 'restore']);
-/** Examples that need what only the reader has: another folder, an operation, a revision that is not in use, a token. */
+/** Examples that need what only the reader has: another folder, a model, an operation, a revision that is not in use, a token. */
 const exits: Readonly<Record<string, number>> = {
   up: 11,
   'agents get': 3,
@@ -47,7 +47,9 @@ const exits: Readonly<Record<string, number>> = {
   'agent promote': 2,
   'agent rollback': 2,
   'approval approve': 3,
+  'approval require': 3,
   'freeze remove': 3,
+  'freeze set': 3,
   'operation get': 3,
   'operation wait': 3,
   'jobs get': 3,
