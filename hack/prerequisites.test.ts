@@ -125,6 +125,19 @@ test('the installation refuses a Node.js that is too old before it downloads any
 });
 
 test.each([
+  ['Debian 12', 'ID=debian\nVERSION_ID="12"', true],
+  ['Debian 13', 'ID=debian\nVERSION_ID="13"', false],
+  ['Ubuntu 24.04', 'ID=ubuntu\nID_LIKE=debian\nVERSION_ID="24.04"', true],
+  ['Ubuntu 25.04', 'ID=ubuntu\nID_LIKE=debian\nVERSION_ID="25.04"', false],
+])('the installation names the packages of %s for Node.js only if they are new enough', (_name, system, isOld) => {
+  const { stderr } = runOn({ programs: ['g++'], system });
+  const [, command = ''] = /Install it with: {2}(.*)\n/.exec(stderr) ?? [];
+  expect(command.includes('nodejs npm')).toBe(!isOld);
+  expect(command.includes('Node.js 24 from https://nodejs.org/en/download')).toBe(isOld);
+  expect(command).toMatch(/^sudo apt-get install .*make python3/);
+});
+
+test.each([
   ['Debian', 'ID=debian', 'sudo apt-get install nodejs npm git g++ make python3'],
   ['Fedora', 'ID=fedora', 'sudo dnf install nodejs-npm git gcc-c++ make python3'],
   ['Alpine', 'ID=alpine', 'sudo apk add nodejs npm git g++ make python3'],

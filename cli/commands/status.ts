@@ -102,6 +102,13 @@ async function servedBy(platform: RunningPlatform, options: StatusOptions): Prom
   }
 }
 
+/** The services that a platform may have. */
+const services = [
+  ['retrieval', 'Retrieval:'],
+  ['memory', 'Memory:'],
+  ['catalogue', 'Catalogue:'],
+] as const;
+
 function consoleFact(address: string | undefined, off: string | undefined): (readonly [string, string])[] {
   if (address !== undefined) return [['Console:', address]];
   return off === undefined ? [] : [['Console:', `off: ${off}`]];
@@ -120,6 +127,10 @@ function textOf({
     ['Ready:', ready ? 'yes' : 'no'],
     ['Gateway:', addresses.gateways.join(' ')],
     ['Management API:', addresses.management ?? `off: ${managementOff ?? 'it is not ready'}`],
+    ...services.flatMap(([name, title]) => {
+      const address = addresses[name];
+      return address === undefined ? [] : [[title, address] as const];
+    }),
     ...consoleFact(addresses.console, consoleOff),
     ['Client key file:', clientKeyFile],
     ['Data directory:', dataDirectory],

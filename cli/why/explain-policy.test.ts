@@ -57,7 +57,7 @@ test('a policy under deletion names what holds it, and how the deletion is taken
 });
 
 test.each<[string, readonly Said[], string, RegExp]>([
-  ['an invalid spec', [['Accepted', 'False', 'SpecInvalid']], 'Accepted', /./],
+  ['an invalid spec', [['Accepted', 'False', 'InvalidSpec']], 'Accepted', /^Correct the field that the message names/],
   ['rules that cost too much', [['Valid', 'False', 'RuleTooCostly']], 'Rules', /portcullis apply-revision/],
 ])('a policy that is refused for %s names the step and the remedy', (_, changed, part, remedy) => {
   const { state, cause, whatToDo } = explain(policy(changed));

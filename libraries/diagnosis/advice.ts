@@ -12,6 +12,8 @@ type Advice = (names: AdviceNames) => string;
 
 const reapply = ({ program, binding }: AdviceNames): string => `${program} reapply ${binding}`;
 const wait: Advice = () => 'Wait, and look again to see the progress.';
+const restart: Advice = () =>
+  'Correct the cause that the message names, then stop "portcullis up" and start it again.';
 const platform: Advice = () => 'The operator retries. See its log for details.';
 /** Flows are files: the command line of a checkout checks them, the kubectl plugin has no such command. */
 const correctVersion: Advice = () =>
@@ -56,6 +58,8 @@ export const advice: Readonly<Record<string, Advice>> = {
   ReplicaNotReady: () => 'Wait. If this lasts, see the log of the replica.',
   ProgressDeadlineExceeded: () => 'Correct the cause that the message names: the operator retries.',
   AliasConflict: () => 'Choose another alias, or delete the binding that owns this one.',
+  InvalidSpec: () => 'Correct the field that the message names, and apply the object again.',
+  WaitingForRecord: wait,
   IdConflict: () => 'Delete this object and apply it again without the label portcullis.dev/id.',
   InvalidId: () => 'Delete this object and apply it again without the label portcullis.dev/id.',
   PolicyNotFound: ({ policy }) => `Apply the policy ${policy}, or correct policyRef. The operator retries.`,
@@ -112,7 +116,10 @@ export const advice: Readonly<Record<string, Advice>> = {
   ProcessNotReady: () => 'Wait. If this lasts, see its log in the folder logs.',
   ProcessRestarting: () =>
     'Correct the cause that the message names; the process is restarted automatically. Its log is in the folder logs.',
-  ManagementOff: () => 'Correct the cause that the message names, then stop "portcullis up" and start it again.',
+  ManagementOff: restart,
+  RetrievalOff: restart,
+  MemoryOff: restart,
+  CatalogueOff: restart,
   DatabaseAway: () => 'Start the database, or correct PORTCULLIS_DATABASE_URL. Guarded models are served without it.',
   FileRefused: () => 'Correct the file: the last valid content stays in use until then.',
   FileNotApplied: () => 'Correct the file: it is applied as soon as it is saved.',

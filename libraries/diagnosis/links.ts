@@ -86,12 +86,12 @@ export function referencesLink(facts: BindingDependencies): Link {
 export function policyLinks({ policy }: BindingDependencies): readonly Link[] {
   if (policy === undefined) return [];
   const part = `Policy ${policy.metadata.name}`;
-  return ['Valid', 'Warnings'].flatMap((type): readonly Link[] => {
+  return ['Accepted', 'Valid', 'Warnings'].flatMap((type): readonly Link[] => {
     const condition = conditionOf(policy.status?.conditions, type);
-    const isBad = condition?.status === (type === 'Valid' ? 'False' : 'True');
+    const isBad = condition?.status === (type === 'Warnings' ? 'True' : 'False');
     if (!isBad || condition.observedGeneration !== policy.metadata.generation) return [];
     const message = sentence(
-      type === 'Valid' ? `its newest state is refused: ${condition.message}` : condition.message,
+      type === 'Warnings' ? condition.message : `its newest state is refused: ${condition.message}`,
     );
     return [{ part, state: 'aside', reason: condition.reason, message }];
   });
