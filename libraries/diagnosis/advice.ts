@@ -12,8 +12,7 @@ type Advice = (names: AdviceNames) => string;
 
 const reapply = ({ program, binding }: AdviceNames): string => `${program} reapply ${binding}`;
 const wait: Advice = () => 'Wait, and look again to see the progress.';
-const restart: Advice = () =>
-  'Correct the cause that the message names, then stop "portcullis up" and start it again.';
+const restart: Advice = () => 'Correct the cause that the message names, then stop "portcullis up" and start it again.';
 const platform: Advice = () => 'The operator retries. See its log for details.';
 /** Flows are files: the command line of a checkout checks them, the kubectl plugin has no such command. */
 const correctVersion: Advice = () =>
