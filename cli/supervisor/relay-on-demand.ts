@@ -1,6 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import { promisify } from 'node:util';
 import { bindServer } from '#kit/http/listen-error';
 
 export type Relay = {
@@ -8,8 +7,6 @@ export type Relay = {
   readonly url: string;
   /** Starts the process unless it runs. @throws the reason for which it cannot start */
   start(): Promise<void>;
-  /** Number of open connections of clients. */
-  connections(): Promise<number>;
   /** Accepts no more connections, and ends those that wait for the process; the process ends the others. */
   close(): void;
 };
@@ -60,7 +57,6 @@ export async function relayOnDemand(port: number, start: () => Promise<number>, 
     async start() {
       await started();
     },
-    connections: () => promisify<number>(server.getConnections.bind(server))(),
     close() {
       server.close();
       for (const client of waiting) client.destroy();

@@ -3,7 +3,7 @@ import { connectSql, passwordFrom } from '#sql/connect';
 import { missingPostgres, startTestServer } from '#sql/testing/test-server';
 import { agentId, routedVersion, startAgentPlane } from '../../dataplane/gateway/agents/testing/start-agent-plane.ts';
 import type { Figure } from '../support/figure.ts';
-import { guessFromTimes } from '../support/guess-from-times.ts';
+import { chanceBand, guessFromTimes } from '../support/guess-from-times.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 const pairs = { full: 20_000, small: 1_000 } as const;
@@ -62,9 +62,8 @@ export const figure: Figure = {
       if (at > 0 && at % 5_000 === 0) say(`${at} pairs`);
     }
     const [found, chance] = [guessFromTimes(times.hidden, times.missing), guessFromTimes(times.control, times.missing)];
-    // Two equal distributions differ from 0.5 by no more in 99 of 100 measurements (Mann and Whitney).
     const count = pairs[size];
-    const band = 2.576 * Math.sqrt((2 * count + 1) / (12 * count * count));
+    const band = chanceBand(count);
     const answers = operations.map((operation) => bytes[operation].size);
     const holds = answers.every((of) => of === 1) && Math.abs(found - 0.5) <= Math.max(band, Math.abs(chance - 0.5));
     return {

@@ -1,7 +1,7 @@
 import { missingPostgres, startTestServer } from '#sql/testing/test-server';
 import { startCatalogue } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import type { Figure } from '../support/figure.ts';
-import { guessFromTimes } from '../support/guess-from-times.ts';
+import { chanceBand, guessFromTimes } from '../support/guess-from-times.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 const pairs = { full: 20_000, small: 500 } as const;
@@ -51,9 +51,8 @@ export const figure: Figure = {
     }
     const found = guessFromTimes(times.hidden, times.missing);
     const chance = guessFromTimes(times.control, times.missing);
-    // Two equal distributions differ from 0.5 by no more in 99 of 100 measurements (Mann and Whitney).
     const count = pairs[size];
-    const band = 2.576 * Math.sqrt((2 * count + 1) / (12 * count * count));
+    const band = chanceBand(count);
     const holds = bytes.size === 1 && others === 0 && Math.abs(found - 0.5) <= Math.max(band, Math.abs(chance - 0.5));
     return {
       holds,

@@ -8,6 +8,7 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { policyNameOf } from './actions.ts';
 import type { HttpResponse } from './call-api.ts';
+import { failSecondApplication } from './fail-second-application.ts';
 import { applyOf, leaveCommand } from './leave-command.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 import { issuer } from './start-management.ts';
@@ -151,14 +152,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
   });
 
   test('a policy that protects a model after a failed application of another one is unbound and replaced by two persons only', async () => {
-    const { id } = await world.createPolicy('protects', definitionOf('protects'));
-    const { id: other } = await world.createPolicy('failed-after', definitionOf('failed-after'));
-    const model = await world.createModel('protects');
-    await world.applied(model, id, 1);
-    const failed = await world.api.ended(await world.apply(model, other, 1, 'unknown-profile'));
-    expect(failed.state).toBe('failed');
-    expect((await world.readBinding(model)).json.observation.serving.policyId).toBe(id);
-    await rule('require', { policyId: id });
+    const { model, protecting, other } = await failSecondApplication(world);
+    await rule('require', { policyId: protecting });
     requestOf(await ask(model, other, 1));
     const foreseen = await world.api.call(`/api/v1/dry-runs/models/${model}/guardrail-binding`, {
       method: 'POST',

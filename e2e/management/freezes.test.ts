@@ -4,6 +4,7 @@ import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import type { HttpResponse } from './call-api.ts';
+import { failSecondApplication } from './fail-second-application.ts';
 import { applyOf, leaveCommand } from './leave-command.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 import { issuer } from './start-management.ts';
@@ -108,13 +109,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('freeze windows'), () 
   });
 
   test('a freeze window of the policy that protects a model after a failed application of another one refuses unbinds and applications', async () => {
-    const { id } = await world.createPolicy('protects', definitionOf('protects'));
-    const { id: other } = await world.createPolicy('failed-after', definitionOf('failed-after'));
-    const model = await world.createModel('protects');
-    await world.applied(model, id, 1);
-    const failed = await world.api.ended(await world.apply(model, other, 1, 'unknown-profile'));
-    expect(failed.state).toBe('failed');
-    const set = await freeze({ policyId: id, endsAt: inHours(1) });
+    const { model, protecting, other } = await failSecondApplication(world);
+    const set = await freeze({ policyId: protecting, endsAt: inHours(1) });
     for (const refused of [await ask(model, null, null), await ask(model, other, 1)]) endOf(refused);
     await unfreeze(set.json.id);
     expect((await world.api.ended(await ask(model, null, null))).state).toBe('succeeded');

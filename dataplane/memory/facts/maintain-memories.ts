@@ -26,7 +26,7 @@ type MaintenanceOptions = {
 };
 
 /**
- * Removes what has ended, adds missing vectors and packs, repeatedly until it is disposed. Each part works in batches, at
+ * Removes expired data, adds missing vectors and packs segments, repeatedly until it is disposed. Each part works in batches, at
  * once after a full one, and a part that fails leaves the others unaffected (docs/design/memory.md, "Maintenance").
  */
 export function maintainMemories(ports: EmbedPorts, options: MaintenanceOptions): AsyncDisposable {
