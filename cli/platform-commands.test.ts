@@ -443,7 +443,7 @@ test('apply-revision, rollback and reapply refuse a revision whose provider is n
     const refused = await run(words);
     expect(refused).toMatchObject({ code: 9, stdout: '' });
     expect(refused.stderr).toContain(
-      'Revision 2 of asking cannot be applied: the provider spam of the policy is not approved',
+      'Revision 2 of asking cannot be applied: the provider spam of the policy is not among the approved providers',
     );
   }
   expect((await json('get', 'mb', 'asked')).metadata.generation).toBe(metadata.generation);

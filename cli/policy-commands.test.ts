@@ -57,7 +57,7 @@ describe('invalid files', () => {
     [
       'two equal keys',
       'kind: GuardrailPolicy\nkind: ModelBinding\n',
-      /p\.yaml: document 1, line 2, column 1: .*unique/i,
+      /p\.yaml: document 1, line 2, column 1: .*key already/i,
     ],
     ['an unknown kind', 'apiVersion: v1\nkind: Pod\n', /p\.yaml: document 1, line 2, column 1: kind must be one of/],
     ['no document', '# empty\n', /p\.yaml: there is no resource/],
@@ -162,7 +162,9 @@ describe('bundle build', () => {
     const limits = folder.write('limits.yaml', 'maxBodyBytes: 4096\n');
     const entry = '{ name: pii, kind: detector, endpoint: "http://127.0.0.1:1/d", credential: pii-key }';
     const providers = folder.write('providers.yaml', `providers: [${entry}]\n`);
-    expect((await build(file, out)).stderr).toContain('the provider pii of the policy is not approved');
+    expect((await build(file, out)).stderr).toContain(
+      'the provider pii of the policy is not among the approved providers',
+    );
     expect((await build(file, out, '--limits', limits, '--providers', providers)).code).toBe(0);
     expect(read()).toMatchObject({
       limits: { maxBodyBytes: 4_096, maxMessages: 64 },

@@ -169,7 +169,7 @@ describe('a start', () => {
     });
     expect(await child.exit()).toBe(2);
     expect(child.output()).toContain(
-      'npm did not pass --port on. Write two dashes before the options: npm start -- --port 8090',
+      'npm kept these options for itself: --port. Write two dashes before them: npm start -- --port 8090',
     );
     expect(existsSync(join(folder.path, 'data'))).toBe(false);
   });

@@ -11,7 +11,7 @@ export function hasGuardrail({ spec, status }: Stored<ModelBinding>): boolean {
 export function unguardedEffect({ metadata, spec: { guardrail } }: Stored<ModelBinding>): string {
   const now =
     guardrail.mode === 'Policy'
-      ? ` Now revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name} guards it.`
+      ? ` At present revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name} guards it.`
       : '';
   return `ModelBinding ${metadata.name} would become UNGUARDED: its requests and answers would not be checked.${now}`;
 }

@@ -53,7 +53,7 @@ const rows: readonly (readonly [string, Said, Partial<Records[number]> | undefin
 ];
 
 test.each(rows)(
-  'the outcome is reported for an application that is %s, with and without a token',
+  '--wait reports the state of an application that is %s, whether it has an apply token or not',
   (_what, said, record, expected) => {
     for (const apply of [undefined, 'token']) {
       const outcome = applicationOutcome(bindingOf(said, record, apply));

@@ -3,7 +3,7 @@ import { didYouMean } from './did-you-mean.ts';
 import { exampleOf } from './examples.ts';
 import { replacementOf } from './replaced-commands.ts';
 
-/** @param words the operands of the command line, beginning with the unknown one */
+/** @param words the words of the command line from the unknown command on */
 export function unknownCommandSentence(command: Command, words: readonly string[]): string {
   const [word = ''] = words;
   const names = command.commands.map((sub) => sub.name());
@@ -54,11 +54,16 @@ export function invalidValueSentence(
   target: Argument | Option,
   { value, reason }: { readonly value: string; readonly reason: string },
 ): string {
-  const name = 'flags' in target ? (target.long ?? target.flags) : `<${target.name()}>`;
+  const name = 'flags' in target ? longNames(target) : `<${target.name()}>`;
   const { argChoices } = target;
   const rule =
     argChoices === undefined ? reason : `It must be one of ${argChoices.join(', ')}.${didYouMean(value, argChoices)}`;
   return `${name} of ${subject(command)} cannot be ${quoted(value)}. ${rule}`;
+}
+
+/** The long names of an option: "--to, --to-revision" for one that has two. */
+function longNames({ flags }: Option): string {
+  return flags.match(/--[\w-]+/g)?.join(', ') ?? flags;
 }
 
 export function invalidLineSentence(command: Command): string {

@@ -61,7 +61,7 @@ async function remove(source: ResourceSource, words: readonly string[], options:
   if (internal !== undefined) {
     throw new CliError(
       'usage',
-      `A ${internal.kind} is created and deleted by the platform only. Delete guardrailpolicies, modelbindings, collections, agentversions or agents.`,
+      `A ${internal.kind} is created and deleted by the platform only. You can delete guardrailpolicies, modelbindings, collections, agentversions and agents; what the platform created for them is deleted with them.`,
     );
   }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });

@@ -94,7 +94,10 @@ async function submitDocuments(paths: readonly string[], options: SubmitOptions)
 async function watchFolder(paths: readonly string[], options: SubmitOptions): Promise<void> {
   const { source } = options;
   if (source === undefined) {
-    throw new CliError('usage', '--watch deletes documents without a file: name their source with --source NAME.');
+    throw new CliError(
+      'usage',
+      '--watch also deletes a document whose file is gone. Add --source NAME: only documents of that source are deleted.',
+    );
   }
   refuseUnreadable(paths);
   const client = openRetrievalClient(options);

@@ -99,7 +99,7 @@ function checkId(word: string): string {
   if (isId(word)) return word;
   throw new CliError(
     'usage',
-    `${JSON.stringify(word)} is not the id of an operation: it is a UUID that apply, rollback and other commands print with --via api.`,
+    `${JSON.stringify(word)} is not the id of an operation. Give a UUID that apply, rollback or another command printed with --via api; "operation list" shows them.`,
   );
 }
 

@@ -13,7 +13,7 @@ test('provider list shows external checks over resources in the form of the mana
   expect(JSON.stringify(items)).not.toContain('provider.example');
 });
 
-test('provider list shows providers of models with their credential or without one, enabled or not', () => {
+test('provider list shows the name of the credential of a model provider, or null, and whether it is enabled', () => {
   const model = { kind: 'model', endpoint } as const;
   expect(listedProvider({ ...model, name: 'echo', enabled: true })).toEqual({
     name: 'echo',

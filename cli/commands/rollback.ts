@@ -100,6 +100,6 @@ async function appliedBefore(
   }
   throw new CliError(
     'usage',
-    `No other revision was applied to the ModelBinding ${metadata.name} before: name one with --to; "history POLICY" lists the revisions of a policy.`,
+    `No other revision was applied to the ModelBinding ${metadata.name} before: name one with --to N; "portcullis history ${wanted?.name ?? 'POLICY'}" lists the revisions of the policy.`,
   );
 }

@@ -254,7 +254,7 @@ function refuseOptionsOfNpm({ options }: Command, words: readonly string[]): voi
   const { taken, command } = found;
   throw new CliError(
     'usage',
-    `npm did not pass ${taken.join(', ')} on. Write two dashes before the options: ${command}`,
+    `npm kept these options for itself: ${taken.join(', ')}. Write two dashes before them: ${command}`,
   );
 }
 

@@ -11,7 +11,7 @@ export function originOf(server: string): string {
   }
   throw new CliError(
     'usage',
-    '--server must be an origin such as https://portcullis.example; http is allowed on loopback only.',
+    '--server must be the scheme, the host and the port of a server, such as https://portcullis.example. http:// is allowed for this machine only, such as http://127.0.0.1:PORT.',
   );
 }
 

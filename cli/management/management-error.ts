@@ -40,7 +40,7 @@ export class ManagementAnswerError extends CliError {
   constructor(origin: string, what: string) {
     super(
       'failed',
-      `The answer of ${origin} is not one of the management API (${what}): use the address of the management API, which differs from that of a gateway, and the same version.`,
+      `${origin} answers, but not as the management API does (${what}). It may be the address of a gateway: "portcullis status" shows the addresses of a platform. If the address is right, use the command line of the release that the API has.`,
     );
     this.name = 'ManagementAnswerError';
   }

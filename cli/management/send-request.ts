@@ -72,8 +72,9 @@ async function sendOnce<T>(
 function withCause({ status, headers }: JsonAnswer, error: ManagementErrorBody['error'], token: string) {
   if (status !== 401) return error;
   const fault = tokenFault(token, new Date(), headers.get('date') ?? undefined);
-  const remedy = fault ?? 'The token is not one that this API accepts: check issuer and audience, or get a new one.';
-  return { ...error, message: `${remedy} (${error.message})` };
+  const otherwise =
+    'The API does not accept the token. It may be of another issuer or audience, or altered: get a new one.';
+  return { ...error, message: fault ?? otherwise };
 }
 
 /** The remedy for a refused token: the API does not know where it comes from. */
@@ -86,7 +87,7 @@ function remedyOf(status: number, { tokenFile }: ManagementConnection): string {
   if (status === 403) {
     return tokenFile === undefined
       ? 'Ask an administrator for this right.'
-      : `Write the token of an administrator into ${tokenFile}, or ask one for this right.`;
+      : `Ask an administrator to give this right to the subject of the token in ${tokenFile}.`;
   }
   return '';
 }

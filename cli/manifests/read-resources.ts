@@ -35,7 +35,10 @@ export function readResources(
   refuse([...problems, ...foreign, ...repeated(resources)]);
   if (resources.length === 0) {
     const names = sources.map(({ name }) => name).join(', ');
-    throw new CliError('usage', `${names}: there is no resource: write a GuardrailPolicy or a ModelBinding into it.`);
+    throw new CliError(
+      'usage',
+      `${names}: there is no resource: give a file or a pipe with at least one document, for example a GuardrailPolicy or a ModelBinding.`,
+    );
   }
   return resources;
 }
@@ -50,7 +53,7 @@ function foreignNamespaces(resources: readonly ReadManifest[], namespace: string
     metadata.namespace === undefined || metadata.namespace === namespace
       ? []
       : [
-          `${source}: document ${document}: metadata.namespace is ${metadata.namespace}, and the command writes to ${namespace}: remove it from the file, or add --namespace ${metadata.namespace}`,
+          `${source}: document ${document}: metadata.namespace is ${JSON.stringify(metadata.namespace)}, but the command writes to the namespace ${JSON.stringify(namespace)}: remove metadata.namespace from the file; on a cluster you can add --namespace ${metadata.namespace} instead`,
         ],
   );
 }

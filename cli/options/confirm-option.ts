@@ -17,7 +17,10 @@ export function withConfirm(command: Command): Command {
 export async function confirm(effects: readonly string[], { yes = false }: ConfirmOption): Promise<void> {
   if (effects.length === 0 || yes) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new CliError('not_confirmed', `${effects.join('\n')}\nNothing was changed. Repeat the command with --yes.`);
+    throw new CliError(
+      'not_confirmed',
+      `${effects.join('\n')}\nNothing was changed. To confirm the change, repeat the command with --yes.`,
+    );
   }
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`${effects.join('\n')}\nContinue? [y/N] `);

@@ -21,7 +21,7 @@ export function runningPlatform(asked: string | undefined): RunningPlatform {
   if (!existsSync(data.root)) {
     throw new CliError(
       'not_running',
-      `${data.root} does not exist: start a platform there with "portcullis up", or name the directory of another one with --data.`,
+      `${data.root} does not exist: ${startThere(data, asked)}, or name the directory of another platform with --data.`,
     );
   }
   if (!existsSync(data.lock)) {
@@ -40,10 +40,13 @@ export function runningPlatform(asked: string | undefined): RunningPlatform {
 function notData({ root, lock }: DataDirectory, asked: string | undefined): string {
   const named = asked === undefined ? 'PORTCULLIS_DATA_DIR' : '--data';
   return (
-    `${root} is not the data directory of a platform: it has no file ${basename(lock)}, which "portcullis up" writes. ` +
-    `Give the directory of a platform to ${named}, by default .portcullis in the checkout, or start one there: ` +
-    `portcullis up --data ${root}`
+    `${root} is not the data directory of a platform: it has no file named ${JSON.stringify(basename(lock))}. ` +
+    `Give the directory of a platform to ${named}, or start one there with "portcullis up --data ${root}".`
   );
+}
+
+function startThere({ root }: DataDirectory, asked: string | undefined): string {
+  return `start a platform there with "portcullis up${asked === undefined ? '' : ` --data ${root}`}"`;
 }
 
 /** The cause of the last failed start comes first. */

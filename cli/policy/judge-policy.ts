@@ -36,7 +36,9 @@ export async function judgePolicy({ source, policy, id }: PolicyInFile, options:
   const name = policy.metadata.name;
   if (assembled.kind === 'refused') {
     const isListAbsent = assembled.reason === 'provider_unknown' && options.approved.length === 0;
-    const remedy = isListAbsent ? '. No list of approved providers was given: add it with --providers' : '';
+    const remedy = isListAbsent
+      ? '. This command was given no approved providers: name their file with --providers FILE'
+      : '';
     throw new CliError('refused', `${source}: policy ${name}: ${assembled.message}${remedy} (${assembled.reason})`);
   }
   const { bytes, digest } = assembled;

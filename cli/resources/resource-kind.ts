@@ -1,5 +1,5 @@
+import { nearestWord } from '#kit/text/nearest-word';
 import { group, type Kind, kinds } from '#resources/kinds';
-import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 
 /**
@@ -12,8 +12,15 @@ export function resourceKind(word: string): Kind {
   const found = Object.values(kinds).find((kind) => namesOfKind(kind).includes(wanted));
   if (found !== undefined) return found;
   const known = Object.values(kinds).map(({ plural, shortNames }) => `${plural} (${shortNames.join(', ')})`);
-  const meant = didYouMean(word, Object.values(kinds).flatMap(longNamesOfKind));
+  const nearest = nearestWord(word, Object.values(kinds).flatMap(longNamesOfKind));
+  const meant = nearest === undefined ? '' : ` Did you mean ${withPlural(nearest)}?`;
   throw new CliError('usage', `There is no kind ${JSON.stringify(word)}.${meant} The kinds are ${known.join(', ')}.`);
+}
+
+/** A name of a kind with the plural under which the list of kinds has it. */
+function withPlural(name: string): string {
+  const plural = Object.values(kinds).find((kind) => namesOfKind(kind).includes(name))?.plural;
+  return plural === undefined || plural === name ? name : `${name} (${plural})`;
 }
 
 function lastWord(kind: string): string {

@@ -20,7 +20,10 @@ export function holderOf({ person, agent, group }: HolderOptions): Holder {
     ...(group === undefined ? {} : { group }),
   };
   if (Object.keys(named).length === 1) return named;
-  throw new CliError('usage', 'Name exactly one of --person, --agent and --group.');
+  throw new CliError(
+    'usage',
+    'Name the person, agent or group that the command is for with exactly one of --person, --agent and --group.',
+  );
 }
 
 /** The kind and the name of a holder. */

@@ -151,7 +151,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
       'token wrong',
       command,
       ask('wrong', 'not-a-token'),
-      /token is not one that this API accepts/,
+      /API does not accept the token/,
       /get a new one/,
     );
     await lines.expect(

@@ -28,7 +28,7 @@ describe('the program of helm test for the gateway', () => {
       ...more,
     });
 
-  test('the helm test of the gateway verifies that texts pass, also in a stream, and that texts are masked and denied', async () => {
+  test('the helm test of the gateway sends a text that passes, whole and in a stream, one that is masked and one that is denied', async () => {
     expect(await ask()).toEqual({
       code: 0,
       stderr: '',

@@ -42,7 +42,7 @@ export const agentGatewayErrors = {
   answer_refused: error(
     502,
     'INTERNAL',
-    'The answer of the agent has a form or a content that the gateway cannot check.',
+    'The gateway cannot check the answer of the agent, so that the caller does not get it.',
     'INVALID_AGENT_RESPONSE',
   ),
   agent_unavailable: error(503, 'UNAVAILABLE', 'No process of the agent answers now.'),

@@ -77,7 +77,7 @@ function resolveProviders(approved: readonly ApprovedProvider[], definition: Def
     const entry = approved.find((candidate) => candidate.name === reference.name && candidate.kind !== 'model');
     if (entry === undefined || entry.kind === 'model') {
       return unknown(
-        `the provider ${reference.name} of the policy is not approved in this environment: name another one, or ask an administrator to approve it`,
+        `the provider ${reference.name} of the policy is not among the approved providers: name another one, or ask an administrator to approve it`,
       );
     }
     if (entry.credential !== reference.credentialRef.name) {

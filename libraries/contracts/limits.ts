@@ -5,7 +5,7 @@
 export const limits = {
   /** JSON body of a check, bytes (`guardrail:limits:max-body-bytes-edge`). */
   maxBodyBytes: { min: 256, max: 131_072, default: 32_768 },
-  /** Messages or answer variants of one check (`guardrail:limits:max-messages-edge-request`). */
+  /** The largest number of messages, or of answer variants, in one check (`guardrail:limits:max-messages-edge-request`). */
   maxMessages: { min: 1, max: 64, default: 64 },
   /** Replacements of one check (`guardrail:limits:max-matches-edge`). */
   maxMatches: { min: 1, max: 1_024, default: 256 },
@@ -22,7 +22,6 @@ export const limits = {
   /** Content of a message as the interface schema declares it, code points (`guardrail:request-body:content-schema-max`). */
   contentSchemaMax: 2_097_152,
   /** Content of a message as the contract text states it, code points (`guardrail:request-body:content-131072-characters`). */
-  contentMax: 131_072,
   /** Bundle file before and after canonical form, bytes (`guardrail:limits:bundle-file-size-raw`). */
   bundleBytes: 716_800,
   /** New bytes of a streaming window (`gateway:stream:window-1024`). */

@@ -18,7 +18,7 @@ const managedVersionSchema = z.object({
   name: z.string().describe('The name of the AgentVersion.'),
   versionId: z.string().nullable().describe('null for a version that does not exist.'),
   roles: z.array(z.enum(versionRoles)).describe('What the Agent uses it for: wanted is the version of its spec.'),
-  percent: z.number().nullable().describe('The share of the callers of a version on trial.'),
+  percent: z.number().nullable().describe('The percentage of the callers that get a version on trial.'),
   state: state.nullable(),
   hasFlow: z.boolean().describe('Whether it runs a flow, which can be read; the version of an image has none.'),
   isUnguarded: z.boolean().describe('Texts of callers, or those of the agent, are not checked by a policy.'),

@@ -66,11 +66,11 @@ export const managementErrors = {
   ),
   revision_quota_reached: failure(
     409,
-    'The installation has as many versions as its quota allows: raise PORTCULLIS_MAX_REVISIONS.',
+    'The installation has as many policy revisions as its quota allows: raise PORTCULLIS_MAX_REVISIONS.',
   ),
   storage_quota_reached: failure(
     409,
-    'The versions of the installation have as many bytes as its quota allows: raise PORTCULLIS_MAX_REVISION_MIB.',
+    'The policy revisions of the installation have as many bytes as its quota allows: raise PORTCULLIS_MAX_REVISION_MIB.',
   ),
   etag_mismatch: failure(
     412,
@@ -86,7 +86,7 @@ export const managementErrors = {
   ),
   diff_too_large: failure(
     422,
-    'Both versions together have more than 512 KiB: "portcullis diff" compares them on the machine of the caller.',
+    'Both revisions together have more than 512 KiB: "portcullis diff" compares them on the machine of the caller.',
   ),
   if_match_missing: failure(428, 'Send a header If-Match with the ETag of the latest read.'),
   rate_limited: failure(429, 'The subject sent more requests than it may send in a minute: repeat the request later.'),
@@ -102,11 +102,11 @@ export const managementErrors = {
   ),
   resources_unavailable: failure(
     503,
-    'The server of the resources does not answer: repeat the request, a command with the same key.',
+    'The server of the resources does not answer. Repeat the request; repeat a command with the same Idempotency-Key.',
   ),
   records_unavailable: failure(
     503,
-    'The database of the operations does not answer: repeat the request, a command with the same key.',
+    'The database of the operations does not answer. Repeat the request; repeat a command with the same Idempotency-Key.',
   ),
   revision_pending: failure(503, 'An earlier change of the policy is still being recorded: repeat the request later.'),
 };

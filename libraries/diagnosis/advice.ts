@@ -144,7 +144,8 @@ export const advice: Readonly<Record<string, Advice>> = {
   NameTaken: () => 'Choose another spec.name, or take over the collection that has it with source.mode Existing.',
   IdUsed: () => 'Delete this resource and create it again: it then has another id.',
   NothingToTakeOver: () => 'Correct spec.source.collectionId: it is set when a resource is created.',
-  NotManaged: () => 'Delete the resource that manages the collection, with the deletionPolicy Retain.',
+  NotManaged: () =>
+    'Another resource manages the collection. To manage it with this one, set deletionPolicy: Retain in the other one and delete that.',
   OwnerDiffers: () => 'Create the resource again with the owner that the collection has.',
   TypeDiffers: () => 'Create the resource again with the type that the collection has.',
   AclModelDiffers: () => 'Create the resource again with the aclModel that the collection has.',

@@ -131,7 +131,7 @@ export function routeLink({ binding, policy, route }: BindingDependencies): Link
   return { part, state: 'open', reason: 'Pending', message };
 }
 
-/** Whether the route pins the application that the binding requests. */
+/** Whether the route enforces the revision that the spec of the binding requests. */
 function pinsWanted({ spec }: Stored<ModelBinding>, route: Stored<GatewayRoute>, id: string | undefined): boolean {
   const { token, contentProfile, guardrail } = route.spec;
   if (token !== (spec.apply ?? '') || contentProfile !== spec.contentProfile) return false;

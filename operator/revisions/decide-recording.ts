@@ -12,7 +12,7 @@ type Recording =
   /** Recording waits: the management API must first record an earlier write of its own. */
   | { readonly kind: 'hold' };
 
-/** How long a recorder waits for the management API to record its own write (docs/design/revisions.md). */
+/** How long the operator waits for the management API to record what the API itself wrote (docs/design/revisions.md). */
 export const holdMs = 60_000;
 
 /**

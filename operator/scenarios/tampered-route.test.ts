@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Event } from '#kube/client/builtin-types';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -99,7 +101,13 @@ test.each(
   });
   await replica.report('take');
   await waitForCondition(platform, name, 'Applied', 'True');
+  await until('an event tells of the correction', async () => (await driftEvents()).length > 0);
 });
+
+async function driftEvents(): Promise<readonly Event[]> {
+  const { items } = await platform.client.list<Event>(builtinKinds.event);
+  return items.filter(({ reason, regarding }) => reason === 'DriftCorrected' && regarding.name === name);
+}
 
 test('an unguarded route is unchanged when its binding names a policy revision that does not exist', async () => {
   const binding = `${name}-unguarded`;

@@ -77,7 +77,7 @@ function passReason(costMs: number, { passMs, smallestTimeoutMs }: Allowance, ma
       : `${shown(passMs)}, a quarter of the smallest timeoutMs (${smallestTimeoutMs} ms) of the local rules of its section`;
   const worst = Number.isFinite(costMs)
     ? `it may take ${shown(costMs)} on ${maxBodyBytes} bytes (maxBodyBytes), above ${limit}`
-    : `its time on ${maxBodyBytes} bytes (maxBodyBytes) has no known bound, so it may be above ${limit}`;
+    : `its time on ${maxBodyBytes} bytes (maxBodyBytes) has no known bound, and may be above ${limit}`;
   return `${worst}: ${remedy(costMs)}`;
 }
 

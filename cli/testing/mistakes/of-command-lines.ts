@@ -33,9 +33,9 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
   },
   ...(
     [
-      ['polcy', 'policy'],
-      ['polices', 'policies'],
-      ['bindngs', 'bindings'],
+      ['polcy', 'policy (guardrailpolicies)'],
+      ['polices', 'policies (guardrailpolicies)'],
+      ['bindngs', 'bindings (modelbindings)'],
     ] as const
   ).map(([typed, meant]) => ({
     title: `the misspelt kind ${typed}`,
@@ -249,7 +249,7 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     title: 'a revision in letters',
     args: ['rollback', 'guarded-echo', '--to', 'latest'],
     exit: 2,
-    place: ['--to-revision of "rollback"', '"latest"'],
+    place: ['--to, --to-revision of "rollback"', '"latest"'],
     remedy: ['the number of a revision, 1 or more'],
   },
   {
@@ -264,7 +264,7 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     args: ['get', 'guardrailpolicys'],
     exit: 2,
     place: ['"guardrailpolicys"'],
-    remedy: ['Did you mean guardrailpolicy?'],
+    remedy: ['Did you mean guardrailpolicy (guardrailpolicies)?'],
   },
   {
     title: 'a kind of Kubernetes',
@@ -285,14 +285,14 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     args: ['delete', 'gatewayroute', 'guarded-echo'],
     exit: 2,
     place: ['GatewayRoute'],
-    remedy: ['guardrailpolicies, modelbindings, collections, agentversions or agents'],
+    remedy: ['guardrailpolicies, modelbindings, collections, agentversions and agents'],
   },
   {
     title: 'an id of an operation that is not a UUID',
     args: ['operation', 'get', 'abc'],
     exit: 2,
     place: ['"abc"'],
-    remedy: ['a UUID that apply', 'print with --via api'],
+    remedy: ['a UUID that apply', 'printed with --via api', 'operation list'],
   },
   {
     title: 'a list of memories without a caller',

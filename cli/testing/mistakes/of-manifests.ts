@@ -108,7 +108,7 @@ export const mistakesOfManifests: readonly Mistake[] = [
     remedy: ['letters, digits', ', not "my model"'],
   }),
   edited('a wrong namespace', ['  name: typed', '  name: typed\n  namespace: other'], {
-    place: ['document 1: metadata.namespace is other'],
+    place: ['document 1: metadata.namespace is "other"'],
     remedy: ['default', '--namespace other'],
   }),
   edited('a tab as indentation', ['  model:\n', '\tmodel:\n'], {
@@ -129,11 +129,11 @@ export const mistakesOfManifests: readonly Mistake[] = [
   }),
   edited('a missing blank after a colon', ['replicas: 1', 'replicas:1'], {
     place: ['m.yaml: document 1, line 18'],
-    remedy: ['blank'],
+    remedy: ['a colon and a space'],
   }),
   edited('two equal keys', ['  gateway: default', '  gateway: default\n  gateway: other'], {
     place: ['m.yaml: document 1, line 12, column 3'],
-    remedy: ['not unique', 'remove one'],
+    remedy: ['has this key already', 'remove one'],
   }),
   edited('two documents with the same name', ['replicas: 1\n', `replicas: 1\n---\n${binding}`], {
     place: ['m.yaml: document 2', 'metadata.name is also the name of document 1'],

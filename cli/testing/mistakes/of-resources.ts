@@ -87,7 +87,7 @@ export const mistakesOfResources: readonly Mistake[] = [
     args: ['unbind', 'guarded-echo'],
     exit: 13,
     place: ['guarded-echo'],
-    remedy: ['Repeat the command with --yes'],
+    remedy: ['repeat the command with --yes'],
   },
   {
     title: 'a second platform on one folder',
@@ -198,6 +198,6 @@ export const mistakesOfResources: readonly Mistake[] = [
     files: { bad: 'x\n' },
     exit: 1,
     place: ['GATEWAY'],
-    remedy: ['use the address of the management API'],
+    remedy: ['"portcullis status" shows the addresses'],
   },
 ];

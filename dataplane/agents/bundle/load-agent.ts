@@ -60,7 +60,7 @@ export function loadAgent(bytes: Uint8Array): AgentLoad {
   return problems.length > 0 ? { ok: false, problems } : { ok: true, agent };
 }
 
-/** The media modes and guardrails of a manifest must agree with its schema and with the bundle. */
+/** The media modes of a manifest must fit its input schema, and its guardrails those of the bundle of the agent. */
 function contractProblems({ bundle, manifest, textMember }: LoadedAgent): readonly AgentProblem[] {
   const problems: AgentProblem[] = [];
   const known = ['text/plain', 'application/json'];

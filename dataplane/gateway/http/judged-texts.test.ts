@@ -324,7 +324,7 @@ describe('text in a whole answer', () => {
     });
   });
 
-  test('the parts of a content are judged and masked as one text, and reasoning in them as reasoning', async () => {
+  test('the text parts of a message are judged and masked as one text, and its reasoning parts at the stage of reasoning', async () => {
     const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] });
     const text = (text: string) => ({ type: 'text', text });
     const content = [thinking('let me think'), text('an'), text('swer')];

@@ -80,7 +80,7 @@ test('a detector that denies a text has recovered, and the newest failed rule of
   await until('the recovery is shown', () => watch.state().length === 0);
 });
 
-test('a detector that answers again leaves the state without a request, by checks that hold no text of a user', async () => {
+test('a failed detector is shown as recovered without a request of a user: the gateway probes it with a text of its own', async () => {
   const { watch, check, state, asked } = openWatch(1);
   using _watch = watch;
   await check(failed('refused'));

@@ -51,7 +51,7 @@ test.each([
   expect(factsOf(content)).toEqual(facts);
 });
 
-test('the source of a fact behind pasted text names its place in the message', () => {
+test('the source of a fact that follows pasted text names the position of the fact in the message', () => {
   const content = '<memory>\nI live in Madrid.\n</memory> I live in Rome.';
   const [fact] = extractFacts({ role: 'user', content, saidAt }, 3);
   expect(fact?.source).toEqual({ message: 3, start: 37, end: 51, saidAt });

@@ -49,7 +49,7 @@ const tools: readonly McpTool<RetrievalRequest>[] = [
   {
     name: 'pack_documents',
     title: 'Pack documents',
-    description: 'One text from the documents that answer a question, within a number of tokens, with its citations.',
+    description: 'Joins the passages that fit a question into one text of at most a number of tokens, with citations.',
     inputSchema: schemaOf(packRequestSchema),
     isReadOnly: true,
     run: async (request, args) => asObject(await run(request, retrieveAndPack, args)),

@@ -45,7 +45,7 @@ test('every problem of a manifest has its document, line and field', () => {
 
 test.each([
   ['invalid YAML', 'a: [1', /./],
-  ['a key twice', 'kind: a\nkind: b', /unique/],
+  ['a key twice', 'kind: a\nkind: b', /key already/],
   ['an unknown tag', 'a: !secret x', /tag/],
   ['another version of YAML', '%YAML 1.1\n---\nkind: x', /1\.2/],
   ['exponential aliases', bomb(), /aliases/],

@@ -216,7 +216,7 @@ function kindMessage(word: string, kind: Kind | undefined): string {
   const nearest = nearestWord(word, known);
   const meant = nearest === undefined ? '' : `: did you mean ${nearest}?`;
   const absent = word === '' ? 'is required and ' : '';
-  return `${absent}must be one of ${known.join(', ')}, with apiVersion ${apiVersion}${meant}`;
+  return `${absent}must be one of ${known.join(', ')} of apiVersion ${apiVersion}${meant}`;
 }
 
 function problemAt(source: Source, { path, message }: Pick<ShapeProblem, 'path' | 'message'>): ManifestProblem {

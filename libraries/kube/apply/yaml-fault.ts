@@ -11,7 +11,7 @@ const otherwise =
 const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
   TAB_AS_INDENT: 'the indentation has a tab: replace it with spaces',
   BAD_INDENT: 'the indentation is wrong: align the line with the others of its list or map',
-  DUPLICATE_KEY: 'the key is not unique in its map: remove one of the two',
+  DUPLICATE_KEY: 'the map has this key already: remove one of the two',
   MISSING_CHAR: 'a character is missing: check for ": " after a key, "- " before an entry, and a comma between entries',
   MULTILINE_IMPLICIT_KEY: 'a key goes over more than one line: check its indentation and its quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a map or list begins in the middle of a line: check the indentation, or quote the text',
@@ -61,7 +61,7 @@ function placed(document: Document.Parsed, fault: Fault): PlacedFault {
   }
   if (message.startsWith('Unexpected ,')) return { offset, message: 'a comma has no entry before it: remove it' };
   if (message.startsWith('Implicit map keys need')) {
-    return { offset, message: 'a key has no value: write a colon and a blank between them' };
+    return { offset, message: 'a key is not followed by a colon and a space: write it as "key: value"' };
   }
   return { offset, message: sentences[code] ?? otherwise };
 }

@@ -13,7 +13,6 @@ type IntOrString = number | string;
 export type ConfigMap = Omit<KubeObject, 'spec' | 'status'> & {
   readonly immutable?: boolean;
   readonly data?: Readonly<Record<string, string>>;
-  readonly binaryData?: Readonly<Record<string, string>>;
 };
 
 type ServicePort = {
@@ -99,7 +98,6 @@ export type Deployment = KubeObject & {
     readonly observedGeneration?: number;
     readonly replicas?: number;
     readonly readyReplicas?: number;
-    readonly availableReplicas?: number;
     readonly conditions?: readonly BuiltinCondition[];
   };
 };

@@ -119,8 +119,10 @@ export function createBindingController(options: BindingControllerOptions) {
           const before = s.route?.spec.workload;
           logger.warn('application_run_again', { binding: route.metadata.name, build: world.build, before, workload });
         }
-        if (step.why === 'restore')
+        if (step.why === 'restore') {
           logger.warn('route_restored', { binding: route.metadata.name, generationId, workload });
+          tell(pass.binding, driftCorrected('restored'));
+        }
         if (step.why === 'roll_back') tell(pass.binding, rolledBack(route));
         return go({ ...pass, route });
       }
@@ -175,6 +177,7 @@ export function createBindingController(options: BindingControllerOptions) {
     const { name, uid, resourceVersion } = route.metadata;
     await client.delete(kinds.gatewayRoute, name, { uid, resourceVersion });
     logger.info('route_deleted', { binding: name, why });
+    if (why === 'tampered') tell(binding, driftCorrected('deleted'));
     return { ...pass, binding, route: undefined };
   }
 
@@ -260,6 +263,11 @@ export function createBindingController(options: BindingControllerOptions) {
 function rolledBack({ spec }: GatewayRoute): EventNote {
   const note = `${spec.refused?.message ?? 'a gateway replica rejects the route'}; rolled back to the previous application`;
   return { type: 'Warning', reason: 'RolledBack', action: 'RollBack', note };
+}
+
+function driftCorrected(how: 'restored' | 'deleted'): EventNote {
+  const note = `the route was changed by another client than the operator; the operator ${how} it`;
+  return { type: 'Warning', reason: 'DriftCorrected', action: 'Apply', note };
 }
 
 function hasWorkload({ facts }: Pass): boolean {

@@ -65,8 +65,8 @@ export const dryRunOperations: readonly Row[] = [
     ...common,
     name: 'dryRunReplaceBinding',
     path: '/api/v1/dry-runs/models/{modelId}/guardrail-binding',
-    summary: 'Check the application of a version to a model',
-    description: 'Checks the version as an application to the model would, up to the start of its runtime.',
+    summary: 'Check the application of a policy version to a model',
+    description: 'Makes every check of an application of this policy version to the model, and starts no runtime.',
     parameters: [modelIdParameter],
     body: 'BindingApply',
     errors: [

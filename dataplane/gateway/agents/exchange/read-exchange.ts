@@ -22,7 +22,7 @@ const known: ReadonlySet<string> = new Set([
   'budget',
 ]);
 
-/** Reads the form of an exchange strictly: one grant, one audience, nothing that would widen the token. */
+/** Reads the form fields of a token exchange strictly: one grant, one audience, no field that would widen the token. */
 export function readExchange(form: string): ReadExchange {
   const invalid = (why: string): ReadExchange => ({ kind: 'error', error: 'invalid_request', why });
   const values = new Map<string, string>();

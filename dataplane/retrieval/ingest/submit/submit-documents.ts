@@ -6,7 +6,7 @@ import { findDuplicates } from './find-duplicates.ts';
 import { insertJobs, type JobRecord, lockDocuments, type StagedObject } from './insert-jobs.ts';
 import { stagingKey } from './staged-document.ts';
 
-/** A validated document whose caller may write to its collection. */
+/** A validated document. Its submitter may write to the collection that it names. */
 export type SubmittedDocument = JobIdentity & {
   /** The collection as the submitter named it. */
   readonly collection: string;

@@ -98,7 +98,7 @@ describe('the address of a served policy', () => {
     expect(data()).toMatchObject({ policyRevision: '1' });
   });
 
-  test('the address of a served policy whose name has another owner is refused', async () => {
+  test('a served policy does not take over a Service of its name that has another owner', async () => {
     const { server, served } = await open();
     await served.point('text', pin, undefined);
     server.change('services', name, (object) => {
