@@ -7,14 +7,11 @@ import { type OutageSize, runOutages } from '../retrieval-outages/run-outages.ts
 import type { Figure } from '../support/figure.ts';
 
 const sizes: Readonly<Record<'small' | 'full', OutageSize>> = {
-  small: { submits: 60, documents: 20, kills: 5 },
+  small: { submits: 60, documents: 20, kills: 6 },
   full: { submits: 1_250, documents: 100, kills: 50 },
 };
 const combinations = {
-  small: [
-    { queue: 'nats', objects: 's3', search: 'embedded' },
-    { queue: 'postgres', objects: 'folder', search: 'opensearch' },
-  ],
+  small: [{ queue: 'nats', objects: 's3', search: 'opensearch' }],
   full: [
     { queue: 'postgres', objects: 'folder', search: 'embedded' },
     { queue: 'postgres', objects: 's3', search: 'embedded' },

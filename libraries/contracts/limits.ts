@@ -21,7 +21,6 @@ export const limits = {
   role: { min: 1, max: 32 },
   /** Content of a message as the interface schema declares it, code points (`guardrail:request-body:content-schema-max`). */
   contentSchemaMax: 2_097_152,
-  /** Content of a message as the contract text states it, code points (`guardrail:request-body:content-131072-characters`). */
   /** Bundle file before and after canonical form, bytes (`guardrail:limits:bundle-file-size-raw`). */
   bundleBytes: 716_800,
   /** New bytes of a streaming window (`gateway:stream:window-1024`). */
