@@ -128,12 +128,16 @@ test('portcullis freeze refuses commands on a model until an administrator overr
   expect((await run('freeze', 'set', '--until', '2099-01-01T00:00:00Z')).code).toBe(2);
   expect((await run('freeze', 'set', '--model', id, '--until', 'tomorrow')).code).toBe(2);
   const until = new Date(Date.now() + 3_600_000).toISOString();
+  const refusedName = await run('freeze', 'set', '--model', id, '--until', until, '-o', 'name');
+  expect(refusedName).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('choose -o json') });
+  expect((await run('freeze', 'list', '-o', 'name')).stdout).toBe('');
   const set = await run('freeze', 'set', '--model', id, '--until', until);
   expect(set.stdout).toMatch(new RegExp(`^model ${id} is frozen from .* to ${until}\\.\n$`));
   const refused = await run('reapply', name, '--via', 'api');
   expect([refused.code, refused.stderr]).toEqual([9, expect.stringContaining(`in force until ${until}`)]);
   expect(await run('reapply', name, '--via', 'api', '--override-freeze', '--wait')).toMatchObject({ code: 0 });
   const window = /^([0-9a-f-]{36}) +model/m.exec((await run('freeze', 'list')).stdout)?.[1] ?? '';
+  expect((await run('freeze', 'list', '-o', 'name')).stdout).toBe(`${window}\n`);
   expect((await run('freeze', 'remove', window)).stdout).toBe(`The window of model ${id} was removed.\n`);
   expect((await run('audit', 'list', '--action', 'freeze.override')).stdout).toContain(id);
 });

@@ -99,7 +99,7 @@ describe.each([['resources'], ['api']])('reads over --via %s', (via) => {
     expect(history.stdout).toBe('1');
     expect(await run(['history', 'second', '-o', 'name', '--via', via])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('-o name is for resources'),
+      stderr: expect.stringContaining('This result has no names'),
     });
   });
 

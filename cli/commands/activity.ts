@@ -8,7 +8,7 @@ import { openActivity } from '../activity/open-activity.ts';
 import { missingSentences } from '../activity/read-activity.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { untilInterrupted } from '../watching/interruption.ts';
@@ -29,7 +29,7 @@ export type ActivityOptions = ResourceCommandOptions &
 const followMs = 1_000;
 
 export function addActivity(program: Command, source: ResourceSource): void {
-  withOutput(withResourceOptions(createActivity(program), source)).action(showActivity);
+  withUnnamedOutput(withResourceOptions(createActivity(program), source)).action(showActivity);
 }
 
 /** The command with its filters, without the options that select an installation. */

@@ -7,7 +7,7 @@ import {
   withManagementOptions,
 } from '../management/management-options.ts';
 import { sendRequest } from '../management/send-request.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 
@@ -24,7 +24,7 @@ export function addAdmin(program: Command): void {
   const admin = program
     .command('admin')
     .description('show and change who may administer, author, apply and view over the management API');
-  withOutput(withManagementOptions(admin.command('list')))
+  withUnnamedOutput(withManagementOptions(admin.command('list')))
     .description('show every right')
     .action(list);
   withChange(admin.command('grant')).description('grant a role').action(changeWith('grant'));
@@ -34,7 +34,7 @@ export function addAdmin(program: Command): void {
 }
 
 function withChange(command: Command): Command {
-  return withOutput(withManagementOptions(command))
+  return withUnnamedOutput(withManagementOptions(command))
     .argument('<subject>', 'claim sub of the user, or the name of a group with --group')
     .option('--issuer <url>', 'issuer of its tokens (default: the development issuer of this machine)')
     .option('--group', 'the name is that of a group in the tokens of the issuer')

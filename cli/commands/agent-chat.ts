@@ -8,7 +8,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
-import { formatOf, isForPeople, type OutputOptions, withOutput, writeValue } from '../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, withUnnamedOutput, writeValue } from '../output/format.ts';
 import { escapeControls } from '../output/write.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
 import { untilInterrupted } from '../watching/interruption.ts';
@@ -41,7 +41,7 @@ export function addAgentChat(agent: Command): void {
     .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   const timeout = { seconds: answerSeconds, description: 'longest wait for an answer, or for its next part' };
-  withRequestTimeout(withOutput(chat), timeout).action(chatWithAgent);
+  withRequestTimeout(withUnnamedOutput(chat), timeout).action(chatWithAgent);
 }
 
 async function chatWithAgent(name: string, options: ChatOptions): Promise<void> {

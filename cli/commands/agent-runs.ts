@@ -5,8 +5,9 @@ import { readRuns } from '../agents/read-runs.ts';
 import { runsText, traceText } from '../agents/runs-text.ts';
 import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withOutput, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { escapeControls } from '../output/write.ts';
+import { writeNamed } from '../output/write-named.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
 
 type RunsOptions = OutputOptions & {
@@ -23,16 +24,20 @@ export function addAgentRuns(agent: Command): void {
     .command('runs')
     .description('list the newest runs of an agent: your own, or for its owner all')
     .argument('<agent>', 'name of an Agent, or of an AgentVersion');
-  withCaller(runs).action(async (name: string, options: RunsOptions) => {
+  withOutput(withCaller(runs)).action(async (name: string, options: RunsOptions) => {
     const list = await readRuns(tracedRunListSchema, await readOf(name, options));
-    writeResult(formatOf(options), list, () => escapeControls(runsText(list, name)));
+    writeNamed(formatOf(options), {
+      value: list,
+      names: list.runs.map(({ runId }) => runId),
+      text: () => escapeControls(runsText(list, name)),
+    });
   });
   const trace = agent
     .command('trace')
     .description('show the nodes of one run with start, duration and outcome')
     .argument('<agent>', 'name of an Agent, or of an AgentVersion')
     .argument('<run>', 'id of the run, as in "agent runs"');
-  withCaller(trace).action(async (name: string, runId: string, options: RunsOptions) => {
+  withUnnamedOutput(withCaller(trace)).action(async (name: string, runId: string, options: RunsOptions) => {
     const run = await readRuns(tracedRunSchema, { ...(await readOf(name, options)), runId });
     writeResult(formatOf(options), run, () => escapeControls(traceText(run)));
   });
@@ -44,7 +49,7 @@ function withCaller(command: Command): Command {
     .option('--groups <names>', 'groups of this person, separated by commas', readCallerNames)
     .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  return withRequestTimeout(withOutput(command));
+  return withRequestTimeout(command);
 }
 
 async function readOf(name: string, options: RunsOptions) {

@@ -14,7 +14,7 @@ import { readJsonObject } from '../options/json-object.ts';
 import { type ResourceCommandOptions, withRequestTimeout, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withOutput, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { addAgentChat } from './agent-chat.ts';
@@ -52,7 +52,7 @@ export function addAgent(program: Command, source: ResourceSource): void {
     .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   const timeout = { seconds: answerSeconds, description: 'longest wait for the answer' };
-  withRequestTimeout(withOutput(send), timeout).action(sendMessage);
+  withRequestTimeout(withUnnamedOutput(send), timeout).action(sendMessage);
   addAgentChat(agent);
   addAgentRuns(agent);
   addAgentChanges(agent, source);

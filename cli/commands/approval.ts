@@ -15,8 +15,9 @@ import {
   withManagementOptions,
 } from '../management/management-options.ts';
 import { sendRequest } from '../management/send-request.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withOutput, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { writeNamed } from '../output/write-named.ts';
 
 type Options = ManagementCommandOptions & OutputOptions;
 type RuleOptions = Options & { readonly policy?: string; readonly model?: string };
@@ -28,11 +29,11 @@ export function addApproval(program: Command): void {
   withOutput(withManagementOptions(approval.command('list')))
     .description('show commands that wait for an approval or have one')
     .action(list);
-  withOutput(withManagementOptions(approval.command('approve')))
+  withUnnamedOutput(withManagementOptions(approval.command('approve')))
     .description('approve a command of another person, who then repeats it')
     .argument('<id>', 'the id that the refused command and "approval list" show')
     .action(approve);
-  withOutput(withManagementOptions(approval.command('rules')))
+  withUnnamedOutput(withManagementOptions(approval.command('rules')))
     .description('show the policies and models that require approvals')
     .action(rules);
   withRule(approval.command('require')).description('require approvals from now on').action(changeWith('require'));
@@ -40,7 +41,7 @@ export function addApproval(program: Command): void {
 }
 
 function withRule(command: Command): Command {
-  return withOutput(withManagementOptions(command))
+  return withUnnamedOutput(withManagementOptions(command))
     .option('--policy <id>', 'of applications, unbinds and archivings of this policy')
     .option('--model <id>', 'of applications and unbinds of this model');
 }
@@ -48,9 +49,9 @@ function withRule(command: Command): Command {
 async function list(options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/approvals' }, approvalsSchema);
-  writeResult(formatOf(options), value, () =>
-    tableOf([['ID', 'COMMAND', 'TARGET', 'VERSION', 'ASKED BY', 'APPROVED BY', 'EXPIRES'], ...value.items.map(rowOf)]),
-  );
+  const text = (): string =>
+    tableOf([['ID', 'COMMAND', 'TARGET', 'VERSION', 'ASKED BY', 'APPROVED BY', 'EXPIRES'], ...value.items.map(rowOf)]);
+  writeNamed(formatOf(options), { value, names: value.items.map(({ id }) => id), text });
 }
 
 function rowOf({ id, kind, target, after, requester, approver, expiresAt }: Approval): readonly string[] {

@@ -10,7 +10,7 @@ import {
   withManagementOptions,
 } from '../management/management-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withJson, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withJson, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 
 type FilterOptions = ManagementCommandOptions & {
@@ -26,7 +26,7 @@ type FilterOptions = ManagementCommandOptions & {
 
 export function addAudit(program: Command): void {
   const audit = program.command('audit').description('list, export and verify the audit log of changes and refusals');
-  withOutput(withFilters(audit.command('list')))
+  withUnnamedOutput(withFilters(audit.command('list')))
     .description('show the newest entries')
     .option('--limit <number>', 'how many entries at most', wholeNumber(1, 10_000), 20)
     .action(list);

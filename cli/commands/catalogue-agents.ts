@@ -13,8 +13,9 @@ import { watchCatalogue } from '../catalogue/watch-catalogue.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withOutput } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { writeNamed } from '../output/write-named.ts';
 import { untilInterrupted } from '../watching/interruption.ts';
 
 type FilterOptions = CatalogueOptions & {
@@ -82,9 +83,11 @@ function filtersOf({ workspace, protocol, type, state }: FilterOptions): AgentLi
 
 async function listAgents(options: ListOptions): Promise<void> {
   const items = await openCatalogueClient(options).list(filtersOf(options), options.limit);
-  writeResult(formatOf(options), { items }, (isWide) =>
-    items.length === 0 ? 'There is no agent.' : agentTable(items, isWide),
-  );
+  writeNamed(formatOf(options), {
+    value: { items },
+    names: items.map(({ agentId }) => agentId),
+    text: (isWide) => (items.length === 0 ? 'There is no agent.' : agentTable(items, isWide)),
+  });
 }
 
 function agentTable(agents: readonly AgentRecord[], isWide: boolean): string {
@@ -105,7 +108,7 @@ async function showAgent(nameOrId: string, options: CatalogueOptions & OutputOpt
   const client = openCatalogueClient(options);
   const isId = z.uuid().safeParse(nameOrId).success;
   const agent = isId ? await client.get(nameOrId) : agentNamed(await agentsOfEveryState(client), nameOrId);
-  writeResult(formatOf(options), agent, () => agentText(agent));
+  writeNamed(formatOf(options), { value: agent, names: [agent.agentId], text: () => agentText(agent) });
 }
 
 /** A list without a state has the active agents only. */
@@ -154,19 +157,15 @@ async function searchFor(query: string, options: SearchOptions): Promise<void> {
   const { workspace, topK, minScore } = options;
   const body = { query, workspaceId: workspace, topK, ...(minScore === undefined ? {} : { minScore }) };
   const found = await openCatalogueClient(options).search(body);
-  writeResult(formatOf(options), found, () =>
-    found.matches.length === 0
+  const { matches } = found;
+  const text = (): string =>
+    matches.length === 0
       ? 'No agent matches.'
       : tableOf([
           ['SCORE', 'ID', 'NAME', 'DESCRIPTION'],
-          ...found.matches.map(({ score, agentId, name, description }) => [
-            score.toFixed(2),
-            agentId,
-            name,
-            description,
-          ]),
-        ]),
-  );
+          ...matches.map(({ score, agentId, name, description }) => [score.toFixed(2), agentId, name, description]),
+        ]);
+  writeNamed(formatOf(options), { value: found, names: matches.map(({ agentId }) => agentId), text });
 }
 
 async function followAgents(options: WatchOptions): Promise<void> {

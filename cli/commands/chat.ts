@@ -13,7 +13,7 @@ import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
-import { formatOf, isForPeople, type OutputOptions, withOutput, writeValue } from '../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, withUnnamedOutput, writeValue } from '../output/format.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
@@ -42,7 +42,7 @@ export function addChat(program: Command): void {
     .option('--no-stream', 'do not stream the answer')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   const timeout = { seconds: answerSeconds, description: 'longest wait for the answer, or for its next part' };
-  withRequestTimeout(withOutput(command), timeout).action(chat);
+  withRequestTimeout(withUnnamedOutput(command), timeout).action(chat);
 }
 
 async function chat(model: string, options: ChatOptions): Promise<void> {

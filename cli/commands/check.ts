@@ -4,7 +4,7 @@ import type { JudgeVerdict } from '#contracts/judge';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { judgePolicy } from '../policy/judge-policy.ts';
 import { readPolicy } from '../policy/read-policy.ts';
 
@@ -26,7 +26,7 @@ export function addCheck(program: Command): void {
       new Option('--stage <stage>', 'section of the policy').choices(['request', 'response']).default('request'),
     )
     .option('--role <role>', 'role of the message', 'user');
-  withOutput(withPolicyFileOptions(command)).action(check);
+  withUnnamedOutput(withPolicyFileOptions(command)).action(check);
 }
 
 async function check(given: string | undefined, options: CheckOptions): Promise<void> {

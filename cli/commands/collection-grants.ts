@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { type HolderOptions, holderCells, holderOf, withHolderOptions } from '../retrieval/holder-options.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
@@ -14,7 +14,7 @@ export function addCollectionGrants(collection: Command): void {
     .command('grants')
     .description('list the owners, writers and readers of a collection')
     .argument('<name>', 'name or id of the collection');
-  withOutput(withRetrievalOptions(list)).action(listGrants);
+  withUnnamedOutput(withRetrievalOptions(list)).action(listGrants);
   for (const [verb, description] of [
     ['grant', 'let a person, an agent or a group search a collection'],
     ['revoke', 'take a grant back; it ends with the next request'],
@@ -24,7 +24,7 @@ export function addCollectionGrants(collection: Command): void {
       '--write',
       'the right to submit and delete documents, which includes searching',
     );
-    withOutput(withRetrievalOptions(command)).action((name: string, options: ChangeOptions) =>
+    withUnnamedOutput(withRetrievalOptions(command)).action((name: string, options: ChangeOptions) =>
       changeGrant(verb, name, options),
     );
   }

@@ -3,8 +3,9 @@ import { retrievalLimits } from '#contracts/retrieval';
 import { CliError } from '../errors/cli-error.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withOutput } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { writeNamed } from '../output/write-named.ts';
 import { type DefaultsOptions, defaultsOf, withDefaultsOptions } from '../retrieval/collection-options.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
 import type { StoredCollection } from '../retrieval/retrieval-client.ts';
@@ -120,7 +121,7 @@ async function createOne(name: string, options: CreateOptions): Promise<void> {
     ...chunkingOf(options),
     ...defaultsOf(options),
   });
-  writeResult(formatOf(options), created, () => `Collection ${created.name} created.`);
+  writeCollection(options, created, () => `Collection ${created.name} created.`);
 }
 
 function chunkingOf({ chunkSize: size, chunkOverlap: overlap }: CreateOptions) {
@@ -132,14 +133,17 @@ function chunkingOf({ chunkSize: size, chunkOverlap: overlap }: CreateOptions) {
 
 async function list(options: CollectionOptions): Promise<void> {
   const found = await openRetrievalClient(options).listCollections();
-  writeResult(formatOf(options), { items: found }, (isWide) =>
-    found.length === 0 ? 'There is no collection that the caller may read.' : collectionTable(found, isWide),
-  );
+  writeNamed(formatOf(options), {
+    value: { items: found },
+    names: found.map(({ name }) => name),
+    text: (isWide) =>
+      found.length === 0 ? 'There is no collection that the caller may read.' : collectionTable(found, isWide),
+  });
 }
 
 async function show(name: string, options: CollectionOptions): Promise<void> {
   const found = await namedCollection(openRetrievalClient(options), name);
-  writeResult(formatOf(options), found, (isWide) => collectionTable([found], isWide));
+  writeCollection(options, found, (isWide) => collectionTable([found], isWide));
 }
 
 type UpdateOptions = CollectionOptions &
@@ -162,7 +166,7 @@ async function updateOne(name: string, options: UpdateOptions): Promise<void> {
   const client = openRetrievalClient(options);
   const { collection_id: id, retrieval_defaults: before } = await namedCollection(client, name);
   const updated = await client.updateCollection(id, { ...change, ...defaultsOf(options, before) });
-  writeResult(formatOf(options), updated, () => `Collection ${updated.name} updated.`);
+  writeCollection(options, updated, () => `Collection ${updated.name} updated.`);
 }
 
 async function moveOne(name: string, options: CollectionOptions & { readonly parent?: string | false }): Promise<void> {
@@ -172,7 +176,7 @@ async function moveOne(name: string, options: CollectionOptions & { readonly par
   const { collection_id: id } = await namedCollection(client, name);
   const above = parent === false ? null : (await namedCollection(client, parent)).collection_id;
   const moved = await client.moveCollection(id, above);
-  writeResult(formatOf(options), moved, () =>
+  writeCollection(options, moved, () =>
     parent === false ? `No collection is above ${moved.name}.` : `Collection ${moved.name} is below ${parent}.`,
   );
 }
@@ -182,7 +186,7 @@ async function deleteOne(name: string, options: CollectionOptions & ConfirmOptio
   const { collection_id: id, doc_count: documents } = await namedCollection(client, name);
   await confirm([`The collection ${name} is deleted with its ${documents} documents.`], options);
   const deleted = await client.deleteCollection(id);
-  writeResult(formatOf(options), deleted, () => `Collection ${deleted.name} deleted.`);
+  writeCollection(options, deleted, () => `Collection ${deleted.name} deleted.`);
 }
 
 async function reindexOne(name: string, options: ReindexOptions): Promise<void> {
@@ -190,7 +194,15 @@ async function reindexOne(name: string, options: ReindexOptions): Promise<void> 
   const { collection_id: id } = await namedCollection(client, name);
   const started = await client.reindexCollection(id, options.profile);
   const version = started.reindex?.version ?? started.active_version;
-  writeResult(formatOf(options), started, () => `Version ${version} of ${started.name} is being built.`);
+  writeCollection(options, started, () => `Version ${version} of ${started.name} is being built.`);
+}
+
+function writeCollection(
+  options: OutputOptions,
+  value: { readonly name: string },
+  text: (isWide: boolean) => string,
+): void {
+  writeNamed(formatOf(options), { value, names: [value.name], text });
 }
 
 function collectionTable(collections: readonly StoredCollection[], isWide: boolean): string {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type AllowOptions, withAllowOptions } from '../documents/allow-options.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
 type ShareOptions = RetrievalOptions & OutputOptions & AllowOptions & { readonly collection: string };
@@ -13,7 +13,7 @@ export function addDocumentShare(documents: Command): void {
     .description('replace the access list of documents; it takes effect with the next request')
     .argument('<ids...>', 'ids of the documents')
     .requiredOption('--collection <name>', 'collection of the documents');
-  withOutput(withRetrievalOptions(withAllowOptions(share))).action(shareDocuments);
+  withUnnamedOutput(withRetrievalOptions(withAllowOptions(share))).action(shareDocuments);
 }
 
 async function shareDocuments(ids: readonly string[], options: ShareOptions): Promise<void> {

@@ -10,9 +10,17 @@ import { countsOf, resultLines } from '../documents/submit-texts.ts';
 import { createFolderWatch } from '../documents/watch-folder.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import {
+  formatOf,
+  isForPeople,
+  type OutputOptions,
+  withOutput,
+  withUnnamedOutput,
+  writeResult,
+} from '../output/format.ts';
 import { openProgressLine } from '../output/progress-line.ts';
 import { escapeLine, tableOf, writeText } from '../output/write.ts';
+import { writeNamed } from '../output/write-named.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 import { addDocumentShare } from './document-share.ts';
@@ -44,7 +52,7 @@ export function addDocuments(program: Command): void {
     .option('--timeout <seconds>', 'how long to wait for the documents', wholeNumber(1, 86_400), 600)
     .option('--no-wait', 'end when the documents are accepted')
     .option('--watch', 'keep the documents of --source in sync with the files, deletions included, until Ctrl-C');
-  withOutput(withRetrievalOptions(submit)).action(submitDocuments);
+  withUnnamedOutput(withRetrievalOptions(submit)).action(submitDocuments);
   const list = documents
     .command('list')
     .description('list the documents of a collection that the caller may see')
@@ -57,7 +65,7 @@ export function addDocuments(program: Command): void {
     .argument('<ids...>', 'ids of the documents')
     .requiredOption('--collection <name>', 'collection of the documents')
     .option('--timeout <seconds>', 'how long to wait', wholeNumber(1, 86_400), 60);
-  withOutput(withRetrievalOptions(remove)).action(deleteNamed);
+  withUnnamedOutput(withRetrievalOptions(remove)).action(deleteNamed);
 }
 
 async function submitDocuments(paths: readonly string[], options: SubmitOptions): Promise<void> {
@@ -134,7 +142,7 @@ async function listDocuments(options: OfCollection): Promise<void> {
   const { collection_id: id } = await namedCollection(client, options.collection);
   const items = await client.listDocuments(id);
   const header = ['DOCUMENT', 'TITLE', 'CHUNKS', 'AVAILABLE'];
-  writeResult(formatOf(options), { items }, (isWide) =>
+  const text = (isWide: boolean): string =>
     items.length === 0
       ? 'There is no document that the caller may read.'
       : tableOf([
@@ -143,8 +151,8 @@ async function listDocuments(options: OfCollection): Promise<void> {
             const row = [doc_id, title ?? '', String(chunk_count), available_at];
             return isWide ? [...row, content_hash, source_url ?? ''] : row;
           }),
-        ]),
-  );
+        ]);
+  writeNamed(formatOf(options), { value: { items }, names: items.map(({ doc_id }) => doc_id), text });
 }
 
 async function deleteNamed(

@@ -7,7 +7,7 @@ import { evaluationLimits, judgementListSchema } from '#contracts/retrieval-eval
 import { CliError } from '../errors/cli-error.ts';
 import { fileReason, isAbsent } from '../errors/file-fault.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import type { Evaluation, EvaluationInput } from '../retrieval/retrieval-client.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
@@ -37,7 +37,7 @@ export function addEval(program: Command): void {
       usual,
     )
     .option('--rerank', 'order the citations by the rerank profile of the collection');
-  withOutput(withRetrievalOptions(command)).action(evaluate);
+  withUnnamedOutput(withRetrievalOptions(command)).action(evaluate);
 }
 
 async function evaluate(file: string, options: EvalOptions): Promise<void> {

@@ -6,7 +6,7 @@ import { schemaOf } from '#resources/schemas';
 import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type FieldSchema, findField, type Member, membersOf, rulesOf, typeOf } from '../explaining/find-field.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 
 type ExplainOptions = OutputOptions & { readonly recursive?: boolean };
@@ -17,7 +17,7 @@ export function addExplain(program: Command): void {
     .description('describe a kind, or one of its fields with type, choices and default')
     .argument('<kind>', 'such as policy or binding; a field as in policy.spec.definition')
     .option('--recursive', 'show all fields below it by name and type');
-  withOutput(command).action(explain);
+  withUnnamedOutput(command).action(explain);
 }
 
 function explain(word: string, { recursive = false, ...output }: ExplainOptions): void {

@@ -7,7 +7,7 @@ import { defaultTenant, readCallerName, readCallerNames } from '../http/caller-o
 import { readJsonObject } from '../options/json-object.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { withOutput } from '../output/format.ts';
+import { withOutput, withUnnamedOutput } from '../output/format.ts';
 
 /** Loaded only when a flow command runs, so that other commands and completions do not load the schema engine. */
 const actions = () => import('../flows/flow-actions.ts');
@@ -26,24 +26,26 @@ export function addFlow(program: Command): void {
     .description('check a flow as the platform does, and print its digest')
     .option('--manifest <file>', 'publish manifest to compare with the flow')
     .option('--tests <file>', 'tests to read; they are not run');
-  withOutput(check).action(async (file: string, options: CheckFlowOptions) =>
+  withUnnamedOutput(check).action(async (file: string, options: CheckFlowOptions) =>
     (await actions()).checkFlow(file, options),
   );
   const test = withFlow(flow.command('test'))
     .description('run the tests of a flow; every call gets the answer that the test gives it')
     .option('--tests <file>', 'file of the tests (default: tests.yaml in the folder of the flow)');
-  withOutput(test).action(async (file: string, options: TestFlowOptions) => (await actions()).testFlow(file, options));
+  withUnnamedOutput(test).action(async (file: string, options: TestFlowOptions) =>
+    (await actions()).testFlow(file, options),
+  );
   const run = withCaller(withFlow(flow.command('run')))
     .description('run a flow against the running platform, and print each node and the result')
     .option('-m, --message <text>', 'text for the member that receives the message of a client')
     .option('--input <json>', 'structured input, a JSON object', readJsonObject)
     .option('--entrypoint <name>', 'entry point (default: the first one of the flow)');
-  withOutput(run).action(async (file: string, options: RunOptions) => (await runs()).runFlowFile(file, options));
+  withUnnamedOutput(run).action(async (file: string, options: RunOptions) => (await runs()).runFlowFile(file, options));
   const evaluate = withCaller(withFlow(flow.command('eval')))
     .description('run the judged cases of a flow against the running platform, and print their scores')
     .option('--cases <file>', 'file of the cases (default: eval.yaml in the folder of the flow)')
     .option('--min-score <number>', 'mean score, from 0 to 1, below which the command fails', readScore, 0);
-  withOutput(evaluate).action(async (file: string, options: EvaluateOptions) =>
+  withUnnamedOutput(evaluate).action(async (file: string, options: EvaluateOptions) =>
     (await runs()).evaluateFlowFile(file, options),
   );
   flow

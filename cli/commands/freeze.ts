@@ -8,8 +8,9 @@ import {
 } from '../management/management-options.ts';
 import { sendRequest } from '../management/send-request.ts';
 import { readTime } from '../options/time-option.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withOutput, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { writeNamed } from '../output/write-named.ts';
 
 type Options = ManagementCommandOptions & OutputOptions;
 type WindowOptions = Options & {
@@ -26,14 +27,14 @@ export function addFreeze(program: Command): void {
   withOutput(withManagementOptions(freeze.command('list')))
     .description('show the windows that have not ended')
     .action(list);
-  withOutput(withManagementOptions(freeze.command('set')))
+  withUnnamedOutput(withManagementOptions(freeze.command('set')))
     .description('set a window, from now or from a later time')
     .option('--policy <id>', 'for applications, replacements, unbinds and archivings of this policy')
     .option('--model <id>', 'for applications and unbinds of this model')
     .option('--from <time>', 'the start, such as 2026-12-24T00:00:00Z (default: now)', readTime)
     .requiredOption('--until <time>', 'the end', readTime)
     .action(set);
-  withOutput(withManagementOptions(freeze.command('remove')))
+  withUnnamedOutput(withManagementOptions(freeze.command('remove')))
     .description('remove a window, also one that is in force')
     .argument('<id>', 'the id that "freeze list" shows')
     .action(remove);
@@ -42,12 +43,12 @@ export function addFreeze(program: Command): void {
 async function list(options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/freezes' }, freezesSchema);
-  writeResult(formatOf(options), value, () =>
+  const text = (): string =>
     tableOf([
       ['ID', 'TARGET', 'FROM', 'UNTIL'],
       ...value.items.map(({ id, target, startsAt, endsAt }) => [id, `${target.type} ${target.id}`, startsAt, endsAt]),
-    ]),
-  );
+    ]);
+  writeNamed(formatOf(options), { value, names: value.items.map(({ id }) => id), text });
 }
 
 async function set(options: WindowOptions): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { type HolderOptions, holderCells, holderOf, withHolderOptions } from '../retrieval/holder-options.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
@@ -13,13 +13,13 @@ export function addGroup(program: Command): void {
     .command('members')
     .description('list the members that the service stores; groups of tokens are not among them')
     .argument('<group>', 'group of the tenant');
-  withOutput(withRetrievalOptions(members)).action(listMembers);
+  withUnnamedOutput(withRetrievalOptions(members)).action(listMembers);
   for (const [verb, description] of [
     ['add', 'add a person, an agent or the members of another group to a group'],
     ['remove', 'remove a member; the rights of the group end with the next request'],
   ] as const) {
     const command = group.command(verb).description(description).argument('<group>', 'group of the tenant');
-    withOutput(withRetrievalOptions(withHolderOptions(command))).action(
+    withUnnamedOutput(withRetrievalOptions(withHolderOptions(command))).action(
       (name: string, options: GroupOptions & HolderOptions) => changeMember(verb, name, options),
     );
   }

@@ -10,7 +10,7 @@ import type { PolicyRevision } from '#resources/policy-revision';
 import { bindingHistoryText, readBindingHistory } from '../bindings/binding-history.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { deletionLines } from '../resources/policy-references.ts';
 import { readResource } from '../resources/read-resource.ts';
@@ -30,7 +30,7 @@ export function addHistory(program: Command, source: ResourceSource): void {
       '<policy>',
       'name of the policy; binding/NAME for the applications of a binding, with author and message',
     );
-  withOutput(withResourceOptions(command, source)).action((word: string, options: HistoryOptions) =>
+  withUnnamedOutput(withResourceOptions(command, source)).action((word: string, options: HistoryOptions) =>
     history(source, word, options),
   );
 }

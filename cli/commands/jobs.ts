@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { IngestJob } from '#contracts/retrieval';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withOutput } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { writeNamed } from '../output/write-named.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
 type JobOptions = RetrievalOptions & OutputOptions;
@@ -37,21 +38,25 @@ export function addJobs(program: Command): void {
 async function listJobs(options: ListOptions): Promise<void> {
   const { collection, state, limit } = options;
   const items = await openRetrievalClient(options).listJobs(collection, state, limit);
-  writeResult(formatOf(options), { items }, (isWide) =>
-    items.length === 0 ? 'There is no such job.' : jobTable(items, isWide),
-  );
+  writeJobs(options, items, { items });
 }
 
 async function show(id: string, options: JobOptions): Promise<void> {
   const job = await openRetrievalClient(options).getJob(id);
-  writeResult(formatOf(options), job, (isWide) => jobTable([job], isWide));
+  writeJobs(options, [job], job);
 }
 
 async function replayJobs(ids: readonly string[], options: JobOptions): Promise<void> {
   const client = openRetrievalClient(options);
   const items: IngestJob[] = [];
   for (const id of ids) items.push(await client.replayJob(id));
-  writeResult(formatOf(options), { items }, (isWide) => jobTable(items, isWide));
+  writeJobs(options, items, { items });
+}
+
+function writeJobs(options: JobOptions, jobs: readonly IngestJob[], value: unknown): void {
+  const names = jobs.map(({ job_id }) => job_id);
+  const text = (isWide: boolean): string => (jobs.length === 0 ? 'There is no such job.' : jobTable(jobs, isWide));
+  writeNamed(formatOf(options), { value, names, text });
 }
 
 function jobTable(jobs: readonly IngestJob[], isWide: boolean): string {

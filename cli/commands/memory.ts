@@ -6,7 +6,6 @@ import { awaitEvent } from '../memory/await-event.ts';
 import { deleteByIds } from '../memory/delete-by-ids.ts';
 import type { ListedMemory, MemoryClient, MemoryEvent } from '../memory/memory-client.ts';
 import { type MemoryOptions, namedPerson, openMemoryClient, withMemoryOptions } from '../memory/memory-options.ts';
-import { writeMemories } from '../memory/write-memories.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { readJsonObject } from '../options/json-object.ts';
 import { readTime } from '../options/time-option.ts';
@@ -20,6 +19,7 @@ import {
   writeResult,
 } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { writeNamed } from '../output/write-named.ts';
 import { addMemorySession } from './memory-session.ts';
 
 type Options = MemoryOptions & OutputOptions;
@@ -150,7 +150,7 @@ async function showEvent(id: string, options: Options): Promise<void> {
 
 async function writeEvent(client: MemoryClient, event: MemoryEvent, options: Options): Promise<void> {
   const texts = await textsOf(client, event);
-  writeMemories(formatOf(options), { value: event, ids: event.memory_ids, text: () => eventText(event, texts) });
+  writeNamed(formatOf(options), { value: event, names: event.memory_ids, text: () => eventText(event, texts) });
 }
 
 async function textsOf(client: MemoryClient, { memory_ids }: MemoryEvent): Promise<ReadonlyMap<string, string>> {
@@ -183,7 +183,7 @@ async function searchFor(query: string, options: SearchOptions): Promise<void> {
       : found.results
           .map(({ id, memory, score }) => `${isWide ? `${id}  ` : ''}${memory} (${score.toFixed(2)})`)
           .join('\n');
-  writeMemories(formatOf(options), { value: found, ids: found.results.map(({ id }) => id), text });
+  writeNamed(formatOf(options), { value: found, names: found.results.map(({ id }) => id), text });
 }
 
 async function listAll(options: ScopeOptions & { readonly limit: number }): Promise<void> {
@@ -196,7 +196,7 @@ async function listAll(options: ScopeOptions & { readonly limit: number }): Prom
   const scope = { ...(agent === undefined ? {} : { agent }), ...(run === undefined ? {} : { run }) };
   const items = await client.list(scope, person, limit);
   const text = (isWide: boolean): string => (items.length === 0 ? 'There is no memory.' : memoryTable(items, isWide));
-  writeMemories(formatOf(options), { value: { items }, ids: items.map((item) => item.id), text });
+  writeNamed(formatOf(options), { value: { items }, names: items.map((item) => item.id), text });
 }
 
 function memoryTable(memories: readonly ListedMemory[], isWide: boolean): string {
@@ -222,7 +222,7 @@ async function change(id: string, text: string, options: Options): Promise<void>
 
 function writeRecord(record: ListedMemory, options: Options): void {
   const text = (isWide: boolean): string => memoryTable([record], isWide);
-  writeMemories(formatOf(options), { value: record, ids: [record.id], text });
+  writeNamed(formatOf(options), { value: record, names: [record.id], text });
 }
 
 async function deleteThem(ids: readonly string[], options: ScopeOptions & ConfirmOption): Promise<void> {

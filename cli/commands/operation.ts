@@ -21,8 +21,10 @@ import {
   type OutputOptions,
   waitProgressOn,
   withOutput,
+  withUnnamedOutput,
   writeResult,
 } from '../output/format.ts';
+import { writeNamed } from '../output/write-named.ts';
 
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
@@ -51,11 +53,11 @@ export function addOperation(program: Command): void {
     .option('--target <id>', 'only commands on the policy or model with this id')
     .option('--limit <number>', 'how many operations at most', wholeNumber(1, 10_000), 20)
     .action(list);
-  withOutput(withManagementOptions(operation.command('get')))
+  withUnnamedOutput(withManagementOptions(operation.command('get')))
     .description('show the state of an operation')
     .argument('<operation-id>', which)
     .action(get);
-  withOutput(withManagementOptions(operation.command('wait')))
+  withUnnamedOutput(withManagementOptions(operation.command('wait')))
     .description('wait until an operation has ended; exit with an error if it failed')
     .argument('<operation-id>', which)
     .option('--timeout <seconds>', 'how long to wait', wholeNumber(1, 99_999, 'seconds'), defaultSeconds)
@@ -67,9 +69,11 @@ async function list(options: ListOptions): Promise<void> {
   const { connection } = openManagement(options);
   const items: ListedOperation[] = [];
   for await (const one of readOperations(connection, { kind, state, subject, targetId }, limit)) items.push(one);
-  writeResult(formatOf(options), { items }, (isWide) =>
-    items.length === 0 ? 'There is no such operation.' : operationTable(items, isWide),
-  );
+  writeNamed(formatOf(options), {
+    value: { items },
+    names: items.map(({ operationId }) => operationId),
+    text: (isWide) => (items.length === 0 ? 'There is no such operation.' : operationTable(items, isWide)),
+  });
 }
 
 async function get(operationId: string, options: GetOptions): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { retrievalLimits } from '#contracts/retrieval';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 import { type SearchOptions, searchOf, withSearchOptions } from '../retrieval/search-options.ts';
 
@@ -14,7 +14,7 @@ export function addPack(program: Command): void {
     .description('search, and pack the result into one text within a number of tokens')
     .argument('<text>', 'question or words')
     .requiredOption('--budget <tokens>', 'most tokens of the text', wholeNumber(min, max));
-  withOutput(withRetrievalOptions(withSearchOptions(command))).action(pack);
+  withUnnamedOutput(withRetrievalOptions(withSearchOptions(command))).action(pack);
 }
 
 async function pack(text: string, options: PackOptions): Promise<void> {

@@ -7,7 +7,7 @@ import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { readProviders } from '../manifests/read-environment-files.ts';
 import { withResourceOptions } from '../options/resource-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { chosenDataDirectory } from '../platform/data-directory.ts';
 import { isTestedByApi, openProviderTests } from '../providers/open-provider-tests.ts';
 import type { ResourceSource, SourceOptions } from '../resources/resource-source.ts';
@@ -26,7 +26,7 @@ export function addProviderTest(provider: Command, source: ResourceSource): void
     .argument('[name]', 'name of a provider of providers.yaml, called from this machine')
     .option('--binding <name>', 'let every gateway replica test the provider of this binding')
     .option('--model <name>', 'model that a provider of kind model must list');
-  withOutput(withResourceOptions(command, source)).action(test);
+  withUnnamedOutput(withResourceOptions(command, source)).action(test);
 }
 
 async function test(name: string | undefined, options: TestOptions): Promise<void> {

@@ -5,8 +5,9 @@ import type { ApprovedProvider } from '#contracts/providers';
 import { isOverApi } from '../management/is-over-api.ts';
 import { openManagement } from '../management/management-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withOutput } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { writeNamed } from '../output/write-named.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { addProviderTest } from './provider-test.ts';
 
@@ -31,9 +32,11 @@ export function addProvider(program: Command, source: ResourceSource): void {
 
 async function list(source: ResourceSource, options: ListOptions): Promise<void> {
   const items = await readListed(source, options);
-  writeResult(formatOf(options), { items }, () =>
-    items.length === 0 ? 'No provider is approved.' : tableOf([header, ...items.map(rowOf)]),
-  );
+  writeNamed(formatOf(options), {
+    value: { items },
+    names: items.map(({ name }) => name),
+    text: () => (items.length === 0 ? 'No provider is approved.' : tableOf([header, ...items.map(rowOf)])),
+  });
 }
 
 async function readListed(source: ResourceSource, options: ListOptions): Promise<readonly ListedProvider[]> {

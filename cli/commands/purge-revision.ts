@@ -9,14 +9,14 @@ import {
 import { openResourceReader } from '../management/resource-reader.ts';
 import { sendRequest } from '../management/send-request.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { readRevisions, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
 
 type PurgeOptions = ManagementCommandOptions & OutputOptions & ConfirmOption;
 
 export function addPurgeRevision(program: Command): void {
-  withConfirm(withOutput(withManagementOptions(program.command('purge-revision'))))
+  withConfirm(withUnnamedOutput(withManagementOptions(program.command('purge-revision'))))
     .description('remove the text of one revision for ever, over the management API; asks first')
     .argument('<policy>', 'name of the policy; it may be deleted')
     .argument('<revision>', 'the revision', parseRevisionNumber)

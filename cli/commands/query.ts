@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Citation } from '#contracts/retrieval';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { markedContent } from '../retrieval/marked-words.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 import { type SearchOptions, searchOf, withSearchOptions } from '../retrieval/search-options.ts';
@@ -13,7 +13,7 @@ export function addQuery(program: Command): void {
     .description('search the documents that the caller may read, and show the citations')
     .argument('<text>', 'question or words')
     .option('--highlight', 'show the words of the question between asterisks');
-  withOutput(withRetrievalOptions(withSearchOptions(command))).action(query);
+  withUnnamedOutput(withRetrievalOptions(withSearchOptions(command))).action(query);
 }
 
 async function query(text: string, options: QueryOptions): Promise<void> {

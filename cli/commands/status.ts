@@ -8,7 +8,7 @@ import { isOverApi } from '../management/is-over-api.ts';
 import { openManagement } from '../management/management-options.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { withResourceOptions } from '../options/resource-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { readApplyProblems } from '../platform/apply-problems.ts';
 import { openPlatform, restartsText } from '../platform/open-platform.ts';
@@ -33,7 +33,7 @@ export function addPlatformStatus(parent: Command, source: ResourceSource): void
   const command = parent
     .command('status')
     .description('show the processes, addresses, gateways, bindings and workloads of the platform');
-  withOutput(withResourceOptions(command, source)).action(status);
+  withUnnamedOutput(withResourceOptions(command, source)).action(status);
 }
 
 async function status(options: StatusOptions): Promise<void> {

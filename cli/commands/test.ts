@@ -5,7 +5,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
-import { type OutputOptions, withOutput } from '../output/format.ts';
+import { type OutputOptions, withUnnamedOutput } from '../output/format.ts';
 import { type PolicyInFile, policyIdOf, readPolicies } from '../policy/read-policy.ts';
 import { testPolicies } from '../policy/test-policies.ts';
 import { readResource } from '../resources/read-resource.ts';
@@ -24,7 +24,7 @@ export function addTest(program: Command, source: ResourceSource): void {
     .argument('[policy]', 'name of a policy')
     .option('-f, --filename <file>', 'file with GuardrailPolicies; no server is called')
     .option('--revision <n>', 'a recorded revision (default: the current spec)', parseRevisionNumber);
-  withOutput(withPolicyFileOptions(withResourceOptions(command, source))).action(
+  withUnnamedOutput(withPolicyFileOptions(withResourceOptions(command, source))).action(
     (policy: string | undefined, options: TestOptions) => test(source, policy, options),
   );
 }

@@ -12,7 +12,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { absentResource } from '../resources/absent-resource.ts';
 import { readResource } from '../resources/read-resource.ts';
@@ -33,7 +33,7 @@ export function addWhy(program: Command, source: ResourceSource): void {
       'explain why a binding is not applied, or a policy, collection, agent or version of an agent is not ready, and print the remedy',
     )
     .argument('<binding>', 'name of the binding; policy/NAME, collection/NAME, agent/NAME or agentversion/NAME');
-  withOutput(withResourceOptions(command, source)).action((name: string, options: WhyOptions) =>
+  withUnnamedOutput(withResourceOptions(command, source)).action((name: string, options: WhyOptions) =>
     why(source, name, options),
   );
 }

@@ -1,8 +1,8 @@
 import { CliError } from '../errors/cli-error.ts';
 import { ServiceApiError } from '../http/service-error.ts';
 import type { Format } from '../output/format.ts';
+import { writeNamed } from '../output/write-named.ts';
 import type { MemoryClient } from './memory-client.ts';
-import { writeMemories } from './write-memories.ts';
 
 /**
  * Deletes memories one after the other. An unknown id leaves the others to be deleted; what was deleted before an error is
@@ -25,7 +25,7 @@ export async function deleteByIds(
   } finally {
     const ids = items.map(({ id }) => id);
     const text = (): string => ids.map((id) => `Memory ${id} deleted.`).join('\n');
-    if (ids.length > 0) writeMemories(format, { value: { items }, ids, text });
+    if (ids.length > 0) writeNamed(format, { value: { items }, names: ids, text });
   }
   if (unknown.length > 0) throw new CliError('not_found', `The caller has no memory ${unknown.join(', ')}.`);
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type ActivityOptions, createActivity, showActivity } from '../../commands/activity.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { withRequestTimeout } from '../../options/resource-options.ts';
-import { withOutput } from '../../output/format.ts';
+import { withUnnamedOutput } from '../../output/format.ts';
 
 /**
  * The decisions of a cluster, which its management API collects: gateways show them to holders of a separate token,
@@ -12,7 +12,7 @@ export function addClusterActivity(program: Command): void {
   const command = createActivity(program)
     .option('--server <url>', 'origin of the management API of the installation')
     .option('--token-file <file>', 'file with a platform token of an administrator');
-  withOutput(withRequestTimeout(command)).action(async (options: ActivityOptions) => {
+  withUnnamedOutput(withRequestTimeout(command)).action(async (options: ActivityOptions) => {
     if (options.server === undefined || options.tokenFile === undefined) {
       throw new CliError(
         'usage',

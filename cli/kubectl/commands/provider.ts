@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { testFromGateways } from '../../commands/provider-test.ts';
 import { withRequestTimeout } from '../../options/resource-options.ts';
-import { type OutputOptions, withOutput } from '../../output/format.ts';
+import { type OutputOptions, withUnnamedOutput } from '../../output/format.ts';
 import type { SourceOptions } from '../../resources/resource-source.ts';
 
 type ClusterTestOptions = OutputOptions & SourceOptions & { readonly binding: string };
@@ -19,7 +19,7 @@ export function addClusterProvider(program: Command): void {
       'origin of the management API; "kubectl port-forward service/portcullis-management 8081:80" makes it http://127.0.0.1:8081',
     )
     .requiredOption('--token-file <file>', 'file with a platform token of an administrator');
-  withOutput(withRequestTimeout(command)).action((options: ClusterTestOptions) =>
+  withUnnamedOutput(withRequestTimeout(command)).action((options: ClusterTestOptions) =>
     testFromGateways(options.binding, { ...options, via: 'api' }),
   );
 }

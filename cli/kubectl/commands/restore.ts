@@ -11,7 +11,7 @@ import { restoreObjects } from '../../backup/restore-objects.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { readSources } from '../../manifests/read-sources.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../../options/resource-options.ts';
-import { formatOf, isForPeople, type OutputOptions, withOutput, writeValue } from '../../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, withUnnamedOutput, writeValue } from '../../output/format.ts';
 import { writeText } from '../../output/write.ts';
 import type { ResourceSource } from '../../resources/resource-source.ts';
 
@@ -26,7 +26,7 @@ export function addRestore(program: Command, source: ResourceSource): void {
     .description('restore a backup into a namespace without resources of the platform, while its processes are stopped')
     .argument('<file>', 'the file that backup wrote, or - for standard input')
     .option('--allow-running', 'restore although an operator or a gateway is running or may be running');
-  withOutput(withResourceOptions(command, source)).action((file: string, options: RestoreOptions) =>
+  withUnnamedOutput(withResourceOptions(command, source)).action((file: string, options: RestoreOptions) =>
     restore(source, file, options),
   );
 }

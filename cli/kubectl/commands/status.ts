@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { CliError } from '../../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../../options/resource-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../../output/format.ts';
+import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../../output/format.ts';
 import type { ResourceSource } from '../../resources/resource-source.ts';
 import { readStatus } from '../../status/read-status.ts';
 import { statusText } from '../../status/status-text.ts';
@@ -15,7 +15,7 @@ export function addInstallationStatus(program: Command, source: ResourceSource):
   const command = program
     .command('status')
     .description('show the leader, the gateway replicas, the bindings and the workloads');
-  withOutput(withResourceOptions(command, source)).action((options: StatusOptions) => status(source, options));
+  withUnnamedOutput(withResourceOptions(command, source)).action((options: StatusOptions) => status(source, options));
 }
 
 async function status(source: ResourceSource, options: StatusOptions): Promise<void> {
