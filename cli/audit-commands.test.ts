@@ -53,6 +53,42 @@ test('portcullis admin grants, lists and revokes a role, and portcullis audit sh
   );
 });
 
+test('commands of administrators take names of policies and models, and suggest the name that was probably meant', async () => {
+  const granted = await run('admin', 'grant', 'carol', '--role', 'author', '--policy', 'guarded-chat');
+  expect(granted.stdout).toBe('carol has the role author.\n');
+  const { metadata } = JSON.parse((await run('get', 'gp', 'guarded-chat', '-o', 'json')).stdout);
+  const id: string = metadata.labels['portcullis.dev/id'];
+  const ownRow = async (...more: readonly string[]) =>
+    (await run('admin', 'list', ...more)).stdout.split('\n').find((line) => line.includes('carol'));
+  expect(await ownRow()).toMatch(/ policy guarded-chat *$/);
+  expect(await ownRow('-o', 'wide')).toMatch(new RegExp(` policy guarded-chat +${id}$`));
+  expect((await run('admin', 'revoke', 'carol', '--role', 'author', '--policy', id)).code).toBe(0);
+  expect(await ownRow()).toBe(undefined);
+  const until = ['--until', '2099-01-01T00:00:00Z'];
+  for (const [words, meant] of [
+    [
+      ['freeze', 'set', '--model', 'guarded-ecoh', ...until],
+      'There is no model "guarded-ecoh". Did you mean guarded-echo?',
+    ],
+    [
+      ['approval', 'require', '--policy', 'guarded-caht'],
+      'There is no policy "guarded-caht". Did you mean guarded-chat?',
+    ],
+    [['admin', 'grant', 'dan', '--role', 'viewer', '--policy', 'other'], '"get guardrailpolicies" lists the names.'],
+    [['operation', 'list', '--target', 'guarded-ecoh'], 'There is no policy or model "guarded-ecoh". Did you mean'],
+  ] as const) {
+    expect([words, await run(...words)]).toMatchObject([words, { code: 3, stderr: expect.stringContaining(meant) }]);
+  }
+  const unknown = await run('audit', 'list', '--target', 'guarded-ecoh');
+  expect(unknown).toMatchObject({ code: 0, stdout: expect.stringContaining('Did you mean guarded-echo?') });
+  const complete = async (...words: readonly string[]) => (await run('__complete', ...words)).stdout.split('\n');
+  expect(await complete('freeze', 'set', '--model', '')).toContain('guarded-echo');
+  expect(await complete('approval', 'require', '--policy', '')).toContain('guarded-chat');
+  expect(await complete('audit', 'list', '--target', '')).toEqual(
+    expect.arrayContaining(['guarded-chat', 'guarded-echo']),
+  );
+});
+
 test('the receiver of --audit-otlp gets the entries of the management API', async () => {
   expect((await run('admin', 'grant', 'otto', '--role', 'viewer')).code).toBe(0);
   await until('the entry arrives', () => {
@@ -101,13 +137,17 @@ test('portcullis approval names the policies and models that require approvals, 
   const id: string = items[0].metadata.labels['portcullis.dev/id'];
   const { name } = items[0].metadata;
   expect((await run('approval', 'require')).code).toBe(2);
-  expect((await run('approval', 'require', '--model', id)).stdout).toBe(`The model ${id} requires approvals.\n`);
+  expect((await run('approval', 'require', '--model', name)).stdout).toBe(`The model ${name} requires approvals.\n`);
   expect((await run('approval', 'require', '--model', id)).stdout).toContain('It was so before.');
-  expect((await run('approval', 'rules')).stdout).toMatch(new RegExp(`^model +${id}`, 'm'));
+  expect((await run('approval', 'rules')).stdout).toMatch(new RegExp(`^model +${name} *$`, 'm'));
+  expect((await run('approval', 'rules', '-o', 'wide')).stdout).toMatch(new RegExp(`^model +${name} +${id}`, 'm'));
   const refused = await run('reapply', name, '--via', 'api');
   expect(refused).toMatchObject({ code: 9, stdout: '' });
   const request = /\/approvals\/([0-9a-f-]{36})/.exec(refused.stderr)?.[1] ?? '';
-  expect((await run('approval', 'list')).stdout).toMatch(new RegExp(`^${request} +binding.apply +model ${id}`, 'm'));
+  const listed = (await run('approval', 'list')).stdout;
+  expect(listed).toMatch(new RegExp(`^${request} +binding.apply +model ${name} +guarded-chat 1 `, 'm'));
+  expect(listed).not.toContain(id);
+  expect((await run('approval', 'list', '-o', 'wide')).stdout).toContain(id);
   expect((await run('approval', 'approve', request)).code).toBe(9);
   await run('admin', 'grant', 'second', '--role', 'applier');
   const token = join(folder.path, 'second.token');
@@ -118,7 +158,8 @@ test('portcullis approval names the policies and models that require approvals, 
     stdout: expect.stringMatching(/^The binding.apply of .* is approved until/),
   });
   expect(await run('reapply', name, '--via', 'api', '--wait')).toMatchObject({ code: 0 });
-  expect((await run('approval', 'release', '--model', id)).code).toBe(0);
+  expect((await run('approval', 'release', '--model', items[0].spec.model.alias)).code).toBe(0);
+  expect((await run('approval', 'rules')).stdout).not.toContain(name);
 });
 
 test('portcullis freeze refuses commands on a model until an administrator overrides or removes the window', async () => {
@@ -131,15 +172,21 @@ test('portcullis freeze refuses commands on a model until an administrator overr
   const refusedName = await run('freeze', 'set', '--model', id, '--until', until, '-o', 'name');
   expect(refusedName).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('choose -o json') });
   expect((await run('freeze', 'list', '-o', 'name')).stdout).toBe('');
-  const set = await run('freeze', 'set', '--model', id, '--until', until);
-  expect(set.stdout).toMatch(new RegExp(`^model ${id} is frozen from .* to ${until}\\.\n$`));
+  const set = await run('freeze', 'set', '--model', name, '--until', until);
+  expect(set.stdout).toMatch(new RegExp(`^model ${name} is frozen from .* to ${until}\\.\n$`));
   const refused = await run('reapply', name, '--via', 'api');
   expect([refused.code, refused.stderr]).toEqual([9, expect.stringContaining(`in force until ${until}`)]);
   expect(await run('reapply', name, '--via', 'api', '--override-freeze', '--wait')).toMatchObject({ code: 0 });
   const window = /^([0-9a-f-]{36}) +model/m.exec((await run('freeze', 'list')).stdout)?.[1] ?? '';
   expect((await run('freeze', 'list', '-o', 'name')).stdout).toBe(`${window}\n`);
-  expect((await run('freeze', 'remove', window)).stdout).toBe(`The window of model ${id} was removed.\n`);
-  expect((await run('audit', 'list', '--action', 'freeze.override')).stdout).toContain(id);
+  expect((await run('freeze', 'remove', window)).stdout).toBe(`The window of model ${name} was removed.\n`);
+  const overrides = ['audit', 'list', '--action', 'freeze.override', '--target', name];
+  const shown = (await run(...overrides)).stdout;
+  expect(shown).toContain(`model ${name}`);
+  expect(shown).not.toContain(id);
+  expect((await run(...overrides, '-o', 'wide')).stdout).toContain(id);
+  expect((await run('operation', 'list', '--target', name)).stdout).toContain(`model ${name}`);
+  expect((await run('operation', 'list', '--target', id, '-o', 'name')).stdout).toMatch(/^[0-9a-f-]{36}$/m);
 });
 
 test('portcullis audit export writes lines that audit verify proves, and names the first one that was changed', async () => {

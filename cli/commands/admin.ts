@@ -6,7 +6,8 @@ import {
   openManagement,
   withManagementOptions,
 } from '../management/management-options.ts';
-import { sendRequest } from '../management/send-request.ts';
+import { type ManagementConnection, sendRequest } from '../management/send-request.ts';
+import { type NameOfTarget, shownTargetNames, targetIdOf } from '../management/target-names.ts';
 import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
@@ -39,29 +40,38 @@ function withChange(command: Command): Command {
     .option('--issuer <url>', 'issuer of its tokens (default: the development issuer of this machine)')
     .option('--group', 'the name is that of a group in the tokens of the issuer')
     .addOption(new Option('--role <role>', 'which role').choices([...controlRoles]).default('administrator'))
-    .option('--policy <id>', 'only for this policy: author or viewer')
-    .option('--model <id>', 'only for this model: applier or viewer');
+    .option('--policy <policy>', 'name of a policy, only for it: author or viewer')
+    .option('--model <model>', 'name or alias of a model, only for it: applier or viewer');
 }
 
 async function list(options: ManagementCommandOptions & OutputOptions): Promise<void> {
   const { connection } = openManagement(options);
   const call = { method: 'GET', path: '/api/v1/rights' } as const;
   const { value } = await sendRequest(connection, call, controlRightsSchema);
-  writeResult(formatOf(options), value, () =>
-    tableOf([['ROLE', 'KIND', 'NAME', 'ISSUER', 'SCOPE'], ...value.items.map(rowOf)]),
+  const nameOf = await shownTargetNames(connection, formatOf(options));
+  const head = ['ROLE', 'KIND', 'NAME', 'ISSUER', 'SCOPE'];
+  writeResult(formatOf(options), value, (isWide) =>
+    tableOf([
+      isWide ? [...head, 'SCOPE ID'] : head,
+      ...value.items.map((one) =>
+        isWide ? [...rowOf(one, nameOf), one.policyId ?? one.modelId ?? '-'] : rowOf(one, nameOf),
+      ),
+    ]),
   );
 }
 
-function rowOf({ role, holder, policyId, modelId }: ControlRight): readonly string[] {
+function rowOf({ role, holder, policyId, modelId }: ControlRight, nameOf: NameOfTarget): readonly string[] {
   const [kind, name] = 'subject' in holder ? ['user', holder.subject] : ['group', holder.group];
-  const scope = policyId !== undefined ? `policy ${policyId}` : modelId !== undefined ? `model ${modelId}` : 'all';
+  const model = modelId === undefined ? 'all' : `model ${nameOf('model', modelId)}`;
+  const scope = policyId === undefined ? model : `policy ${nameOf('policy', policyId)}`;
   return [role, kind, name, holder.issuer, scope];
 }
 
 function changeWith(verb: 'grant' | 'revoke') {
   return async (name: string, options: ChangeOptions): Promise<void> => {
-    const right = rightOf(name, options);
+    const holder = holderOf(name, options);
     const { connection } = openManagement(options);
+    const right = { role: options.role, holder, ...(await scopeOf(connection, options)) };
     const call = { method: 'POST', path: `/api/v1/rights/${verb}`, body: right } as const;
     const { value } = await sendRequest(connection, call, changedRightSchema);
     const done = verb === 'grant' ? 'has' : 'no longer has';
@@ -70,16 +80,18 @@ function changeWith(verb: 'grant' | 'revoke') {
   };
 }
 
-function rightOf(name: string, options: ChangeOptions): ControlRight {
-  const { issuer, group, role, policy: policyId, model: modelId } = options;
+function holderOf(name: string, options: ChangeOptions): ControlRight['holder'] {
+  const { issuer, group } = options;
   if (issuer === undefined && options.server !== undefined) {
     throw new CliError('usage', '--server needs the issuer of the tokens of the subject: give --issuer.');
   }
   const from = issuer ?? developmentIssuer.issuer;
+  return group === true ? { issuer: from, group: name } : { issuer: from, subject: name };
+}
+
+async function scopeOf(connection: ManagementConnection, { policy, model }: ChangeOptions) {
   return {
-    role,
-    holder: group === true ? { issuer: from, group: name } : { issuer: from, subject: name },
-    ...(policyId === undefined ? {} : { policyId }),
-    ...(modelId === undefined ? {} : { modelId }),
+    ...(policy === undefined ? {} : { policyId: await targetIdOf(connection, 'policy', policy) }),
+    ...(model === undefined ? {} : { modelId: await targetIdOf(connection, 'model', model) }),
   };
 }

@@ -15,6 +15,7 @@ import {
   withManagementOptions,
 } from '../management/management-options.ts';
 import { sendRequest } from '../management/send-request.ts';
+import { type NameOfTarget, shownTargetNames, targetIdOf } from '../management/target-names.ts';
 import { formatOf, type OutputOptions, withOutput, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { writeNamed } from '../output/write-named.ts';
@@ -42,25 +43,40 @@ export function addApproval(program: Command): void {
 
 function withRule(command: Command): Command {
   return withUnnamedOutput(withManagementOptions(command))
-    .option('--policy <id>', 'of applications, unbinds and archivings of this policy')
-    .option('--model <id>', 'of applications and unbinds of this model');
+    .option('--policy <policy>', 'name of a policy: for applications, unbinds and archivings of this policy')
+    .option('--model <model>', 'name or alias of a model: for applications and unbinds of this model');
 }
 
 async function list(options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/approvals' }, approvalsSchema);
-  const text = (): string =>
-    tableOf([['ID', 'COMMAND', 'TARGET', 'VERSION', 'ASKED BY', 'APPROVED BY', 'EXPIRES'], ...value.items.map(rowOf)]);
+  const nameOf = await shownTargetNames(connection, formatOf(options));
+  const head = ['ID', 'COMMAND', 'TARGET', 'VERSION', 'ASKED BY', 'APPROVED BY', 'EXPIRES'];
+  const text = (isWide: boolean): string =>
+    tableOf([
+      isWide ? [...head, 'TARGET ID'] : head,
+      ...value.items.map((one) => (isWide ? [...rowOf(one, nameOf), one.target.id] : rowOf(one, nameOf))),
+    ]);
   writeNamed(formatOf(options), { value, names: value.items.map(({ id }) => id), text });
 }
 
-function rowOf({ id, kind, target, after, requester, approver, expiresAt }: Approval): readonly string[] {
-  const version = after === null ? '-' : `${after.policyId ?? ''} ${after.revision ?? ''}`.trim();
-  const by = approver === null ? '-' : nameOf(approver);
-  return [id, kind, `${target.type} ${target.id}`, version, nameOf(requester), by, expiresAt];
+function rowOf(approval: Approval, nameOf: NameOfTarget): readonly string[] {
+  const { id, kind, target, after, requester, approver, expiresAt } = approval;
+  const policy = after?.policyId;
+  const version = [typeof policy === 'string' ? nameOf('policy', policy) : '', after?.revision ?? ''].join(' ').trim();
+  const object = `${target.type} ${nameOf(target.type, target.id)}`;
+  return [
+    id,
+    kind,
+    object,
+    version || '-',
+    personOf(requester),
+    approver === null ? '-' : personOf(approver),
+    expiresAt,
+  ];
 }
 
-function nameOf(author: AuditAuthor): string {
+function personOf(author: AuditAuthor): string {
   return auditAuthorName(author) ?? 'unknown';
 }
 
@@ -73,7 +89,7 @@ async function approve(id: string, options: Options): Promise<void> {
     formatOf(options),
     value,
     () =>
-      `The ${kind} of ${nameOf(requester)} is approved until ${expiresAt}: ${nameOf(requester)} repeats the command.`,
+      `The ${kind} of ${personOf(requester)} is approved until ${expiresAt}: ${personOf(requester)} repeats the command.`,
   );
 }
 
@@ -81,8 +97,15 @@ async function rules(options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const call = { method: 'GET', path: '/api/v1/approval-rules' } as const;
   const { value } = await sendRequest(connection, call, approvalRulesSchema);
-  writeResult(formatOf(options), value, () =>
-    tableOf([['KIND', 'ID'], ...value.items.map((rule) => textOf(rule).split(' '))]),
+  const nameOf = await shownTargetNames(connection, formatOf(options));
+  writeResult(formatOf(options), value, (isWide) =>
+    tableOf([
+      isWide ? ['KIND', 'NAME', 'ID'] : ['KIND', 'NAME'],
+      ...value.items.map(targetOf).map(([type, id]) => {
+        const row = [type, nameOf(type, id)];
+        return isWide ? [...row, id] : row;
+      }),
+    ]),
   );
 }
 
@@ -90,18 +113,23 @@ function changeWith(verb: 'require' | 'release') {
   return async (options: RuleOptions): Promise<void> => {
     const { policy, model } = options;
     if ((policy === undefined) === (model === undefined)) {
-      throw new CliError('usage', 'Name either a policy with --policy or a model with --model, by its id.');
+      throw new CliError('usage', 'Name either a policy with --policy or a model with --model.');
     }
-    const rule: ApprovalRule = policy === undefined ? { modelId: model ?? '' } : { policyId: policy };
     const { connection } = openManagement(options);
+    const rule: ApprovalRule =
+      policy === undefined
+        ? { modelId: await targetIdOf(connection, 'model', model ?? '') }
+        : { policyId: await targetIdOf(connection, 'policy', policy) };
     const call = { method: 'POST', path: `/api/v1/approval-rules/${verb}`, body: rule } as const;
     const { value } = await sendRequest(connection, call, changedApprovalRuleSchema);
     const now = verb === 'require' ? 'requires approvals' : 'no longer requires approvals';
     const before = value.changed ? '' : ' It was so before.';
-    writeResult(formatOf(options), value, () => `The ${textOf(rule)} ${now}.${before}`);
+    const nameOf = await shownTargetNames(connection, formatOf(options));
+    const [type, id] = targetOf(rule);
+    writeResult(formatOf(options), value, () => `The ${type} ${nameOf(type, id)} ${now}.${before}`);
   };
 }
 
-function textOf(rule: ApprovalRule): string {
-  return 'policyId' in rule ? `policy ${rule.policyId}` : `model ${rule.modelId}`;
+function targetOf(rule: ApprovalRule): readonly [type: string, id: string] {
+  return 'policyId' in rule ? ['policy', rule.policyId] : ['model', rule.modelId];
 }

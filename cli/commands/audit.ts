@@ -9,6 +9,8 @@ import {
   openManagement,
   withManagementOptions,
 } from '../management/management-options.ts';
+import type { ManagementConnection } from '../management/send-request.ts';
+import { filteredTarget, shownTargetNames } from '../management/target-names.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withJson, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
@@ -43,32 +45,40 @@ function withFilters(command: Command): Command {
     .addOption(new Option('--action <action>', 'only entries about this action').choices([...auditActions]))
     .addOption(new Option('--outcome <outcome>', 'only entries with this outcome').choices([...auditOutcomes]))
     .option('--subject <subject>', 'only entries whose author has this subject')
-    .option('--target <id>', 'only entries about the object with this id')
+    .option(
+      '--target <target>',
+      'only entries about this policy or model, by its name, or about the object with this id',
+    )
     .option('--operation <id>', 'only entries of this command')
     .option('--chain <service>', 'only entries of this service')
     .option('--since <time>', 'only entries at or after this time, such as 2026-01-31T00:00:00Z')
     .option('--until <time>', 'only entries before this time');
 }
 
-function filtersOf(options: FilterOptions): AuditFilters {
-  const { action, outcome, subject, target: targetId, operation: operationId, chain, since, until } = options;
-  return { action, outcome, subject, targetId, operationId, chain, since, until };
+async function filtersOf(connection: ManagementConnection, options: FilterOptions) {
+  const { action, outcome, subject, target, operation: operationId, chain, since, until } = options;
+  const { id: targetId, doubt = '' } = target === undefined ? {} : await filteredTarget(connection, target);
+  const filters: AuditFilters = { action, outcome, subject, targetId, operationId, chain, since, until };
+  return { filters, doubt };
 }
 
 async function list(options: FilterOptions & OutputOptions & { readonly limit: number }): Promise<void> {
   const { connection } = openManagement(options);
   const items: AuditEntry[] = [];
-  for await (const entry of readAudit(connection, filtersOf(options), { order: 'newest', most: options.limit })) {
+  const { filters, doubt } = await filtersOf(connection, options);
+  for await (const entry of readAudit(connection, filters, { order: 'newest', most: options.limit })) {
     items.push(entry);
   }
+  const nameOf = await shownTargetNames(connection, formatOf(options));
   writeResult(formatOf(options), { items }, (isWide) =>
-    items.length === 0 ? 'There is no such entry.' : auditTable(items, isWide),
+    items.length === 0 ? `There is no such entry.${doubt}` : auditTable(items, nameOf, isWide),
   );
 }
 
 async function exportLines(options: FilterOptions): Promise<void> {
   const { connection } = openManagement(options);
-  for await (const entry of readAudit(connection, filtersOf(options), { order: 'oldest' })) {
+  const { filters } = await filtersOf(connection, options);
+  for await (const entry of readAudit(connection, filters, { order: 'oldest' })) {
     writeText(JSON.stringify(entry));
   }
 }

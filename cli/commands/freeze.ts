@@ -7,6 +7,7 @@ import {
   withManagementOptions,
 } from '../management/management-options.ts';
 import { sendRequest } from '../management/send-request.ts';
+import { type NameOfTarget, shownTargetNames, targetIdOf } from '../management/target-names.ts';
 import { readTime } from '../options/time-option.ts';
 import { formatOf, type OutputOptions, withOutput, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
@@ -29,8 +30,11 @@ export function addFreeze(program: Command): void {
     .action(list);
   withUnnamedOutput(withManagementOptions(freeze.command('set')))
     .description('set a window, from now or from a later time')
-    .option('--policy <id>', 'for applications, replacements, unbinds and archivings of this policy')
-    .option('--model <id>', 'for applications and unbinds of this model')
+    .option(
+      '--policy <policy>',
+      'name of a policy: for applications, replacements, unbinds and archivings of this policy',
+    )
+    .option('--model <model>', 'name or alias of a model: for applications and unbinds of this model')
     .option('--from <time>', 'the start, such as 2026-12-24T00:00:00Z (default: now)', readTime)
     .requiredOption('--until <time>', 'the end', readTime)
     .action(set);
@@ -43,10 +47,15 @@ export function addFreeze(program: Command): void {
 async function list(options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/freezes' }, freezesSchema);
-  const text = (): string =>
+  const nameOf = await shownTargetNames(connection, formatOf(options));
+  const head = ['ID', 'TARGET', 'FROM', 'UNTIL'];
+  const text = (isWide: boolean): string =>
     tableOf([
-      ['ID', 'TARGET', 'FROM', 'UNTIL'],
-      ...value.items.map(({ id, target, startsAt, endsAt }) => [id, `${target.type} ${target.id}`, startsAt, endsAt]),
+      isWide ? [...head, 'TARGET ID'] : head,
+      ...value.items.map(({ id, target, startsAt, endsAt }) => {
+        const row = [id, textOf({ target }, nameOf), startsAt, endsAt];
+        return isWide ? [...row, target.id] : row;
+      }),
     ]);
   writeNamed(formatOf(options), { value, names: value.items.map(({ id }) => id), text });
 }
@@ -54,22 +63,27 @@ async function list(options: Options): Promise<void> {
 async function set(options: WindowOptions): Promise<void> {
   const { policy, model, from, until } = options;
   if ((policy === undefined) === (model === undefined)) {
-    throw new CliError('usage', 'Name either a policy with --policy or a model with --model, by its id.');
+    throw new CliError('usage', 'Name either a policy with --policy or a model with --model.');
   }
   const window = { ...(from === undefined ? {} : { startsAt: from }), endsAt: until };
-  const body: NewFreeze = policy === undefined ? { modelId: model ?? '', ...window } : { policyId: policy, ...window };
   const { connection } = openManagement(options);
+  const body: NewFreeze =
+    policy === undefined
+      ? { modelId: await targetIdOf(connection, 'model', model ?? ''), ...window }
+      : { policyId: await targetIdOf(connection, 'policy', policy), ...window };
   const { value } = await sendRequest(connection, { method: 'POST', path: '/api/v1/freezes', body }, freezeSchema);
-  writeResult(formatOf(options), value, () => `${textOf(value)} is frozen from ${value.startsAt} to ${value.endsAt}.`);
+  const target = textOf(value, await shownTargetNames(connection, formatOf(options)));
+  writeResult(formatOf(options), value, () => `${target} is frozen from ${value.startsAt} to ${value.endsAt}.`);
 }
 
 async function remove(id: string, options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const call = { method: 'POST', path: `/api/v1/freezes/${encodeURIComponent(id)}/remove` } as const;
   const { value } = await sendRequest(connection, call, freezeSchema);
-  writeResult(formatOf(options), value, () => `The window of ${textOf(value)} was removed.`);
+  const target = textOf(value, await shownTargetNames(connection, formatOf(options)));
+  writeResult(formatOf(options), value, () => `The window of ${target} was removed.`);
 }
 
-function textOf({ target }: Freeze): string {
-  return `${target.type} ${target.id}`;
+function textOf({ target }: Pick<Freeze, 'target'>, nameOf: NameOfTarget): string {
+  return `${target.type} ${nameOf(target.type, target.id)}`;
 }

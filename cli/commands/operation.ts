@@ -12,6 +12,7 @@ import {
 import { awaitFinalOperation, isFinalOperation, refuseFailed } from '../management/operation-end.ts';
 import { operationTable } from '../management/operation-table.ts';
 import { readOperations } from '../management/read-operations.ts';
+import { filteredTarget, shownTargetNames } from '../management/target-names.ts';
 import { operationText } from '../management/texts.ts';
 import type { WaitOption } from '../options/wait-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
@@ -50,7 +51,7 @@ export function addOperation(program: Command): void {
     .addOption(new Option('--kind <kind>', 'only commands of this kind').choices([...operationKinds]))
     .addOption(new Option('--state <state>', 'only operations in this state').choices([...operationStates]))
     .option('--subject <subject>', 'only commands whose author has this subject')
-    .option('--target <id>', 'only commands on the policy or model with this id')
+    .option('--target <target>', 'only commands on this policy or model, by its name or id')
     .option('--limit <number>', 'how many operations at most', wholeNumber(1, 10_000), 20)
     .action(list);
   withUnnamedOutput(withManagementOptions(operation.command('get')))
@@ -65,14 +66,17 @@ export function addOperation(program: Command): void {
 }
 
 async function list(options: ListOptions): Promise<void> {
-  const { kind, state, subject, target: targetId, limit } = options;
+  const { kind, state, subject, target, limit } = options;
   const { connection } = openManagement(options);
+  const { id: targetId, doubt = '' } = target === undefined ? {} : await filteredTarget(connection, target);
+  if (doubt !== '') throw new CliError('not_found', doubt.trimStart());
   const items: ListedOperation[] = [];
   for await (const one of readOperations(connection, { kind, state, subject, targetId }, limit)) items.push(one);
+  const nameOf = await shownTargetNames(connection, formatOf(options));
   writeNamed(formatOf(options), {
     value: { items },
     names: items.map(({ operationId }) => operationId),
-    text: (isWide) => (items.length === 0 ? 'There is no such operation.' : operationTable(items, isWide)),
+    text: (isWide) => (items.length === 0 ? 'There is no such operation.' : operationTable(items, nameOf, isWide)),
   });
 }
 

@@ -37,6 +37,10 @@ const finders: Readonly<Record<string, Find>> = {
     const { items } = await listAll<ModelBinding>(client, kinds.modelBinding);
     return items.map(({ spec }) => spec.model.alias);
   },
+  target: async (client) => [
+    ...(await namesOf(client, kinds.guardrailPolicy)),
+    ...(await namesOf(client, kinds.modelBinding)),
+  ],
   build: async (client) => {
     const { items } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);
     return [...new Set(items.map(({ spec }) => spec.build))];

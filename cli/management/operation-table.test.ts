@@ -11,11 +11,13 @@ const operation: ListedOperation = {
   message: 'for the sales team',
 };
 
+const nameOf = (): string => 'chat';
+
 test('a row names the author, the command, its object and its message; a wide one adds the ids', () => {
-  expect(operationTable([operation], false).split('\n')[1]).toBe(
+  expect(operationTable([operation], nameOf, false).split('\n')[1]).toBe(
     `${operationId}   2026-01-31T09:00:00.000Z   ann      binding.apply   model chat   succeeded   for the sales team`,
   );
-  const [head = '', row = ''] = operationTable([operation], true).split('\n');
+  const [head = '', row = ''] = operationTable([operation], nameOf, true).split('\n');
   expect(head).toMatch(/OBJECT ID +TRACE +MESSAGE$/);
   expect(row).toMatch(new RegExp(`succeeded +${id} +- +for the sales team$`));
 });
@@ -23,7 +25,9 @@ test('a row names the author, the command, its object and its message; a wide on
 test('a failed operation has its code, a removed object its id, and a message cannot move the cursor', () => {
   const error = { code: 'bundle_invalid', message: '', cause: null, traceId: 'a'.repeat(32) } as const;
   const failed = { ...operation, state: 'failed', error, targetName: null, message: null } as const;
-  expect(operationTable([failed], false)).toMatch(new RegExp(`model ${id} +failed: bundle_invalid +-$`));
-  const hostile = operationTable([{ ...operation, message: 'a\u001b[2Jb' }], false);
+  expect(operationTable([failed], (_, unknown) => unknown, false)).toMatch(
+    new RegExp(`model ${id} +failed: bundle_invalid +-$`),
+  );
+  const hostile = operationTable([{ ...operation, message: 'a\u001b[2Jb' }], nameOf, false);
   expect(hostile).toMatch(/a\\x1b\[2Jb$/);
 });

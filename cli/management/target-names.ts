@@ -1,0 +1,95 @@
+import { resourceIdSchema } from '#contracts/management';
+import { listAll } from '#kube/client/list-all';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
+import type { Resource } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import { didYouMean } from '../command-line/did-you-mean.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { type Format, isForPeople } from '../output/format.ts';
+import { openResourceReader } from './resource-reader.ts';
+import type { ManagementConnection } from './send-request.ts';
+
+type TargetType = 'policy' | 'model';
+type Named = { readonly id: string; readonly name: string; readonly alias?: string };
+
+/** Gives the resource name of a policy or model; the id if it is deleted or of another type. */
+export type NameOfTarget = (type: string, id: string) => string;
+
+const listers = { policy: 'get guardrailpolicies', model: 'get modelbindings' } as const;
+
+async function readNames(connection: ManagementConnection): Promise<Readonly<Record<TargetType, readonly Named[]>>> {
+  const client = await openResourceReader(connection);
+  const policies = (await listAll<GuardrailPolicy>(client, kinds.guardrailPolicy)).items;
+  const bindings = (await listAll<ModelBinding>(client, kinds.modelBinding)).items;
+  return {
+    policy: policies.flatMap(({ metadata }) => named(metadata)),
+    model: bindings.flatMap(({ metadata, spec }) =>
+      named(metadata).map((one) => ({ ...one, alias: spec.model.alias })),
+    ),
+  };
+}
+
+function named({ name, labels }: Resource['metadata']): readonly { readonly id: string; readonly name: string }[] {
+  const id = labels?.[idLabel];
+  return id === undefined ? [] : [{ id, name }];
+}
+
+/** The names for a table; a format for programs has ids. Without an answer the table has ids, too. */
+export async function shownTargetNames(connection: ManagementConnection, format: Format): Promise<NameOfTarget> {
+  const known = isForPeople(format) ? await readNames(connection).catch(() => undefined) : undefined;
+  const names = new Map([...(known?.policy ?? []), ...(known?.model ?? [])].map(({ id, name }) => [id, name]));
+  return (type, id) => (type === 'policy' || type === 'model' ? (names.get(id) ?? id) : id);
+}
+
+/**
+ * The id of the policy or model that an option names: its resource name, the alias of a model, or the id itself, which
+ * is not looked up.
+ * @throws CliError not_found, usage for a word that means two models, ManagementApiError, ManagementUnreachableError
+ */
+export async function targetIdOf(connection: ManagementConnection, type: TargetType, word: string): Promise<string> {
+  if (isId(word)) return word;
+  const known = (await readNames(connection))[type];
+  return onlyId(type, known, word) ?? refuseAbsent(type, known, word);
+}
+
+/** The word of a filter as an id. The doubt is a sentence with a leading space, and empty for a known object or an id. */
+type FilteredTarget = { readonly id: string; readonly doubt: string };
+
+/**
+ * The id of the policy or model that a filter names. Any other word stays as it is: it may be the id of another object.
+ * @throws CliError usage for a word that means two objects, ManagementApiError, ManagementUnreachableError
+ */
+export async function filteredTarget(connection: ManagementConnection, word: string): Promise<FilteredTarget> {
+  if (isId(word)) return { id: word, doubt: '' };
+  const names = await readNames(connection);
+  const [policy, model] = [onlyId('policy', names.policy, word), onlyId('model', names.model, word)];
+  if (policy !== undefined && model !== undefined && policy !== model) {
+    throw new CliError('usage', `${word} is a policy and a model: give an id, ${policy} or ${model}.`);
+  }
+  const id = policy ?? model;
+  if (id !== undefined) return { id, doubt: '' };
+  const meant = didYouMean(word, [...names.policy, ...names.model].flatMap(wordsOf));
+  return { id: word, doubt: ` There is no policy or model ${JSON.stringify(word)}.${meant}` };
+}
+
+function isId(word: string): boolean {
+  return resourceIdSchema.safeParse(word).success;
+}
+
+function onlyId(type: TargetType, known: readonly Named[], word: string): string | undefined {
+  const ids = new Set(known.filter(({ name, alias }) => name === word || alias === word).map(({ id }) => id));
+  const [id, other] = ids;
+  if (other === undefined) return id;
+  const sentence = `${word} is the name of one ${type} and the alias of another: give an id, ${[...ids].join(' or ')}.`;
+  throw new CliError('usage', sentence);
+}
+
+function refuseAbsent(type: TargetType, known: readonly Named[], word: string): never {
+  const meant = didYouMean(word, known.flatMap(wordsOf)) || ` "${listers[type]}" lists the names.`;
+  throw new CliError('not_found', `There is no ${type} ${JSON.stringify(word)}.${meant}`);
+}
+
+function wordsOf({ name, alias }: Named): readonly string[] {
+  return alias === undefined ? [name] : [name, alias];
+}
