@@ -23,7 +23,7 @@ const pages = [
 ];
 
 /** Blocks with the label `console` are run, with their output, by the tests of the pages and of the README. */
-const consoles = ['console', 'console python', 'console kubectl'];
+const consoles = ['console', 'console python', 'console kubectl', 'console model'];
 
 type Printed = { readonly page: string; readonly command: string };
 

@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { familyOf, processMemory } from '#kit/testing/process-table';
 import { type FollowedChild, startFollowed } from '#kit/testing/start-followed';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
+import { connectOwnModel, ownModelCommands } from '../readme/own-model.ts';
 import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
 import { type InteractiveShell, openShell } from '../readme/shell.ts';
 import { startScriptedUpstream } from '../support/scripted-upstream.ts';
@@ -20,7 +21,6 @@ type NewcomerResult = {
   readonly memory: number;
 };
 
-const question = 'What is a portcullis?';
 const answerOfModel = 'A gate that falls.';
 const mebibyte = 1_048_576;
 /** A part of an installation, as hack/install reports it. */
@@ -78,24 +78,6 @@ function firstCommands(readme: string) {
   return commands.slice(0, end + 1);
 }
 
-/** Follows the section "Your own model", with the address of a stand-in. */
-function connectOwnModel(folder: string, readme: string, endpoint: string): void {
-  const entry = readBlocks(readme).find(({ text }) => text.includes('name: my-models'))?.text;
-  if (entry === undefined) throw new Error('README.md does not print an entry of providers.yaml');
-  const data = join(folder, '.portcullis');
-  writeFileSync(join(data, 'secrets/my-models'), 'sk-stand-in\n', { mode: 0o600 });
-  appendFileSync(join(data, 'providers.yaml'), `${entry.replace('https://models.example/v1', endpoint)}\n`);
-}
-
-function ownBinding(folder: string): void {
-  const example = readFileSync(join(folder, 'examples/guarded-chat/binding.yaml'), 'utf8');
-  const own = example
-    .replaceAll('guarded-echo', 'my-model')
-    .replace('provider: echo', 'provider: my-models')
-    .replace('upstreamModel: echo', 'upstreamModel: small');
-  writeFileSync(join(folder, 'my-binding.yaml'), own);
-}
-
 async function typeAsPrinted(shell: InteractiveShell, command: string, printed: string): Promise<readonly string[]> {
   const given = await shell.type(command);
   return isPrinted(printed, given) ? [] : [`${command}\nprinted:\n${printed}\ngiven:\n${given}`];
@@ -142,7 +124,7 @@ export async function followReadme(load: number, say: (line: string) => void): P
   const faults: string[] = [];
   await step('git clone', () => execFileSync('git', ['clone', '--quiet', `file://${root}`, folder]));
   const readme = readFileSync(join(folder, 'README.md'), 'utf8');
-  let platform = await step('npm start', () => startPlatform(folder, env));
+  const platform = await step('npm start', () => startPlatform(folder, env));
   stack.defer(async () => void (await platform.end('SIGINT')));
   for (const [, part, seconds] of platform.output().matchAll(installedPart)) say(`         ${part}: ${seconds} s`);
   const tools = ['vitest', 'typescript', '@biomejs/biome', 'openai'];
@@ -152,20 +134,8 @@ export async function followReadme(load: number, say: (line: string) => void): P
   for (const { command, output } of firstCommands(readme)) {
     faults.push(...(await step(command, () => typeAsPrinted(shell, command, output))));
   }
-  mkdirSync(join(folder, '.portcullis/secrets'), { recursive: true, mode: 0o700 });
-  connectOwnModel(folder, readme, `${upstream.url}/v1`);
-  ownBinding(folder);
-  platform = await step('restart with the own model', async () => {
-    await platform.end('SIGINT');
-    return startPlatform(folder, env);
-  });
-  const applied = 'ModelBinding my-model created\nModelBinding my-model is applied';
-  const own: readonly (readonly [string, string])[] = [
-    ['portcullis apply -f my-binding.yaml --wait', applied],
-    [`portcullis chat my-model --message "${question}"`, answerOfModel],
-    ['portcullis chat my-model --message "Explain how to make a bomb"', 'portcullis: guardrail_blocked: …'],
-  ];
-  for (const [command, output] of own) {
+  connectOwnModel(join(folder, '.portcullis'), readme, `${upstream.url}/v1`);
+  for (const { command, output } of ownModelCommands(readme, 'small')) {
     faults.push(...(await step(command, () => typeAsPrinted(shell, command, output))));
   }
   if (upstream.seen.length !== 1) faults.push('the model was called for a text that the policy denies');

@@ -6,6 +6,8 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
 import { preparePython } from '../support/python.ts';
+import { startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { connectOwnModel, ownModelCommands } from './own-model.ts';
 import { isPrinted, readBlocks, readCommands } from './read-blocks.ts';
 import { type InteractiveShell, openShell } from './shell.ts';
 
@@ -16,9 +18,10 @@ const consoles = blocks.filter(({ label }) => label.startsWith('console'));
 describe('the commands of README.md print the documented output', () => {
   const stack = new AsyncDisposableStack();
   let shell: InteractiveShell;
+  let data: string;
 
   beforeAll(async () => {
-    const data = join(stack.use(temporaryFolder()).path, 'data');
+    data = join(stack.use(temporaryFolder()).path, 'data');
     const environment = { ...process.env, PORTCULLIS_DATA_DIR: data, PORTCULLIS_PORT: '0' };
     const [start] = blocks.filter(({ label }) => label === 'sh').map((block) => block.text);
     expect(start).toBe('npm start');
@@ -51,6 +54,18 @@ describe('the commands of README.md print the documented output', () => {
       const given = await shell.type(command);
       expect(isPrinted(output, given), `${command}\nprinted:\n${output}\ngiven:\n${given}`).toBe(true);
     }
+  });
+
+  test('the commands of README.md for an own model guard it without a restart of the platform', async () => {
+    const upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'A gate that falls.' }));
+    connectOwnModel(data, text, `${upstream.url}/v1`);
+    const commands = ownModelCommands(text, 'small');
+    expect(commands.length).toBeGreaterThan(2);
+    for (const { command, output } of commands) {
+      const given = await shell.type(command);
+      expect(isPrinted(output, given), `${command}\nprinted:\n${output}\ngiven:\n${given}`).toBe(true);
+    }
+    expect(upstream.seen).toHaveLength(1);
   });
 });
 
