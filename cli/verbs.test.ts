@@ -118,6 +118,16 @@ describe.each([['resources'], ['api']])('reads over --via %s', (via) => {
   });
 });
 
+test('portcullis get leads from collections that are resources to those that persons created', async () => {
+  const hint = '"portcullis collection list --as PERSON" shows the collections that persons created.\n';
+  expect(await run(['get', 'collections'])).toMatchObject({
+    code: 0,
+    stdout: `No collections in the namespace default. ${hint}`,
+  });
+  expect(await run(['get', 'collection', 'travel'])).toMatchObject({ code: 3, stderr: expect.stringContaining(hint) });
+  expect((await run(['get', 'agents'])).stdout).toBe('No agents in the namespace default.\n');
+});
+
 test('portcullis get --all-namespaces adds the namespace, and refuses names', async () => {
   const { stdout } = await run(['get', 'mb', '-A']);
   expect(words(stdout)[0]?.slice(0, 2)).toEqual(['NAMESPACE', 'NAME']);

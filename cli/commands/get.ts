@@ -7,6 +7,7 @@ import { type ResourceCommandOptions, withResourceOptions } from '../options/res
 import { type Format, formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { resourceRows, type TableView } from '../output/resource-table.ts';
 import { tableOf, writeText } from '../output/write.ts';
+import { otherPlace } from '../resources/absent-resource.ts';
 import { deletionLines } from '../resources/policy-references.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readSelected, type SelectedKind } from '../selection/read-selected.ts';
@@ -45,9 +46,10 @@ async function get(source: ResourceSource, words: readonly string[], options: Ge
   const found = selected.flatMap((one) => one.found);
   const whole = isOne(selection) ? found[0] : { apiVersion: 'v1', kind: 'List', items: found };
   if (found.length === 0 && isForPeople(format)) {
-    const what = selection.by === 'kind' && selection.kinds.length === 1 ? selection.kinds[0]?.plural : 'resources';
+    const only = selection.by === 'kind' && selection.kinds.length === 1 ? selection.kinds[0] : undefined;
     const { namespace } = resources.client;
-    return writeText(`No ${what} in ${namespace === allNamespaces ? 'any namespace' : `the namespace ${namespace}`}.`);
+    const place = namespace === allNamespaces ? 'any namespace' : `the namespace ${namespace}`;
+    return writeText(`No ${only?.plural ?? 'resources'} in ${place}.${otherPlace(only)}`);
   }
   writeResult(format, whole, () => tablesOf(selected, selection, { ...options, format }));
 }

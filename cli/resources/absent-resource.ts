@@ -1,6 +1,6 @@
 import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
-import type { Kind } from '#resources/kinds';
+import { type Kind, kinds } from '#resources/kinds';
 import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 
@@ -13,7 +13,13 @@ export async function absentResource(client: KubeClient, kind: Kind, name: strin
 /** The name that was probably meant, or the command that lists the names; with a leading space. */
 export async function nameRemedy(client: KubeClient, kind: Kind, name: string): Promise<string> {
   const meant = didYouMean(name, await namesOf(client, kind));
-  return meant === '' ? ` "get ${kind.plural}" lists the names.` : meant;
+  return meant === '' ? ` "get ${kind.plural}" lists the names.${otherPlace(kind)}` : meant;
+}
+
+/** The command that shows objects of this name that are no resources, as a sentence with a leading space; else empty. */
+export function otherPlace(kind: Kind | undefined): string {
+  if (kind?.kind !== kinds.collection.kind) return '';
+  return ' "portcullis collection list --as PERSON" shows the collections that persons created.';
 }
 
 /** The list is only a hint: a missing permission or a server failure is not reported again. */

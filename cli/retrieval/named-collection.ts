@@ -13,5 +13,7 @@ export async function namedCollection(
   const found = all.find((one) => one.name === name);
   if (found !== undefined) return found;
   const names = all.map((one) => one.name);
-  throw new CliError('not_found', `There is no collection ${name} that the caller may read.${didYouMean(name, names)}`);
+  const meant =
+    didYouMean(name, names) || ' "portcullis get collections" shows those that are resources of the platform.';
+  throw new CliError('not_found', `There is no collection ${name} that the caller may read.${meant}`);
 }
