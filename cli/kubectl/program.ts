@@ -28,6 +28,7 @@ const groups: readonly CommandGroup[] = [
     heading: 'Policies:',
     commands: {
       test: async () => (await import('../commands/test.ts')).addTest,
+      check: async () => (await import('../commands/check.ts')).addCheck,
       history: async () => (await import('../commands/history.ts')).addHistory,
       archive: async () => (await import('../commands/archive.ts')).addArchive,
       unarchive: async () => (await import('../commands/archive.ts')).addUnarchive,
