@@ -1,48 +1,15 @@
-import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { advice, adviceFor } from '#diagnosis/advice';
-import { createPlugin } from './kubectl/program.ts';
-import { createCommandLine } from './program.ts';
-
-const programs: Readonly<Record<string, () => Promise<Command>>> = {
-  portcullis: createCommandLine,
-  'kubectl portcullis': createPlugin,
-};
-
-type Named = { readonly program: string; readonly words: readonly string[] };
+import { type NamedCommand, programs, refusalOf } from './testing/refusal-of.ts';
 
 /** The commands in a text: a command ends with a quotation mark, a bracket or a sentence. */
-function commandsIn(text: string): readonly Named[] {
+function commandsIn(text: string): readonly NamedCommand[] {
   return [...text.matchAll(/(kubectl )?portcullis ([^"()]+?)(?=["()]|[.,;:]( |$)|$)/g)].map(
     ([, kubectl, words = '']) => ({
       program: kubectl === undefined ? 'portcullis' : 'kubectl portcullis',
       words: words.trim().split(' '),
     }),
   );
-}
-
-/** The problem of a command line that the program would refuse; undefined for one that it accepts. */
-async function refusalOf({ program, words }: Named): Promise<string | undefined> {
-  const create = programs[program];
-  if (create === undefined) return 'no such program';
-  let command = await create();
-  const rest = [...words];
-  for (let sub: Command | undefined; ; rest.shift()) {
-    sub = command.commands.find((one) => one.name() === rest[0]);
-    if (sub === undefined) break;
-    command = sub;
-  }
-  if (command.commands.length > 0 || command.parent === null) return `no command ${rest[0] ?? ''}`;
-  const { operands, unknown } = command.parseOptions(rest);
-  if (unknown.length > 0) return `no option ${unknown[0]}`;
-  const given = command.opts();
-  const absent = command.options.find((option) => option.mandatory && given[option.attributeName()] === undefined);
-  if (absent !== undefined) return `without the option ${absent.flags}`;
-  const { registeredArguments: all } = command;
-  const isList = all.at(-1)?.variadic === true;
-  if (operands.length > all.length && !isList) return `one argument too many: ${operands[all.length]}`;
-  if (operands.length < all.filter(({ required }) => required).length) return 'an argument is missing';
-  return undefined;
 }
 
 describe('the remedies', () => {

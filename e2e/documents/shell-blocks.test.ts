@@ -91,6 +91,16 @@ test('every block with commands has a label whose commands are known to the test
   expect(labels.filter((label) => !others.includes(label))).toEqual([]);
 });
 
+test('a block without a label has no commands, because no test runs it', () => {
+  const hidden = pages.flatMap((page) =>
+    readBlocks(readFileSync(join(root, page), 'utf8'))
+      .filter(({ label }) => label === '')
+      .flatMap(({ line, text }) => text.split('\n').map((command) => ({ page, line, command })))
+      .filter(({ command }) => /^(\$ )?(portcullis|kubectl|npm|helm|docker|curl) /.test(command)),
+  );
+  expect(hidden).toEqual([]);
+});
+
 test('commands that no test runs have a reason, and there are few of them', () => {
   const left = all.filter((one) => reasonsOf(one).length > 0);
   console.log(
