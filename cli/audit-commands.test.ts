@@ -42,7 +42,10 @@ test('portcullis admin grants, lists and revokes a role, and portcullis audit sh
     '--model',
     '01890a5d-ac96-774b-bcce-b302099a8057',
   );
-  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('/modelId')]);
+  expect([wrong.code, wrong.stderr]).toEqual([
+    2,
+    expect.stringContaining('The role author cannot be limited to a model: choose --role applier or viewer'),
+  ]);
   const { items } = JSON.parse(
     (await run('audit', 'list', '--action', 'administrator.grant', '--outcome', 'accepted', '--json')).stdout,
   );

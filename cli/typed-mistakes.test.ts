@@ -8,6 +8,7 @@ import { checkout } from './platform/data-directory.ts';
 import { developmentIssuer } from './platform/development-issuer.ts';
 import { signToken } from './platform/sign-token.ts';
 import type { Mistake } from './testing/mistakes/mistake.ts';
+import { mistakesOfAdministration } from './testing/mistakes/of-administration.ts';
 import { mistakesOfCommandLines } from './testing/mistakes/of-command-lines.ts';
 import { mistakesOfManifests } from './testing/mistakes/of-manifests.ts';
 import { mistakesOfPolicies } from './testing/mistakes/of-policies.ts';
@@ -15,6 +16,7 @@ import { mistakesOfResources } from './testing/mistakes/of-resources.ts';
 import { type Folder, folderWithFiles, runInProcess } from './testing/run-cli.ts';
 
 const mistakes: readonly Mistake[] = [
+  ...mistakesOfAdministration,
   ...mistakesOfCommandLines,
   ...mistakesOfManifests,
   ...mistakesOfPolicies,

@@ -69,6 +69,7 @@ function rowOf({ role, holder, policyId, modelId }: ControlRight, nameOf: NameOf
 
 function changeWith(verb: 'grant' | 'revoke') {
   return async (name: string, options: ChangeOptions): Promise<void> => {
+    refuseScope(options);
     const holder = holderOf(name, options);
     const { connection } = openManagement(options);
     const right = { role: options.role, holder, ...(await scopeOf(connection, options)) };
@@ -78,6 +79,22 @@ function changeWith(verb: 'grant' | 'revoke') {
     const before = value.changed ? '' : ' It was so before.';
     writeResult(formatOf(options), value, () => `${name} ${done} the role ${right.role}.${before}`);
   };
+}
+
+/** The roles that can be limited to one object of a kind. */
+const limited = { policy: ['author', 'viewer'], model: ['applier', 'viewer'] } as const;
+
+/** @throws CliError usage for a role that cannot be limited as asked */
+function refuseScope({ role, policy, model }: ChangeOptions): void {
+  if (policy !== undefined && model !== undefined) {
+    throw new CliError('usage', 'Limit the role either to a policy with --policy or to a model with --model.');
+  }
+  if (policy === undefined && model === undefined) return;
+  const kind = policy === undefined ? 'model' : 'policy';
+  const roles: readonly string[] = limited[kind];
+  if (roles.includes(role)) return;
+  const sentence = `The role ${role} cannot be limited to a ${kind}: choose --role ${roles.join(' or ')}, or leave out --${kind}.`;
+  throw new CliError('usage', sentence);
 }
 
 function holderOf(name: string, options: ChangeOptions): ControlRight['holder'] {

@@ -9,6 +9,7 @@ import {
 } from '#contracts/approvals';
 import { type AuditAuthor, auditAuthorName } from '#contracts/audit';
 import { CliError } from '../errors/cli-error.ts';
+import { withAbsenceRemedy } from '../management/management-error.ts';
 import {
   type ManagementCommandOptions,
   openManagement,
@@ -83,7 +84,9 @@ function personOf(author: AuditAuthor): string {
 async function approve(id: string, options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const call = { method: 'POST', path: `/api/v1/approvals/${encodeURIComponent(id)}/approve` } as const;
-  const { value } = await sendRequest(connection, call, approvalSchema);
+  const { value } = await sendRequest(connection, call, approvalSchema).catch(
+    withAbsenceRemedy('"approval list" shows the requests that are valid.'),
+  );
   const { kind, requester, expiresAt } = value;
   writeResult(
     formatOf(options),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Freeze, freezeSchema, freezesSchema, type NewFreeze } from '#contracts/freezes';
 import { CliError } from '../errors/cli-error.ts';
+import { withAbsenceRemedy } from '../management/management-error.ts';
 import {
   type ManagementCommandOptions,
   openManagement,
@@ -79,7 +80,9 @@ async function set(options: WindowOptions): Promise<void> {
 async function remove(id: string, options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const call = { method: 'POST', path: `/api/v1/freezes/${encodeURIComponent(id)}/remove` } as const;
-  const { value } = await sendRequest(connection, call, freezeSchema);
+  const { value } = await sendRequest(connection, call, freezeSchema).catch(
+    withAbsenceRemedy('"freeze list" shows the windows that have not ended.'),
+  );
   const target = textOf(value, await shownTargetNames(connection, formatOf(options)));
   writeResult(formatOf(options), value, () => `The window of ${target} was removed.`);
 }

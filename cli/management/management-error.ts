@@ -25,6 +25,14 @@ export class ManagementApiError extends CliError {
   }
 }
 
+/** Adds the remedy to the answer that an id is unknown; other errors stay as they are. */
+export function withAbsenceRemedy(remedy: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ManagementApiError) || error.status !== 404) throw error;
+    throw new CliError('not_found', `${error.message} ${remedy}`, { cause: error });
+  };
+}
+
 /** No answer arrived before the timeout. */
 export class ManagementUnreachableError extends CliError {
   constructor(origin: string, cause: unknown) {
