@@ -198,6 +198,7 @@ describe('completion', () => {
       'name',
       'jsonpath=',
     ]);
+    expect(await offered('freeze', 'set', '-o', '')).toEqual(['json', 'yaml', 'wide', 'jsonpath=']);
     expect(await offered('help', 'rollb')).toEqual(['rollback']);
     expect(await offered('bundle', 'b')).toEqual(['build']);
     expect(await offered('get', 'model')).toEqual(['modelbindings']);

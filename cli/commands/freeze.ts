@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Freeze, freezeSchema, freezesSchema, type NewFreeze } from '#contracts/freezes';
 import { CliError } from '../errors/cli-error.ts';
-import { withAbsenceRemedy } from '../management/management-error.ts';
+import { ManagementApiError, withAbsenceRemedy } from '../management/management-error.ts';
 import {
   type ManagementCommandOptions,
   openManagement,
@@ -72,9 +72,21 @@ async function set(options: WindowOptions): Promise<void> {
     policy === undefined
       ? { modelId: await targetIdOf(connection, 'model', model ?? ''), ...window }
       : { policyId: await targetIdOf(connection, 'policy', policy), ...window };
-  const { value } = await sendRequest(connection, { method: 'POST', path: '/api/v1/freezes', body }, freezeSchema);
+  const call = { method: 'POST', path: '/api/v1/freezes', body } as const;
+  const { value } = await sendRequest(connection, call, freezeSchema).catch(nameOptions);
   const target = textOf(value, await shownTargetNames(connection, formatOf(options)));
   writeResult(formatOf(options), value, () => `${target} is frozen from ${value.startsAt} to ${value.endsAt}.`);
+}
+
+/** Options by the members of the request that they set. */
+const optionOf: Readonly<Record<string, string>> = { '/startsAt': '--from', '/endsAt': '--until' };
+
+/** A refused member is named by its option. @throws CliError usage, and each other error as it is */
+function nameOptions(error: unknown): never {
+  if (!(error instanceof ManagementApiError) || error.code !== 'invalid_body' || error.details.length === 0)
+    throw error;
+  const sentences = error.details.map(({ path, message }) => `${optionOf[path] ?? path} ${message}.`);
+  throw new CliError('usage', sentences.join(' '), { cause: error });
 }
 
 async function remove(id: string, options: Options): Promise<void> {

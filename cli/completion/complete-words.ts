@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import { kinds } from '#resources/kinds';
-import { formatWords } from '../output/format.ts';
+import { formatWordsOf } from '../output/format.ts';
 import { everyKind } from '../selection/select.ts';
 import { type PartialLine, readLine } from './read-line.ts';
 
@@ -52,7 +52,7 @@ async function valuesOf(
     case 'dir':
       return { words: [], files: 'folders' };
     case 'format':
-      return only(formatWords);
+      return only(formatWordsOf(asked));
     case 'kind':
       // KIND/NAME: the names are those of the kind before the slash.
       return only(line.last.includes('/') ? await lookUp('kind/name', line) : kindsOf(line.command));

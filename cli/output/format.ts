@@ -37,8 +37,10 @@ function withFormats(command: Command, offered: readonly string[], read: (text: 
   return withJson(command).addOption(option);
 }
 
-/** Words that complete `-o`. */
-export const formatWords: readonly string[] = [...formats, jsonPathPrefix];
+/** Words that complete `-o`: those that the description of the option lists. */
+export function formatWordsOf({ description }: Pick<Option, 'description'>): readonly string[] {
+  return [...formats, jsonPathPrefix].filter((word) => description.includes(word));
+}
 
 export function withJson(command: Command): Command {
   return command.option('--json', 'write the result, or the error, as JSON');

@@ -152,6 +152,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
     },
   );
 
+  test('collections, documents and jobs are written with -o name as other commands take them', async () => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, 'a.md'), 'An otter.');
+    const named = async (...words: readonly string[]) => (await run(...words, '-o', 'name')).stdout;
+    expect(await named('collection', 'create', 'named')).toBe('named\n');
+    expect((await named('collection', 'list')).split('\n')).toContain('named');
+    const submit = ['documents', 'submit', folder.path, '--collection', 'named', '--allow-person', 'ann'];
+    const refused = await run(...submit, '-o', 'name');
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('choose -o json') });
+    expect(await named('documents', 'list', '--collection', 'named')).toBe('');
+    expect(await run(...submit)).toMatchObject({ code: 0 });
+    expect(await named('documents', 'list', '--collection', 'named')).toBe('a.md\n');
+    const job = (await named('jobs', 'list', '--collection', 'named')).trim();
+    expect(await named('jobs', 'get', job)).toBe(`${job}\n`);
+    expect(await named('collection', 'delete', 'named', '--yes')).toBe('named\n');
+  });
+
   test('documents are deleted with one line each, and an absent document does not prevent the deletion of others', async () => {
     using folder = temporaryFolder();
     for (const name of ['a.md', 'b.md', 'c.md']) writeFileSync(join(folder.path, name), 'An otter.');

@@ -55,8 +55,8 @@ export const mistakesOfAdministration: readonly Mistake[] = [
     title: 'a freeze window that ended in the past',
     args: ['freeze', 'set', '--model', 'guarded-echo', '--until', '2001-01-01T00:00:00Z'],
     exit: 2,
-    place: ['endsAt'],
-    remedy: ['after'],
+    place: ['--until'],
+    remedy: ['must be after the start'],
   },
   {
     title: 'a freeze window that was removed before',
