@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
+import { filteredTarget, shownTargetNames, targetIdOf } from './target-names.ts';
+
+const idOf = (number: number): string => `01890a5d-ac96-774b-bcce-b302099a800${number}`;
+const object = (kind: string, name: string, number: number, spec: object = {}) => ({
+  kind,
+  metadata: {
+    ...{ name, uid: `uid-${number}`, generation: 1, creationTimestamp: '2026-01-31T00:00:00Z' },
+    labels: { 'portcullis.dev/id': idOf(number) },
+  },
+  spec,
+});
+const binding = (name: string, alias: string, number: number) =>
+  object('ModelBinding', name, number, { model: { alias } });
+const kindLists = {
+  guardrailpolicies: [object('GuardrailPolicy', 'guard', 1), object('GuardrailPolicy', 'shared', 2)],
+  modelbindings: [binding('chat', 'chat-large', 3), binding('small', 'chat', 4), binding('shared', 'shared', 5)],
+};
+
+let api: ScriptedHttp;
+beforeAll(async () => {
+  api = await startScriptedHttp((response, request) => {
+    const plural = /resources\/(\w+)/.exec(request.path)?.[1] as keyof typeof kindLists | undefined;
+    const discovered = { namespace: 'default', kinds: Object.keys(kindLists) };
+    const body = plural === undefined ? discovered : { items: kindLists[plural], continue: null };
+    return answers(body)(response, request);
+  });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const connection = () => ({ origin: api.url, token: async () => 'token', timeoutMs: 5_000 });
+
+test('a policy is found by its resource, a model by its resource or its alias, and an id is not looked up', async () => {
+  expect(await targetIdOf(connection(), 'policy', 'guard')).toBe(idOf(1));
+  expect(await targetIdOf(connection(), 'model', 'small')).toBe(idOf(4));
+  expect(await targetIdOf(connection(), 'model', 'chat-large')).toBe(idOf(3));
+  api.forget();
+  expect(await targetIdOf(connection(), 'model', idOf(9))).toBe(idOf(9));
+  expect(api.seen).toEqual([]);
+});
+
+test('a word that is the name of one model and the alias of another is refused with both ids', async () => {
+  await expect(targetIdOf(connection(), 'model', 'chat')).rejects.toMatchObject({
+    exit: 'usage',
+    message: expect.stringContaining(`give an id, ${idOf(3)} or ${idOf(4)}.`),
+  });
+  expect(await targetIdOf(connection(), 'model', 'shared')).toBe(idOf(5));
+});
+
+test('a filter takes policies and models, refuses a word that is both, and keeps any other word with a doubt', async () => {
+  expect(await filteredTarget(connection(), 'guard')).toEqual({ id: idOf(1), doubt: '' });
+  await expect(filteredTarget(connection(), 'shared')).rejects.toMatchObject({ exit: 'usage' });
+  expect(await filteredTarget(connection(), 'guard-1')).toMatchObject({ id: 'guard-1', doubt: expect.any(String) });
+});
+
+test('a table has names of policies and models, ids of other objects, and ids of all without an answer', async () => {
+  const nameOf = await shownTargetNames(connection(), 'text');
+  expect([nameOf('policy', idOf(1)), nameOf('model', idOf(3)), nameOf('model', idOf(9))]).toEqual([
+    'guard',
+    'chat',
+    idOf(9),
+  ]);
+  expect(nameOf('collection', idOf(1))).toBe(idOf(1));
+  api.play(answers({ error: {} }, 403));
+  const unknown = await shownTargetNames(connection(), 'text');
+  expect(unknown('policy', idOf(1))).toBe(idOf(1));
+});
