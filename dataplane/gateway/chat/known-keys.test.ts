@@ -1,29 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { chatKeys, chatMembers, embeddingKeys, messageKeys, partKeys } from './known-keys.ts';
 import { declaredKinds } from './testing/declared-kinds.ts';
+import { declarationsOf, declaredMembers } from './testing/declared-members.ts';
 
-/** The type declarations of the pinned `openai` package, without their comments. */
-function declarations(module: string): string {
-  const file = fileURLToPath(import.meta.resolve(`openai/resources/${module}`)).replace(/\.(mjs|js)$/, '.d.ts');
-  return readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
-}
-
-/** The members that an interface of the `openai` package itself declares, in any namespace. */
-function membersOf(text: string, name: string): readonly string[] {
-  const declared = new RegExp(
-    `^( *)(?:export )?interface ${name}(?:<\\w+>)?(?: extends [^{]*)? ?\\{\\n([\\s\\S]*?)^\\1\\}`,
-    'm',
-  );
-  const [, indent, body] = declared.exec(text) ?? [];
-  if (indent === undefined || body === undefined) throw new Error(`the package declares no interface ${name}`);
-  const members = [...body.matchAll(new RegExp(`^${indent} {4}(\\w+)\\??:`, 'gm'))].map(([, member = '']) => member);
-  expect(members.length, name).toBeGreaterThan(1);
-  return members;
-}
-
-const completions = declarations('chat/completions/completions');
+const completions = declarationsOf('chat/completions/completions');
 const messages = /type ChatCompletionMessageParam = ([^;]+);/.exec(completions)?.[1]?.split(' | ') ?? [];
 const parts = /type ChatCompletionContentPart = ([^;]+);/.exec(completions)?.[1]?.split(' | ') ?? [];
 
@@ -39,7 +19,7 @@ describe('the members of the types of the official client', () => {
   });
 
   test('every member of a chat request is known, and no other one', () => {
-    expect([...chatKeys].sort()).toEqual([...membersOf(completions, 'ChatCompletionCreateParamsBase')].sort());
+    expect([...chatKeys].sort()).toEqual([...declaredMembers(completions, 'ChatCompletionCreateParamsBase')].sort());
   });
 
   test('every member of a chat request has the kinds of values that the package declares', () => {
@@ -49,23 +29,24 @@ describe('the members of the types of the official client', () => {
   test.each([...messages, 'ChatCompletionMessage', 'ParsedChatCompletionMessage'])(
     'every member of a message of type %s is known',
     (name) => {
-      for (const member of membersOf(completions, name)) expect([...messageKeys]).toContain(member);
+      for (const member of declaredMembers(completions, name)) expect([...messageKeys]).toContain(member);
     },
   );
 
   test.each([...parts, 'ChatCompletionContentPartRefusal'])('every member of a part of type %s is known', (name) => {
-    for (const member of membersOf(completions, name.replace(/^.*\./, ''))) expect([...partKeys]).toContain(member);
+    for (const member of declaredMembers(completions, name.replace(/^.*\./, '')))
+      expect([...partKeys]).toContain(member);
   });
 
   test('every member of an embeddings request is known, and no other one', () => {
-    const declared = membersOf(declarations('embeddings'), 'EmbeddingCreateParams');
+    const declared = declaredMembers(declarationsOf('embeddings'), 'EmbeddingCreateParams');
     expect([...embeddingKeys].sort()).toEqual([...declared].sort());
   });
 });
 
 test('request members that the official client does not have are these few, and no check reads them', () => {
   const declared = [...messages, 'ChatCompletionMessage', 'ParsedChatCompletionMessage'].flatMap((name) =>
-    membersOf(completions, name),
+    declaredMembers(completions, name),
   );
   expect([...messageKeys].filter((key) => !declared.includes(key)).sort()).toEqual([
     'images',
@@ -75,7 +56,7 @@ test('request members that the official client does not have are these few, and 
     'thinking',
   ]);
   const ofParts = [...parts, 'ChatCompletionContentPartRefusal'].flatMap((name) =>
-    membersOf(completions, name.replace(/^.*\./, '')),
+    declaredMembers(completions, name.replace(/^.*\./, '')),
   );
   expect([...partKeys].filter((key) => !ofParts.includes(key))).toEqual([
     'video_url',

@@ -11,7 +11,11 @@ export type AnswerPlace = 'root' | 'choice' | 'message';
 
 /** Members that the API or its servers set, by their place; the others of the same name are text of an author. */
 const serviceMembers: Readonly<Record<AnswerPlace, ReadonlySet<string>>> = {
-  root: new Set(['id', 'object', 'created', 'model', 'usage', 'system_fingerprint', 'service_tier']),
+  // `obfuscation`: padding of a frame. api.openai.com adds it to each frame unless the client turns it off.
+  root: new Set([
+    ...['id', 'object', 'created', 'model', 'usage', 'system_fingerprint', 'service_tier'],
+    ...['moderation', 'obfuscation'],
+  ]),
   choice: new Set(['index', 'finish_reason']),
   message: new Set(['role']),
 };

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
 import { parseTree } from '#kit/json/parse-tree';
 import { readChatAnswer } from '../chat/read-chat-answer.ts';
+import { declarationsOf, declaredMembers } from '../chat/testing/declared-members.ts';
 import { readChunk } from '../stream/read-chunk.ts';
-import { readAnswerTexts } from './answer-texts.ts';
+import { isWithoutFurtherText, readAnswerTexts } from './answer-texts.ts';
 import { readDeltaTexts } from './delta-texts.ts';
 import { readRequestTexts } from './request-texts.ts';
 
@@ -32,6 +33,8 @@ const answers: Readonly<Record<string, readonly [Place, string?]>> = {
   'model that is no name': [{ root: { model: { name: phrase } } }],
   'service tier': [{ root: { service_tier: phrase } }],
   fingerprint: [{ root: { system_fingerprint: phrase } }],
+  padding: [{ root: { obfuscation: phrase } }],
+  moderation: [{ root: { moderation: { output: { type: 'error', message: phrase } } } }],
   'a text in usage': [{ root: { usage: { prompt_tokens: 1, note: phrase } } }],
   'a name in usage': [{ root: { usage: { [phrase]: 1 } } }],
   'a number in usage': [{ root: { usage: { prompt_tokens: 'NUMBER' } } }, card],
@@ -64,6 +67,8 @@ const plain: Place = {
     usage: { prompt_tokens: 12, details: { cached: 0, price: 0.0012 } },
     service_tier: null,
     system_fingerprint: 'fp_1',
+    moderation: null,
+    obfuscation: 'aB3xYz0123456789',
   },
   choice: { finish_reason: 'tool_calls' },
   message: { role: 'assistant', refusal: null },
@@ -123,6 +128,21 @@ describe('text of an answer outside of its content', () => {
     expect(readWhole(plain, all)).toEqual({ units: [], unjudgedAt: undefined });
     expect(readFrame(plain, all)).toEqual({ texts: [], unjudged: false });
   });
+
+  test.each([
+    ['ChatCompletion', 'root', ['metadata']],
+    ['ChatCompletionChunk', 'root', []],
+    ['Choice', 'choice', ['logprobs']],
+    ['Delta', 'message', ['audio', 'function_call', 'tool_calls']],
+    ['ChatCompletionMessage', 'message', ['annotations', 'audio', 'function_call', 'tool_calls']],
+  ] as const)(
+    'the members of the official type %s hold no further text in their strict form, except those of authors',
+    (type, place, ofAuthors) => {
+      const value = parseTree(Buffer.from('"fp_1"'));
+      const members = declaredMembers(declarationsOf('chat/completions/completions'), type);
+      expect(members.filter((key) => !isWithoutFurtherText({ key, value }, place))).toEqual(ofAuthors);
+    },
+  );
 
   test('a value of a member of the API counts as no text with up to 128 characters of its form, and as text with 129', () => {
     const isLong = ({ content }: { readonly content: string }): boolean => content.startsWith('xx');

@@ -68,6 +68,8 @@ function chatFrames(step: Step): readonly string[] {
     ...base,
     object: 'chat.completion.chunk',
     choices: [{ index: 0, delta, finish_reason }],
+    // Padding as api.openai.com adds it to each frame.
+    obfuscation: 'x9Kq2LmZ0aB'.slice(JSON.stringify(delta).length % 8),
   });
   const finish = 'say' in step ? 'stop' : 'tool_calls';
   const all = [...deltas.map((delta) => chunk(delta, null)), chunk({}, finish)];
