@@ -210,6 +210,21 @@ describe('text of a request outside of its content', () => {
     }
   });
 
+  test('a file that the provider stores or fetches cannot be judged, and one without an id can', () => {
+    const named = (more: object) => part({ type: 'file', file: { filename: 'report.pdf', ...more } });
+    for (const more of [
+      { file_id: 'file-abc123' },
+      { file_url: 'https://files.example/a.pdf' },
+      { url: 'https://files.example/a.pdf' },
+      { file_id: ['file-abc123'] },
+    ]) {
+      expect(read(named(more), all).unjudgedAt).toBe('messages[0].content[0].file');
+    }
+    for (const more of [{ file_id: null }, { file_id: '' }, { file_data: base64 }, { url: 'data:text/plain,hi' }]) {
+      expect(read(named(more), all).unjudgedAt).toBeUndefined();
+    }
+  });
+
   test('a picture, a recording and the options of a stream are no text', () => {
     for (const request of [
       image('data:image/png;base64,AAAA'),

@@ -47,12 +47,24 @@ function readPart(
     else if (value.kind !== 'object') collector.take('files', value, at, role, false);
     else {
       for (const member of value.members) {
+        if (key === 'file' && isElsewhere(member)) collector.unreadable(at);
         if (member.key === 'file_data') readFileData(member.value, at, role, collector);
         else if (member.key === 'url') readAddress(member.value, at, role, collector);
         else collector.take('files', member.value, at, role, false);
       }
     }
   }
+}
+
+const documentMembers: ReadonlySet<string> = new Set(['file_id', 'file_url', 'url']);
+
+/**
+ * Whether a member of a file names a document that the provider stores or fetches: the model reads it, and no check does. The text
+ * of a `data:` URL is in the request.
+ */
+export function isElsewhere({ key, value }: { readonly key: string; readonly value: JsonNode }): boolean {
+  if (!documentMembers.has(key) || value.kind === 'null') return false;
+  return value.kind !== 'string' || (value.value !== '' && !dataUrl.test(value.value));
 }
 
 const audioService: ReadonlySet<string> = new Set(['format']);

@@ -189,6 +189,19 @@ describe('text of a request outside of its judged texts', () => {
     if (text === phrase) expect(read(more, none).unjudgedAt).toBeDefined();
   });
 
+  test.each([{ file_id: 'file-abc123' }, { file_url: 'https://files.example/a.pdf' }])(
+    'a document that the provider stores or fetches cannot be judged, a picture has no text: %j',
+    (where) => {
+      const document = { type: 'input_file', ...where };
+      const result = (output: unknown) => ({ input: [{ type: 'function_call_output', call_id: 'c', output }] });
+      expect(read(part(document), all).unjudgedAt).toBe('input[0].content[0]');
+      expect(read(result([document]), all).unjudgedAt).toBe('input[0].output');
+      expect(read(result({ files: [document] }), all).unjudgedAt).toBe('input[0].output');
+      expect(read(part({ type: 'input_image', ...where }), all).unjudgedAt).toBeUndefined();
+      expect(read(part({ type: 'input_file', file_id: null, file_data: base64 }), all).unjudgedAt).toBeUndefined();
+    },
+  );
+
   test('members that official clients send are not judged as further texts', () => {
     const input = [
       { type: 'message', role: 'assistant', id: 'msg_1', status: 'completed', phase: 'final_answer', content: 'hi' },

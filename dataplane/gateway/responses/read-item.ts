@@ -5,7 +5,7 @@ import { placeOf } from '../chat/parse-result.ts';
 import { stringText } from '../chat/read-message.ts';
 import { isFixedKey } from '../judged/collect-texts.ts';
 import type { TextCollector } from '../judged/covered-texts.ts';
-import { readAddress, readAudio, readFileData, readMedia, textInBase64 } from '../judged/file-texts.ts';
+import { isElsewhere, readAddress, readAudio, readFileData, readMedia, textInBase64 } from '../judged/file-texts.ts';
 import { isService, isServiceValue } from '../judged/service-value.ts';
 
 export type ObjectNode = JsonNode & { readonly kind: 'object' };
@@ -128,10 +128,15 @@ function nameOf(key: string, role: string): readonly CheckUnit[] {
 const addressMembers: ReadonlySet<string> = new Set(['image_url', 'file_url', 'url']);
 const attachmentService: ReadonlySet<string> = new Set(['type', 'detail', 'file_id']);
 
-/** The texts of an attachment: addresses, names, and text in `data:` URLs. */
+/**
+ * The texts of an attachment: addresses, names, and text in `data:` URLs. A document that the provider stores or fetches cannot be
+ * judged.
+ */
 export function readAttachment(part: ObjectNode, place: string, role: string, further: TextCollector): void {
+  const isDocument = declaredType(part) === 'input_file';
   for (const one of part.members) {
     const { key, value } = one;
+    if (isDocument && isElsewhere(one)) further.unreadable(place);
     if (isService(one, attachmentService)) continue;
     if (key === 'input_audio') readAudio(value, place, role, further);
     else if (key === 'file_data') readFileData(value, place, role, further);
