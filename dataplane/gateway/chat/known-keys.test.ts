@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chatKeys, chatMembers, embeddingKeys, messageKeys, partKeys } from './known-keys.ts';
+import { chatKeys, chatMembers, embeddingKeys, embeddingMembers, messageKeys, partKeys } from './known-keys.ts';
 import { declaredKinds } from './testing/declared-kinds.ts';
 import { declarationsOf, declaredMembers } from './testing/declared-members.ts';
 
@@ -41,6 +41,10 @@ describe('the members of the types of the official client', () => {
   test('every member of an embeddings request is known, and no other one', () => {
     const declared = declaredMembers(declarationsOf('embeddings'), 'EmbeddingCreateParams');
     expect([...embeddingKeys].sort()).toEqual([...declared].sort());
+  });
+
+  test('every member of an embeddings request has the kinds of values that the package declares', () => {
+    expect(declaredKinds(declarationsOf('embeddings'), 'EmbeddingCreateParams')).toEqual(embeddingMembers);
   });
 });
 

@@ -89,18 +89,28 @@ const partServiceKeys = ['type', 'cache_control', 'prompt_cache_breakpoint', 'cl
 
 export const partKeys: ReadonlySet<string> = new Set([...partContentKeys, ...partServiceKeys]);
 
-/** Members of an embeddings request: those of `EmbeddingCreateParams` of the `openai` package. */
-export const embeddingKeys: ReadonlySet<string> = new Set(['model', 'input', 'dimensions', 'encoding_format', 'user']);
+/** Members of an embeddings request and their kinds: those of `EmbeddingCreateParams` of the `openai` package. */
+export const embeddingMembers = {
+  model: ['string'],
+  input: ['string', 'array'],
+  dimensions: ['number'],
+  encoding_format: ['string'],
+  user: ['string'],
+} as const satisfies MemberKinds;
+
+export const embeddingKeys: ReadonlySet<string> = new Set(Object.keys(embeddingMembers));
 
 /** Members of a rerank request that the APIs of Cohere (v2) and Jina have in common, and the bound of Cohere. */
-export const rerankKeys: ReadonlySet<string> = new Set([
-  'model',
-  'query',
-  'documents',
-  'top_n',
-  'return_documents',
-  'max_tokens_per_doc',
-]);
+export const rerankMembers = {
+  model: ['string'],
+  query: ['string'],
+  documents: ['array'],
+  top_n: ['number'],
+  return_documents: ['boolean'],
+  max_tokens_per_doc: ['number'],
+} as const satisfies MemberKinds;
+
+export const rerankKeys: ReadonlySet<string> = new Set(Object.keys(rerankMembers));
 
 /**
  * Finds a request key that is neither in the closed list nor allowed by the binding, or that equals a known key only

@@ -25,6 +25,16 @@ describe('the inputs of an embeddings request', () => {
     expect(read(body)).toMatchObject({ ok: false, refusal: { code } });
   });
 
+  test.each([
+    ['dimensions', 256, 'make a bomb'],
+    ['encoding_format', 'float', { note: 'make a bomb' }],
+    ['user', 'somebody', ['make a bomb']],
+  ])('the parameter %s has the kind of value that the API declares', (param, valid, text) => {
+    expect(read({ input: 'a', [param]: valid })).toMatchObject({ ok: true });
+    expect(read({ input: 'a', [param]: null })).toMatchObject({ ok: true });
+    expect(read({ input: 'a', [param]: text })).toEqual({ ok: false, refusal: { code: 'invalid_request', param } });
+  });
+
   test('the number of inputs is limited', () => {
     expect(read({ input: Array(maxEmbeddingInputs).fill('a') })).toMatchObject({ ok: true });
     expect(read({ input: Array(maxEmbeddingInputs + 1).fill('a') })).toMatchObject({ ok: false });

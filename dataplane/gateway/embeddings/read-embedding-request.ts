@@ -1,6 +1,7 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
-import { embeddingKeys, findForeignKey } from '../chat/known-keys.ts';
+import { embeddingKeys, embeddingMembers, findForeignKey } from '../chat/known-keys.ts';
+import { findWrongKind } from '../chat/member-kinds.ts';
 import { accept, type ParseResult, refuse } from '../chat/parse-result.ts';
 
 /** Most strings of one embeddings request; the limit of the API. */
@@ -17,8 +18,8 @@ export function readEmbeddingRequest(
   extraKeys: ReadonlySet<string>,
 ): ParseResult<readonly CheckUnit[]> {
   if (root.kind !== 'object') return refuse('invalid_request', null);
-  const foreign = findForeignKey(root, embeddingKeys, extraKeys, '');
-  if (foreign !== undefined) return { ok: false, refusal: foreign };
+  const refusal = findForeignKey(root, embeddingKeys, extraKeys, '') ?? findWrongKind(root, embeddingMembers);
+  if (refusal !== undefined) return { ok: false, refusal };
   const input = member(root, 'input');
   if (input?.kind === 'string') return accept([unitOf(input)]);
   if (input?.kind !== 'array' || input.items.length === 0) return refuse('invalid_request', 'input');

@@ -1,6 +1,7 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
-import { findForeignKey, rerankKeys } from '../chat/known-keys.ts';
+import { findForeignKey, rerankKeys, rerankMembers } from '../chat/known-keys.ts';
+import { findWrongKind } from '../chat/member-kinds.ts';
 import { accept, type ParseResult, refuse } from '../chat/parse-result.ts';
 
 /** Most documents of one rerank request; the limit of the API. */
@@ -13,10 +14,9 @@ const maxRerankDocuments = 1_000;
  */
 export function readRerankRequest(root: JsonNode, extraKeys: ReadonlySet<string>): ParseResult<readonly CheckUnit[]> {
   if (root.kind !== 'object') return refuse('invalid_request', null);
-  const foreign = findForeignKey(root, rerankKeys, extraKeys, '');
-  if (foreign !== undefined) return { ok: false, refusal: foreign };
+  const refusal = findForeignKey(root, rerankKeys, extraKeys, '') ?? findWrongKind(root, rerankMembers);
+  if (refusal !== undefined) return { ok: false, refusal };
   const returned = member(root, 'return_documents');
-  if (returned !== undefined && returned.kind !== 'boolean') return refuse('invalid_request', 'return_documents');
   if (returned?.kind === 'boolean' && returned.value) return refuse('unsupported_value', 'return_documents');
   const query = member(root, 'query');
   if (query?.kind !== 'string') return refuse('invalid_request', 'query');

@@ -6,6 +6,7 @@ const namedTypes: Readonly<Record<string, readonly MemberKinds[string][number][]
   'Shared.ReasoningEffort': ['string'],
   'Shared.ResponsesModel': ['string'],
   ChatCompletionToolChoiceOption: ['string', 'object'],
+  EmbeddingModel: ['string'],
   ResponseInput: ['array'],
   ServiceTier: ['string'],
   ToolChoiceOptions: ['string'],
