@@ -12,6 +12,7 @@ import { readUsage } from '../chat/read-usage.ts';
 import { type RenameAnswer, renamedPieces, renamerTo } from '../chat/rename-answer.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
 import type { Covered } from '../judged/covered-texts.ts';
+import { escapedResults } from '../judged/escaped-texts.ts';
 import { coverageOf, readFurtherTexts } from '../judged/route-coverage.ts';
 import { sentTexts } from '../judged/sent-texts.ts';
 import { plainError } from '../relay/client-error.ts';
@@ -60,17 +61,18 @@ export async function completeText(context: RequestContext, api: TextApi): Promi
     api.readTexts(admitted.envelope.root, admitted.bytes, coverage.judged),
   );
   if (!further.ok) return refusalResponse(further.refusal);
+  const more = [...further.value, ...escapedResults(request.value.units)];
   const inputTarget = checkTarget(spec, guardrail, 'request');
   const split = spec.longConversations === 'Split';
   const isLong = (unit: CheckUnit): boolean =>
     guardrail.division?.allowed === true && checkBytes(unit) > inputTarget.maxBodyBytes;
   const plan = planChecks('request', {
     texts: request.value.units,
-    further: further.value.filter((unit) => !isLong(unit)),
+    further: more.filter((unit) => !isLong(unit)),
     limits: inputTarget,
     split,
   });
-  const input = await guardInput(checks, inputTarget, plan, signal, further.value.filter(isLong));
+  const input = await guardInput(checks, inputTarget, plan, signal, more.filter(isLong));
   if (input.kind === 'stop') return errorResponse(input.error, 'request');
   const masked = input.kind === 'mask';
   const call = callOf(api, admitted, masked ? input.edits : []);

@@ -8,6 +8,8 @@ type CollectOptions = {
   readonly role: string;
   /** Whether numbers are judged as they are written: their digits can be those of a card. */
   readonly numbers: boolean;
+  /** Leaves out keys that are written without an escape. */
+  readonly onlyEscapedKeys?: boolean;
 };
 
 /**
@@ -90,6 +92,8 @@ function parseNested(text: Buffer): JsonNode | undefined {
   }
 }
 
+const backslash = 0x5c;
+
 function visit(
   node: JsonNode,
   bytes: Uint8Array,
@@ -110,8 +114,9 @@ function visit(
       for (const item of node.items) visit(item, bytes, options, units, placeOf);
       return;
     case 'object':
-      for (const { key, value } of node.members) {
-        if (!isFixedKey(key)) units.push({ role, content: key, place: fixed });
+      for (const { key, keyStart, keyEnd, value } of node.members) {
+        const isTaken = options.onlyEscapedKeys !== true || bytes.subarray(keyStart, keyEnd).includes(backslash);
+        if (isTaken && !isFixedKey(key)) units.push({ role, content: key, place: fixed });
         visit(value, bytes, options, units, placeOf);
       }
       return;

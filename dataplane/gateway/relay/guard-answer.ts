@@ -1,11 +1,13 @@
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
+import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskChatAnswer } from '../chat/mask-chat-answer.ts';
 import { type ChatAnswer, readChatAnswer } from '../chat/read-chat-answer.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
 import { readAnswerTexts, reasoningMembers } from '../judged/answer-texts.ts';
 import type { Covered } from '../judged/covered-texts.ts';
+import { escapedTexts, settleMasks } from '../judged/escaped-texts.ts';
 import { isContractOnly } from '../judged/route-coverage.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
 import { type AnswerVerdict, judgeWholeTexts, type WholeAnswer } from './judge-whole-texts.ts';
@@ -35,12 +37,16 @@ export async function guardAnswer(
     return { kind: 'stop', error: plainError('unjudged_answer'), stage: 'none' };
   }
   const table = textsOf(read);
-  const texts: CheckUnit[] = table.map(([, content]) => ({ role, content, place: { kind: 'absent' } }));
-  const verdict = await judgeWholeTexts(checks, target, { texts, further: covered.units, inWindows }, signal);
+  const texts = table.map(([field, content]) => unitOf(read.message, field, content));
+  const others = [...covered.units, ...texts.flatMap(escapedTexts)];
+  const verdict = await judgeWholeTexts(checks, target, { texts, further: others, inWindows }, signal);
   if (verdict.kind === 'stop') return stop(verdict.error);
   if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };
-  const { cleaned } = verdict;
-  const further = maskEdits(covered.units, cleaned.slice(table.length));
+  const { contents: cleaned, again } = settleMasks([...texts, ...others], verdict.cleaned);
+  const proof = await judgeWholeTexts(checks, target, { texts: again, further: [], inWindows }, signal);
+  if (proof.kind === 'stop') return stop(proof.error);
+  if (proof.kind === 'mask') return stop(plainError('policy_denied'));
+  const further = maskEdits(others, cleaned.slice(table.length));
   if (further.kind === 'mismatch') return stop({ kind: 'check_failed', code: 'mask_mismatch' });
   if (further.kind === 'unmaskable') return stop(plainError('policy_denied'));
   const byField = new Map(table.map(([field], position) => [field, cleaned[position]]));
@@ -59,6 +65,13 @@ const noMembers: ReadonlySet<string> = new Set();
 
 function stop(error: ClientError): AnswerVerdict {
   return { kind: 'stop', error, stage: 'response' };
+}
+
+/** A text with the place of its member, which tells the texts apart: their masks are put into the answer by `maskChatAnswer`. */
+function unitOf(message: JsonNode, field: TextField, content: string): CheckUnit {
+  const node = member(message, field);
+  if (node === undefined) return { role, content, place: { kind: 'absent' } };
+  return { role, content, place: { kind: 'string', string: { start: node.start, end: node.end } } };
 }
 
 /** Maps the position of a check message to the field of the answer that it was read from. */

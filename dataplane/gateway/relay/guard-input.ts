@@ -4,6 +4,7 @@ import type { CheckClient } from '#checks/client';
 import type { Edit } from '#kit/json/splice';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
+import { settleMasks } from '../judged/escaped-texts.ts';
 import { type ClientError, plainError } from './client-error.ts';
 import { judgeLongText } from './judge-long-text.ts';
 
@@ -53,7 +54,16 @@ export async function guardInput(
     cleaned.push(verdict.content);
     masked ||= verdict.content !== unit.content;
   }
-  return masked ? maskInput([...batches.flat(), ...long], cleaned) : { kind: 'pass' };
+  if (!masked) return { kind: 'pass' };
+  const units = [...batches.flat(), ...long];
+  const { contents, again } = settleMasks(units, cleaned);
+  for (const { role, content } of again) {
+    const outcome = await checks.check(target, 'request', [{ role, content }], { signal });
+    if (signal.aborted) throw signal.reason;
+    if (outcome.kind === 'failed') return { kind: 'stop', error: inputFailure(outcome, true) };
+    if (outcome.kind !== 'pass') return { kind: 'stop', error: plainError('policy_denied') };
+  }
+  return maskInput(units, contents);
 }
 
 const mismatch: InputVerdict = { kind: 'stop', error: { kind: 'check_failed', code: 'mask_mismatch' } };

@@ -2,6 +2,7 @@ import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import { splice } from '#kit/json/splice';
 import { maskEdits } from '../chat/rewrite-body.ts';
+import { escapedTexts, settleMasks } from '../judged/escaped-texts.ts';
 import { seamsOf } from '../responses/join-texts.ts';
 import { parseAnswer, readResponsesAnswer } from '../responses/read-responses-answer.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
@@ -28,25 +29,28 @@ export async function guardResponse(
     return { kind: 'stop', error: plainError('unjudged_answer'), stage: 'none' };
   }
   const texts = read.texts.map(({ unit }) => unit).filter(({ content }) => content !== '');
-  const further = read.further.units;
+  const further = [...read.further.units, ...texts.flatMap(escapedTexts)];
   const named = read.texts.map(({ path, unit }) => ({ path, text: unit.content }));
   const joined = { texts, further: [...further, ...seamsOf(named)], inWindows };
   const verdict = await judgeWholeTexts(checks, target, joined, signal);
   if (verdict.kind === 'stop') return stop(verdict.error);
   if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };
-  const masks = maskEdits([...texts, ...further], verdict.cleaned);
+  const judged = [...texts, ...further];
+  const settled = settleMasks(judged, verdict.cleaned.slice(0, judged.length));
+  const masks = maskEdits(judged, settled.contents);
   if (masks.kind === 'mismatch') return stop({ kind: 'check_failed', code: 'mask_mismatch' });
   if (masks.kind === 'unmaskable') return stop(plainError('policy_denied'));
   // A mask of a text also changes its joints, so that these are judged again.
   let position = 0;
   const cleaned = named.map(({ path, text }) => ({
     path,
-    text: text === '' ? '' : (verdict.cleaned[position++] ?? ''),
+    text: text === '' ? '' : (settled.contents[position++] ?? ''),
   }));
-  const again = await judgeWholeTexts(checks, target, { texts: [], further: seamsOf(cleaned), inWindows }, signal);
+  const changed = { texts: settled.again, further: seamsOf(cleaned), inWindows };
+  const again = await judgeWholeTexts(checks, target, changed, signal);
   if (again.kind === 'stop') return stop(again.error);
   if (again.kind === 'mask') return stop(plainError('policy_denied'));
-  const breaksJson = texts.some(({ content }, index) => isJson(content) && !isJson(verdict.cleaned[index] ?? ''));
+  const breaksJson = texts.some(({ content }, index) => isJson(content) && !isJson(settled.contents[index] ?? ''));
   if (answer.structured && breaksJson) return stop({ kind: 'check_failed', code: unreadableMask });
   const emptied = read.repeats.map(({ start, end, empty }) => ({ start, end, replacement: Buffer.from(empty) }));
   const kept = masks.edits.filter((edit) => !emptied.some(({ start, end }) => edit.start >= start && edit.end <= end));

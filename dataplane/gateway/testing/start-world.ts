@@ -35,10 +35,13 @@ export const words = {
   maskedInput: 'card-4111',
   deniedOutput: 'leaked',
   maskedOutput: 'hidden',
+  /** Masked in requests and answers where it is a word of its own. */
+  maskedWord: 'passnumber',
   observed: 'watched',
 } as const;
 
 const mask = { type: 'mask', replacement: '***' } as const;
+const maskedWord = termRule('mask-word', [words.maskedWord], mask, 'token');
 const observe = (id: string) => ({ ...termRule(id, [words.observed]), mode: 'observe' }) as const;
 
 export async function startWorld(overrides: GatewayOverrides & { readonly agents?: AgentIssuer } = {}): Promise<World> {
@@ -48,11 +51,11 @@ export async function startWorld(overrides: GatewayOverrides & { readonly agents
   const policy = stack.use(
     await startPolicy(folder, runtimeToken, {
       request: policySection(
-        [termRule('deny', [words.deniedInput]), termRule('mask', [words.maskedInput], mask)],
+        [termRule('deny', [words.deniedInput]), termRule('mask', [words.maskedInput], mask), maskedWord],
         [observe('watch')],
       ),
       response: policySection(
-        [termRule('deny', [words.deniedOutput]), termRule('mask', [words.maskedOutput], mask)],
+        [termRule('deny', [words.deniedOutput]), termRule('mask', [words.maskedOutput], mask), maskedWord],
         [observe('watch')],
       ),
     }),
