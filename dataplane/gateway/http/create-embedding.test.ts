@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { routeSpec, storedRoute } from '../testing/route-builder.ts';
-import { clientKey } from '../testing/start-gateway.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { clientKey, served } from '../testing/start-gateway.ts';
 import { blockedError, startWorld, type World, words } from '../testing/start-world.ts';
 
 let world: World;
@@ -95,4 +95,38 @@ test.each([
   expect(answer.status).toBe(502);
   expect(text).not.toContain('the provider says');
   expect(JSON.parse(text)).toMatchObject({ error: { type: 'upstream_error', code: 'upstream_invalid' } });
+});
+
+describe('text of a provider in an answer that has none', () => {
+  const ranking = {
+    results: [{ index: 0, relevance_score: 0.5 }],
+    model: 'Some Model (new)',
+    usage: { total_tokens: 3 },
+  };
+  const embedded = { object: 'list', data: [{ index: 0, embedding: [0.5] }], model: 'Some Model (new)' };
+  const cases = [
+    ['/v1/embeddings', { input: 'fine' }, embedded],
+    ['/v1/rerank', { query: 'q', documents: ['d'] }, ranking],
+  ] as const;
+  const ask = async (path: string, model: string, request: object, body: object) => {
+    world.upstream.play({ kind: 'raw', body: JSON.stringify(body), contentType: 'application/json' });
+    const answer = await world.post(path, { model, ...request });
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  test.each(cases)(
+    'at %s it is refused where the binding refuses text that is not judged, and only there',
+    async (path, request, body) => {
+      const pin = { ...world.policy.pin, addresses: [world.checks.url] };
+      const spec = routeSpec('strict', `${world.upstream.url}/v1`, routeGuard(pin), { unjudged: 'Refuse' });
+      world.gateway.routes.put(storedRoute('strict', spec));
+      await served(world.gateway, ['strict']);
+      expect(await ask(path, 'strict', request, body)).toMatchObject({ status: 200 });
+      const noted = { ...body, note: 'the provider writes' };
+      const refused = await ask(path, 'strict', request, noted);
+      expect(refused).toMatchObject({ status: 502, text: expect.stringContaining('unjudged_answer') });
+      expect(refused.text).not.toContain('the provider');
+      expect(await ask(path, 'model', request, noted)).toMatchObject({ status: 200 });
+    },
+  );
 });

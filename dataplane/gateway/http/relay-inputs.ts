@@ -4,6 +4,7 @@ import type { CheckUnit } from '../chat/check-unit.ts';
 import type { ParseResult } from '../chat/parse-result.ts';
 import { renamedPieces } from '../chat/rename-answer.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
+import { hasFreeText } from '../judged/answer-strings.ts';
 import { readParameterTexts } from '../judged/request-texts.ts';
 import { coverageOf, readFurtherTexts } from '../judged/route-coverage.ts';
 import { plainError } from '../relay/client-error.ts';
@@ -51,5 +52,11 @@ export async function relayInputs(context: RequestContext, operation: InputOpera
   if (answer.kind === 'error') return answer;
   const isGuarded = guardrail.mode === 'Policy';
   if (!operation.isAnswer(answer.bytes, isGuarded)) return errorResponse(plainError('upstream_invalid'));
-  return { kind: 'json', bytes: renamedPieces(route.spec.alias)(answer.bytes), masked };
+  const pieces = renamedPieces(route.spec.alias)(answer.bytes);
+  // The second piece is the alias in the place of the name of the model.
+  const received = pieces.filter((_, index) => index !== 1);
+  if (isGuarded && coverageOf(route.spec).refuseUnjudged && received.some(hasFreeText)) {
+    return errorResponse(plainError('unjudged_answer'));
+  }
+  return { kind: 'json', bytes: pieces, masked };
 }
