@@ -49,6 +49,23 @@ test.each([
   expect(nestedOf(value).units.map(({ content }) => content)).toEqual(expected);
 });
 
+test('JSON in strings of JSON is read down to the third level, and a mask below the first one has no place', () => {
+  let value = '{"q":"\\u0062omb"}';
+  for (const isRead of [true, true, true, false]) {
+    const { units } = nestedOf(value);
+    expect(units.some(({ content }) => content === 'bomb')).toBe(isRead);
+    value = JSON.stringify({ q: value });
+  }
+  expect(nestedOf(JSON.stringify({ q: '[ -f a ] && printf "\\u0062"' })).units).toHaveLength(2);
+  const { units } = nestedOf(JSON.stringify({ q: '{"q":"\\u0062omb"}' }));
+  expect(
+    maskEdits(
+      units,
+      units.map(({ content }) => content.replace('bomb', '***')),
+    ),
+  ).toEqual({ kind: 'unmaskable' });
+});
+
 test('masking strings inside of any JSON text changes these strings only, and leaves JSON', () => {
   const upper = (text: string) => text.toUpperCase();
   const mapped = (value: JsonValue): JsonValue => {

@@ -1,13 +1,15 @@
+import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { JsonError, type JsonNode, parseTree } from '#kit/json/parse-strict';
 import type { BodyRange, CheckUnit, TextPlace } from '../chat/check-unit.ts';
 import { maxJsonValues } from '../chat/read-envelope.ts';
+import { isServiceValue } from './service-value.ts';
 
 /** The parts of a JSON value that are judged in addition to its strings. */
 type CollectOptions = {
   /** The role of the check messages, which has no meaning for the runtime. */
   readonly role: string;
-  /** Whether numbers are judged as they are written: their digits can be those of a card. */
-  readonly numbers: boolean;
+  /** Whether numbers are judged as they are written: their digits can be those of a card. `long`: those that are long enough for it. */
+  readonly numbers: boolean | 'long';
   /** Leaves out keys that are written without an escape. */
   readonly onlyEscapedKeys?: boolean;
 };
@@ -50,8 +52,8 @@ export function collectTexts(node: JsonNode, bytes: Uint8Array, options: Collect
 
 /**
  * The texts of a string that holds JSON, such as the arguments of a tool call: those of the JSON value, so that escapes
- * do not hide a word. A string that is not JSON is judged as it is written, and also without its escapes, because
- * some programs read JSON with faults.
+ * do not hide a word, and of JSON in these, down to the third level. A mask below the first level is a deny. A string that is not
+ * JSON is judged as it is written, and also without its escapes, because some programs read JSON with faults.
  */
 export function collectNested(
   node: JsonNode & { readonly kind: 'string' },
@@ -69,7 +71,26 @@ export function collectNested(
   }
   const units: CheckUnit[] = [];
   visit(inner, text, options, units, (string) => ({ kind: 'nested', outer, text, string }));
-  return units;
+  return units.flatMap((unit) => [unit, ...textsBelow(unit, levelsBelow)]);
+}
+
+/** How many more times JSON is read that stands in a string of JSON. */
+const levelsBelow = 2;
+
+/** Whether a text may be a JSON object or list in which an escape hides a word. Without escapes it is judged as it is written. */
+export function mayHideTexts(text: string): boolean {
+  return /^\s*[[{]/.test(text) && text.includes('\\');
+}
+
+/** The strings and the keys with escapes of the JSON that a text is. */
+function textsBelow({ role, content }: CheckUnit, levels: number): readonly CheckUnit[] {
+  if (levels === 0 || !mayHideTexts(content) || typeof jsonOrUndefined(content) !== 'object') return [];
+  const text = Buffer.from(content, 'utf8');
+  const inner = parseNested(text);
+  if (inner === undefined) return [{ role, content: withoutEscapes(content), place: fixed }];
+  const units: CheckUnit[] = [];
+  visit(inner, text, { role, numbers: false, onlyEscapedKeys: true }, units, () => fixed);
+  return units.flatMap((unit) => [unit, ...textsBelow(unit, levels - 1)]);
 }
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
@@ -108,7 +129,8 @@ function visit(
         units.push({ role, content: node.value, place: placeOf({ start: node.start, end: node.end }) });
       return;
     case 'number':
-      if (options.numbers) units.push({ role, content: writtenAt(bytes, node), place: fixed });
+      if (options.numbers === true || (options.numbers === 'long' && !isServiceValue(node)))
+        units.push({ role, content: writtenAt(bytes, node), place: fixed });
       return;
     case 'array':
       for (const item of node.items) visit(item, bytes, options, units, placeOf);

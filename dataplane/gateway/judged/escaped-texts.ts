@@ -1,7 +1,7 @@
 import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { splice } from '#kit/json/splice';
 import type { BodyRange, CheckUnit, TextPlace } from '../chat/check-unit.ts';
-import { collectNested } from './collect-texts.ts';
+import { collectNested, mayHideTexts } from './collect-texts.ts';
 
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 
@@ -19,7 +19,7 @@ export function escapedResults(units: readonly CheckUnit[]): readonly CheckUnit[
  */
 export function escapedTexts({ role, content, place }: CheckUnit): readonly CheckUnit[] {
   const outer = stringOf(place);
-  if (outer === undefined || !/^\s*[[{]/.test(content) || !content.includes('\\')) return [];
+  if (outer === undefined || !mayHideTexts(content)) return [];
   const value = jsonOrUndefined(content);
   if (typeof value !== 'object' || value === null) return [];
   const options = { role, numbers: false, onlyEscapedKeys: true };

@@ -203,6 +203,13 @@ describe('text of a request outside of its content', () => {
     expect(read(request, none).unjudgedAt).toBeDefined();
   });
 
+  test('a long number in a parameter is judged or refused, and a short one is no text', () => {
+    const numbers = { metadata: { card: 'NUMBER' }, temperature: 0.7, seed: 12_345_678_901 };
+    expect(read(numbers, all).units.map(({ content }) => content)).toEqual(['card', card]);
+    expect(read({ metadata: { type: 'NUMBER' } }, none).unjudgedAt).toBe('metadata');
+    expect(read({ temperature: 0.7, seed: 12_345_678_901 }, none).unjudgedAt).toBeUndefined();
+  });
+
   test('a file in base64 that is no text cannot be judged, with and without a label', () => {
     const data = Buffer.from('%PDF-1.7\0').toString('base64');
     for (const request of [file(data), file(`data:application/pdf;base64,${data}`)]) {

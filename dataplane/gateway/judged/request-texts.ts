@@ -35,7 +35,7 @@ export function readRequestTexts(root: JsonNode, bytes: Uint8Array, judged: Read
   for (const one of root.members) {
     const { key, value } = one;
     if (ownMembers.has(key) || isService(one, serviceMembers)) continue;
-    collector.take('parameters', value, placeOf('', key), 'user', false);
+    collector.take('parameters', value, placeOf('', key), 'user', 'long');
   }
   const messages = member(root, 'messages');
   if (messages?.kind === 'array') {
@@ -55,7 +55,7 @@ export function readParameterTexts(
 ): Covered {
   const collector = collectorFor(bytes, judged);
   for (const { key, value } of root.members) {
-    if (!inputs.has(key)) collector.take('parameters', value, placeOf('', key), 'user', false);
+    if (!inputs.has(key)) collector.take('parameters', value, placeOf('', key), 'user', 'long');
   }
   return collector.covered();
 }

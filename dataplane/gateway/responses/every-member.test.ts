@@ -183,6 +183,7 @@ describe('text of a request outside of its judged texts', () => {
     ['the id of a file', part({ type: 'input_file', file_id: phrase })],
     ['text with the label of a picture', part({ type: 'input_image', image_url: `data:image/png;base64,${base64}` })],
     ['a number in a result', { input: [{ type: 'function_call_output', call_id: 'c', output: ['NUMBER'] }] }, card],
+    ['a number in a parameter', { metadata: { card: 'NUMBER' } }, card],
     ['the id of a call', { input: [{ type: 'function_call_output', call_id: phrase, output: 'x' }] }],
   ])('further text is judged or refused: %s', (_, more, text = phrase) => {
     expect(read(more, all).units.map(({ content }) => content)).toContain(text);

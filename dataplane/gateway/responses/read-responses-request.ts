@@ -161,7 +161,7 @@ export function readResponsesTexts(root: JsonNode, bytes: Uint8Array, judged: Re
   for (const one of root.members) {
     const { key, value } = one;
     if (ownMembers.has(key) || isService(one, serviceMembers)) continue;
-    further.take('parameters', value, placeOf('', key), 'user', false);
+    further.take('parameters', value, placeOf('', key), 'user', 'long');
   }
   const input = member(root, 'input');
   const items = input?.kind === 'array' ? input.items : [];
