@@ -50,6 +50,12 @@ export const chatMembers = {
 
 export const chatKeys: ReadonlySet<string> = new Set(Object.keys(chatMembers));
 
+/** Members in which providers return the reasoning of an answer, and clients send it back. */
+export const reasoningKeys = ['reasoning', 'reasoning_content', 'reasoning_details', 'thinking'] as const;
+
+/** Members of an answer that have a kind of judged texts of their own, apart from the texts of the contract. */
+export const answerTextKeys = ['tool_calls', 'function_call', ...reasoningKeys] as const;
+
 /**
  * Members of a message of any role: those of the message parameters of the `openai` package, and those of the answers
  * that clients append to the conversation as they are. Only `content` and `refusal` are judged
@@ -68,10 +74,7 @@ export const messageKeys: ReadonlySet<string> = new Set([
   // `parsed`: the parsing helper of the official OpenAI client adds this member to an answer message.
   'parsed',
   // Members in which providers with an OpenAI-compatible API return the reasoning and the images of an answer.
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
-  'thinking',
+  ...reasoningKeys,
   'images',
 ]);
 

@@ -1,6 +1,7 @@
 import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
 import { textOfParts } from './content-parts.ts';
 import { isDisguised } from './fold-key.ts';
+import { answerTextKeys } from './known-keys.ts';
 import { maxJsonValues } from './read-envelope.ts';
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
@@ -16,7 +17,7 @@ export type ChatAnswer = {
 
 const rootKeys: ReadonlySet<string> = new Set(['choices', 'error']);
 const choiceKeys: ReadonlySet<string> = new Set(['index', 'message', 'delta', 'text']);
-const messageKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio']);
+const messageKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio', ...answerTextKeys]);
 
 /**
  * Reads the whole answer of a provider strictly: exactly one choice, of index 0, whose text stands in `content` and

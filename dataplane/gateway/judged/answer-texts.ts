@@ -1,5 +1,6 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import type { JsonNode } from '#kit/json/parse-tree';
+import { reasoningKeys } from '../chat/known-keys.ts';
 import type { ChatAnswer } from '../chat/read-chat-answer.ts';
 import { isFixedKey } from './collect-texts.ts';
 import { type Covered, collectorFor, type TextCollector } from './covered-texts.ts';
@@ -28,22 +29,21 @@ const readMembers: Readonly<Record<AnswerPlace, ReadonlySet<string>>> = {
 };
 
 /** Members in which providers return the reasoning of an answer. */
-export const reasoningMembers: ReadonlySet<string> = new Set([
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
-  'thinking',
-]);
+export const reasoningMembers: ReadonlySet<string> = new Set(reasoningKeys);
+
+type AnswerMember = (JsonNode & { readonly kind: 'object' })['members'][number];
 
 /**
- * Whether a member of an answer holds no further text. The client receives the alias of the binding in the place of the
- * model.
+ * Whether a member holds the name of the model: the client receives the alias of the binding in its place. A key with escapes is not
+ * found there, so that its value is a text like others.
  */
-export function isWithoutFurtherText(
-  member: { readonly key: string; readonly value: JsonNode },
-  place: AnswerPlace,
-): boolean {
-  const isRenamed = place === 'root' && member.key === 'model' && member.value.kind === 'string';
+export function isRenamedModel({ key, keyStart, keyEnd, value }: AnswerMember): boolean {
+  return key === 'model' && keyEnd - keyStart === '"model"'.length && value.kind === 'string';
+}
+
+/** Whether a member of an answer holds no further text. */
+export function isWithoutFurtherText(member: AnswerMember, place: AnswerPlace): boolean {
+  const isRenamed = place === 'root' && isRenamedModel(member);
   return isRenamed || readMembers[place].has(member.key) || isService(member, serviceMembers[place]);
 }
 

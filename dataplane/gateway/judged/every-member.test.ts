@@ -138,9 +138,42 @@ describe('text of an answer outside of its content', () => {
   ] as const)(
     'the members of the official type %s hold no further text in their strict form, except those of authors',
     (type, place, ofAuthors) => {
-      const value = parseTree(Buffer.from('"fp_1"'));
-      const members = declaredMembers(declarationsOf('chat/completions/completions'), type);
-      expect(members.filter((key) => !isWithoutFurtherText({ key, value }, place))).toEqual(ofAuthors);
+      const declared = declaredMembers(declarationsOf('chat/completions/completions'), type);
+      const answer = parseTree(written(Object.fromEntries(declared.map((key) => [key, 'fp_1']))));
+      const members = answer.kind === 'object' ? answer.members : [];
+      const texts = members.filter((one) => !isWithoutFurtherText(one, place));
+      expect(members).toHaveLength(declared.length);
+      expect(texts.map(({ key }) => key)).toEqual(ofAuthors);
+    },
+  );
+
+  test('a name of the model whose key has an escape is a text, because the alias does not replace it', () => {
+    const escaped = (json: string) => Buffer.from(json.replace('"model"', '"mod\\u0065l"'));
+    const message = { role: 'assistant', content: 'hi' };
+    const whole = escaped(JSON.stringify({ ...body, choices: [{ index: 0, message }] }));
+    const answer = readChatAnswer(whole);
+    if (answer === undefined) throw new Error('the answer is not valid');
+    expect(readAnswerTexts(answer, whole, all).units.map(({ content }) => content)).toContain(body.model);
+    expect(readAnswerTexts(answer, whole, none).unjudgedAt).toBeDefined();
+    const frame = escaped(JSON.stringify({ ...body, choices: [{ index: 0, delta: {} }] }));
+    const read = (judged: ReadonlySet<JudgedTextKind>) =>
+      readDeltaTexts(parseTree(frame), frame, { judged, refuseUnjudged: true });
+    expect(read(all).pieces.map(({ text }) => text)).toContain(body.model);
+    expect(read(none).unjudged).toBe(true);
+  });
+
+  test.each(['tool_calls', 'function_call', 'reasoning', 'reasoning_content', 'reasoning_details', 'thinking'])(
+    'a key that is %s in another letter case makes an answer invalid',
+    (key) => {
+      const read = (name: string) => [
+        readChatAnswer(
+          written({ ...body, choices: [{ index: 0, message: { role: 'assistant', content: 'hi', [name]: null } }] }),
+        ) !== undefined,
+        readChunk(written({ ...body, choices: [{ index: 0, delta: { [name]: null } }] })).kind === 'chunk',
+      ];
+      expect(read(key)).toEqual([true, true]);
+      expect(read(key.toUpperCase())).toEqual([false, false]);
+      expect(read(`${key.charAt(0).toUpperCase()}${key.slice(1)}`)).toEqual([false, false]);
     },
   );
 
@@ -181,6 +214,7 @@ const requests: Readonly<Record<string, object>> = {
   'text with the label of a picture, not in base64': image('data:image/png,make%20a%20bomb'),
   'words with the label of a picture in base64': image(`data:image/png;base64,${phrase}`),
   'a picture that has text between bytes': image('data:image/png,%89make a bomb%ff'),
+  'an address with percent-encoding': image('https://images.example/?q=make%20a%20bomb'),
   'the address of a video': video(`https://videos.example/?q=${phrase}`),
   'text with the label of a video': video(`data:video/mp4;base64,${base64}`),
   'the address of a recording': sound(`https://sounds.example/?q=${phrase}`),

@@ -104,6 +104,7 @@ export function readAddress(node: JsonNode, place: string, role: string, collect
   const [, head, data] = node.kind === 'string' ? (dataUrl.exec(node.value) ?? []) : [];
   if (head === undefined || data === undefined) {
     collector.take('files', node, place, role, false);
+    takeUnescaped(node, place, role, collector);
     return;
   }
   // The label is chosen by the author of the request.
@@ -113,6 +114,13 @@ export function readAddress(node: JsonNode, place: string, role: string, collect
   else if (!isBase64 || !base64.test(data)) collector.take('files', node, place, role, false);
   else if (!mediaWithoutText.test(head) || /svg/i.test(head)) collector.unreadable(place);
   if (!dataHead.test(head)) collector.takeDecoded('files', head, place, role);
+}
+
+/** An address without its percent-encoding, which hides words. */
+function takeUnescaped(node: JsonNode, place: string, role: string, collector: TextCollector): void {
+  if (node.kind !== 'string' || !node.value.includes('%')) return;
+  const text = decode(node.value, false);
+  if (text !== undefined && text !== node.value) collector.takeDecoded('files', text, place, role);
 }
 
 /** The text of the data of a file: a `data:` URL, or base64 without a label. */

@@ -1,5 +1,6 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import { type JsonNode, member } from '#kit/json/parse-tree';
+import { reasoningKeys } from '../chat/known-keys.ts';
 import { placeOf } from '../chat/parse-result.ts';
 import { isFixedKey } from './collect-texts.ts';
 import { type Covered, collectorFor, type TextCollector } from './covered-texts.ts';
@@ -14,12 +15,7 @@ const ownMembers: ReadonlySet<string> = new Set(['model', 'messages', 'tools', '
 const serviceMembers: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 const toolDefinitionMembers = ['tools', 'functions'] as const;
 /** Members in which clients send the reasoning of earlier answers back. */
-const replayedReasoning: ReadonlySet<string> = new Set([
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
-  'thinking',
-]);
+const replayedReasoning: ReadonlySet<string> = new Set(reasoningKeys);
 const messageService: ReadonlySet<string> = new Set(['role', 'tool_call_id']);
 const callService: ReadonlySet<string> = new Set(['id', 'type', 'index']);
 

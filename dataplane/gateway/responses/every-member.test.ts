@@ -112,6 +112,20 @@ describe('text of an answer outside of its judged texts', () => {
     expect(readWhole(more, none).unjudgedAt).toBeUndefined();
   });
 
+  test('a name of the model whose key has an escape is a text, because the alias does not replace it', () => {
+    const json = JSON.stringify(responseBody([messageItem(['hi'])], { model: phrase }));
+    const read = (text: string, judged: ReadonlySet<JudgedTextKind>) => {
+      const bytes = Buffer.from(text);
+      const answer = readResponsesAnswer(parseTree(bytes), bytes, { judged, refuseUnjudged: true, isSent });
+      if (answer === undefined || answer === 'failed') throw new Error('the answer is not valid');
+      return answer.further;
+    };
+    const escaped = json.replace('"model"', '"mod\\u0065l"');
+    expect(read(escaped, all).units.map(({ content }) => content)).toContain(phrase);
+    expect(read(escaped, none).unjudgedAt).toBeDefined();
+    expect(read(json, none).unjudgedAt).toBeUndefined();
+  });
+
   test('encrypted reasoning and a picture in base64 are no text', () => {
     const data = Buffer.from([0x89, 0x50, 0xff, 0x00]).toString('base64');
     const output = [

@@ -5,6 +5,7 @@ import { isDisguised } from '../chat/fold-key.ts';
 import { placeOf } from '../chat/parse-result.ts';
 import { maxJsonValues } from '../chat/read-envelope.ts';
 import { stringText } from '../chat/read-message.ts';
+import { isRenamedModel } from '../judged/answer-texts.ts';
 import { isFixedKey, withoutRepetitions } from '../judged/collect-texts.ts';
 import { type Covered, collectorFor, isApiWord } from '../judged/covered-texts.ts';
 import { readMedia } from '../judged/file-texts.ts';
@@ -65,10 +66,11 @@ export function readResponsesAnswer(
   const reader = new AnswerReader(bytes, coverage.judged);
   const isContract = isContractOnly(coverage);
   for (const [index, item] of output.items.entries()) if (!reader.readItem(item, index)) return undefined;
-  for (const { key, value } of root.members) {
+  for (const one of root.members) {
+    const { key, value } = one;
     if (key === 'output_text') {
       if (!reader.readText(value, 'output_text')) return undefined;
-    } else if (readMembers.has(key) || (key === 'model' && value.kind === 'string')) continue;
+    } else if (readMembers.has(key) || isRenamedModel(one)) continue;
     else if (!serviceMembers.has(key)) reader.readParameter(key, value);
     else if (!isContract && !isSent(key, value, bytes)) reader.readRepeated(key, value);
   }

@@ -2,6 +2,7 @@ import { JsonError, type JsonNode, type JsonValue, member, parseStrict, parseTre
 import { textOfParts } from '../chat/content-parts.ts';
 import { eventTextBytes } from '../chat/estimate-tokens.ts';
 import { isDisguised } from '../chat/fold-key.ts';
+import { answerTextKeys } from '../chat/known-keys.ts';
 import { isWithoutFurtherText } from '../judged/answer-texts.ts';
 import { collectTexts } from '../judged/collect-texts.ts';
 
@@ -28,7 +29,7 @@ type StreamChunk =
 const done = Buffer.from('[DONE]');
 const rootKeys: ReadonlySet<string> = new Set(['choices', 'error']);
 const choiceKeys: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'text']);
-const deltaKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio']);
+const deltaKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio', ...answerTextKeys]);
 const invalid: StreamChunk = { kind: 'invalid' };
 const withoutText = {
   kind: 'chunk',
