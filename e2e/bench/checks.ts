@@ -4,8 +4,16 @@ import { benchBundle, denyMark, maskMark } from './policies.ts';
 import { serveBenchBundle, serveEcho } from './serving.ts';
 import { proseBody } from './texts.ts';
 
-/** Targets: a check of 2 KB compared with an echo of the same request. */
-export const checkBounds = { pass: 0.65, mask: 0.55, cpu: 1.5, p99: 2 } as const;
+/**
+ * Limits of a check of 2 KB compared with an echo of the same request. `wanted` is the goal; `bound` is weaker and leaves room for
+ * other work on the cores.
+ */
+export const checkLimits = {
+  pass: { bound: 0.65, wanted: 0.8 },
+  mask: { wanted: 0.55 },
+  cpu: { wanted: 1.5 },
+  p99: { bound: 2, wanted: 1.5 },
+} as const;
 
 /** Measures checks of 2 KB that pass, mask and deny against an echo server, and a second echo server as the control. */
 export async function measureChecks(options: PairOptions): Promise<readonly Compared[]> {

@@ -6,6 +6,9 @@ const momentNames = { firstByte: 'first byte', firstText: 'first text', total: '
 
 type Shown = { readonly name: string; readonly figure: GatewayFigure; readonly moment: Moment };
 
+/** Milliseconds that a guard may add to the first byte of a stream. */
+export const firstByteLimits = { bound: 0.5, wanted: 0.15 } as const;
+
 /** The reported times, in the order of the report. */
 export function shownTimes({ figures }: GatewayFigures): readonly Shown[] {
   return figures.flatMap((figure) =>

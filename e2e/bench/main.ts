@@ -11,8 +11,8 @@ const { switches } = programWords({ usage, switches: ['quick', 'write'] });
 const measured = await measureAll(switches.has('quick'));
 const ratios = ratiosOf(measured);
 for (const [key, ratio] of ratios) console.log(`${ratio.toFixed(2).padStart(8)}  ${key}`);
-for (const { what, wanted, found, reached } of verdictsOf(measured)) {
-  console.log(`${reached ? 'reached    ' : 'NOT REACHED'} ${what}: ${found}, ${wanted}`);
+for (const { what, bound, wanted, found, result } of verdictsOf(measured)) {
+  console.log(`${result.padEnd(13)} ${what}: ${found}, wanted ${wanted}, bound ${bound}`);
 }
 for (const { name, figure, moment } of shownTimes(measured.gateway)) {
   const { none, usual } = figure.at;

@@ -22,6 +22,12 @@ type RelayFigure = {
   readonly guardedToUnguarded: number;
 };
 
+/** The ratios that are wanted, by the form of the answer. */
+export const relayGoals = {
+  whole: { unguardedToRelay: 0.9, guardedToUnguarded: 0.6 },
+  streamed: { unguardedToRelay: 0.7, guardedToUnguarded: 0.6 },
+} as const;
+
 type Options = Omit<PairOptions, 'connections'> & { readonly callers: readonly number[] };
 
 /**

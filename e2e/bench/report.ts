@@ -3,9 +3,9 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../hack/check/run-tool.ts';
 import { barChart, row, tableLines } from './bar-chart.ts';
-import { checkBounds } from './checks.ts';
+import { checkLimits } from './checks.ts';
 import type { GatewayFigures } from './gateway-case.ts';
-import { gatewayLines } from './gateway-report.ts';
+import { firstByteLimits, gatewayLines, shownTimes } from './gateway-report.ts';
 import type { Compared } from './pairs.ts';
 import { type StartFigure, startBounds } from './start-case.ts';
 import type { Timed } from './time-cases.ts';
@@ -17,40 +17,51 @@ export type Measured = {
   readonly gateway: GatewayFigures;
 };
 
-/** A target, the measured value, and whether the target is reached. */
+/** `wanted` is the goal. `bound` is weaker than the goal; without one, the goal is the only limit. */
+type Limits = { readonly bound?: number; readonly wanted: number };
+
+/** A measured value beside its limits. `missed`: within the bound, and short of the goal. */
 type Verdict = {
   readonly what: string;
+  readonly bound: string;
   readonly wanted: string;
   readonly found: string;
-  readonly reached: boolean;
+  readonly result: 'reached' | 'missed' | 'out of bounds';
 };
 
-const atLeast = (what: string, found: number, wanted: number): Verdict => ({
-  what,
-  wanted: `at least ${wanted}`,
-  found: found.toFixed(2),
-  reached: found >= wanted,
-});
-const atMost = (what: string, found: number, wanted: number): Verdict => ({
-  what,
-  wanted: `at most ${wanted}`,
-  found: found.toFixed(2),
-  reached: found <= wanted,
-});
+function compare(what: string, found: number, word: 'at least' | 'at most', { bound, wanted }: Limits): Verdict {
+  const holds = (limit: number): boolean => (word === 'at least' ? found >= limit : found <= limit);
+  const fallsShort = bound !== undefined && holds(bound) ? 'missed' : 'out of bounds';
+  return {
+    what,
+    bound: `${word} ${bound ?? wanted}`,
+    wanted: `${word} ${wanted}`,
+    found: found.toFixed(2),
+    result: holds(wanted) ? 'reached' : fallsShort,
+  };
+}
 
-export function verdictsOf({ checks, engine, start }: Measured): readonly Verdict[] {
+export function verdictsOf({ checks, engine, start, gateway }: Measured): readonly Verdict[] {
   const ratioOf = (name: string): Compared['ratio'] =>
     checks.find((row) => row.name === name)?.ratio ?? { throughput: 0, cpu: Number.NaN, p99: Number.NaN };
+  const firstByte = shownTimes(gateway).filter(({ moment }) => moment === 'firstByte');
   return [
-    atLeast('throughput of a passing check to the echo', ratioOf('pass').throughput, checkBounds.pass),
-    atLeast('throughput of a masking check to the echo', ratioOf('mask').throughput, checkBounds.mask),
-    atMost('server CPU of a passing check to the echo', ratioOf('pass').cpu, checkBounds.cpu),
-    atMost('p99 of a passing check to the echo', ratioOf('pass').p99, checkBounds.p99),
-    ...engine.flatMap(({ group, name, ratio, bound }) =>
-      bound === undefined ? [] : [atMost(`${group}: ${name}`, ratio, bound)],
+    compare('throughput of a passing check to the echo', ratioOf('pass').throughput, 'at least', checkLimits.pass),
+    compare('throughput of a masking check to the echo', ratioOf('mask').throughput, 'at least', checkLimits.mask),
+    compare('server CPU of a passing check to the echo', ratioOf('pass').cpu, 'at most', checkLimits.cpu),
+    compare('p99 of a passing check to the echo', ratioOf('pass').p99, 'at most', checkLimits.p99),
+    ...firstByte.map(({ name, figure }) =>
+      compare(`milliseconds that a guard adds, ${name}`, figure.whole.firstByte, 'at most', firstByteLimits),
     ),
-    atMost(`seconds from start to ready with ${start.bytes} bytes of terms`, start.seconds, startBounds.seconds),
-    atMost(`resident MiB with ${start.bytes} bytes of terms`, start.mebibytes, startBounds.mebibytes),
+    ...engine.flatMap(({ group, name, ratio, bound }) =>
+      bound === undefined ? [] : [compare(`${group}: ${name}`, ratio, 'at most', { wanted: bound })],
+    ),
+    compare(`seconds from start to ready with ${start.bytes} bytes of terms`, start.seconds, 'at most', {
+      wanted: startBounds.seconds,
+    }),
+    compare(`resident MiB with ${start.bytes} bytes of terms`, start.mebibytes, 'at most', {
+      wanted: startBounds.mebibytes,
+    }),
   ];
 }
 
@@ -88,9 +99,9 @@ function textOf(measured: Measured): readonly string[] {
     '## Targets',
     '',
     ...tableLines(
-      ['figure', 'target', 'measured', ''],
-      verdictsOf(measured).map(({ what, wanted, found, reached }) =>
-        row(what, wanted, found, reached ? 'reached' : '**not reached**'),
+      ['figure', 'bound', 'wanted', 'measured', ''],
+      verdictsOf(measured).map(({ what, bound, wanted, found, result }) =>
+        row(what, bound, wanted, found, result === 'reached' ? result : `**${result}**`),
       ),
     ),
     '## Checks over HTTP',
