@@ -43,7 +43,7 @@ export const settings = {
     help: 'memory of the index, MiB; the workspaces whose last search is oldest are evicted first',
     min: 16,
     max: 65_536,
-    default: 128,
+    default: 512,
   }),
   PORTCULLIS_REQUESTS_PER_CALLER: setting.integer({
     help: 'requests of one caller at a time, in this replica; further ones are refused with 429',
