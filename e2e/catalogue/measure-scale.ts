@@ -1,106 +1,208 @@
+import { isDeepStrictEqual } from 'node:util';
 import { until } from '#kit/testing/until';
 import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-catalogue.ts';
-import { fillCatalogue } from './fill-catalogue.ts';
+import { type Timings, timingsOf } from '../retrieval-speed/timings.ts';
+import { randomFrom } from '../support/random-from.ts';
+import { type Embedder, type FilledAgent, fillCatalogue } from './fill-catalogue.ts';
+import { giveRights, type ScaleCaller, visibleTo } from './scale-callers.ts';
 
-/** Of all agents, what the callers with their own relations may view and invoke. */
-const shares = [0.001, 0.005, 0.01] as const;
-/** Groups through which a caller has 1 % of the agents. */
-const teams = 1_000;
+type MeasuredCatalogue = {
+  readonly world: CatalogueWorld;
+  readonly agents: number;
+  readonly callers: readonly ScaleCaller[];
+};
 
-type ScaleCaller = 'share-0.001' | 'share-0.005' | 'share-0.01' | 'grouped' | 'all';
 type Scale = {
+  readonly embedder: Embedder;
+  /** Agents from which the share of a caller is computed, so that it has the same agents in every catalogue. */
   readonly agents: number;
   readonly requests: number;
-  readonly callers: readonly ScaleCaller[];
   readonly say: (progress: string) => void;
 };
-/** The 95th percentiles of one caller, milliseconds. */
-type CallerTimes = { readonly caller: ScaleCaller; readonly page: number; readonly search: number };
 
-/** Fills a catalogue, gives each caller its rights and measures its pages of 20 and its searches, one after the other. */
-export async function measureCatalogueScale(world: CatalogueWorld, scale: Scale): Promise<readonly CallerTimes[]> {
-  const { agents, requests, callers, say } = scale;
-  const ids = await fillCatalogue(world, agents);
-  say(`${agents} agents are stored`);
-  for (const caller of callers) await giveRights(world, caller, ids);
-  await world.database.sql`analyze`;
-  say('the rights are stored');
-  const body = JSON.stringify({ query: 'salaries and holidays', workspaceId: 'support' });
-  const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
-  const first = await world.token(callers[0] ?? '');
-  const begun = performance.now();
-  await until('the index is loaded', async () => {
-    const { status, text } = await world.ask(first, '/api/v1/agents/search', init);
-    if (status !== 200) say(text);
-    return status === 200;
-  });
-  say(`the index was loaded after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
-  const found: CallerTimes[] = [];
-  for (const caller of callers) {
-    // A token is valid for ten minutes.
-    const token = await world.token(caller);
-    const page = await percentile(requests, () => world.ask(token, '/api/v1/agents'), 'items', 20);
-    const search = await percentile(requests, () => world.ask(token, '/api/v1/agents/search', init), 'matches', 1);
-    say(`${caller}: page ${page.toFixed(1)} ms, search ${search.toFixed(1)} ms`);
-    found.push({ caller, page, search });
+/** The times of one caller in a catalogue. */
+export type CallerTimes = {
+  readonly caller: ScaleCaller;
+  /** Agents of the catalogue, and those of them that the caller may use. */
+  readonly agents: number;
+  readonly visible: number;
+  readonly page: Timings;
+  readonly search: Timings;
+};
+
+type MeasuredScale = {
+  readonly times: readonly CallerTimes[];
+  /** Answers that are not what is due to their caller. */
+  readonly faults: readonly string[];
+};
+
+type Asker = {
+  readonly caller: ScaleCaller;
+  readonly catalogue: MeasuredCatalogue;
+  /** In the order of their ids. */
+  readonly visible: readonly FilledAgent[];
+  token: string;
+};
+
+type Answer = Awaited<ReturnType<CatalogueWorld['ask']>>;
+
+/** One kind of request of a caller, with its times. */
+type Timed = {
+  readonly ask: () => Promise<Answer>;
+  /** What is wrong with an answer. */
+  readonly faultOf: (answer: Answer) => string | undefined;
+  readonly times: number[];
+};
+
+const query = 'salaries and holidays';
+const init = {
+  method: 'POST',
+  body: JSON.stringify({ query, workspaceId: 'support' }),
+  headers: { 'content-type': 'application/json' },
+};
+const subjects = /salaries|holidays/;
+const [pageSize, longestPage, matchCount] = [20, 100, 10];
+const warmUp = 20;
+/** A token is valid for ten minutes. */
+const roundsOfToken = 20;
+
+/**
+ * Fills the catalogues and gives the callers their rights. Then each round sends one page and one search of every caller, in
+ * random order, so that other work of the machine and warm code are the same for all of them. Every answer is compared
+ * with the agents that are due, and at the end every page of each caller.
+ */
+export async function measureCatalogueScale(
+  catalogues: readonly MeasuredCatalogue[],
+  scale: Scale,
+): Promise<MeasuredScale> {
+  const { requests, say } = scale;
+  const askers: Asker[] = [];
+  for (const catalogue of catalogues) askers.push(...(await openCatalogue(catalogue, scale)));
+  const kinds = askers.map((asker) => ({ asker, page: firstPageOf(asker), search: searchOf(asker) }));
+  const faults: string[] = [];
+  const random = randomFrom(17);
+  for (let round = -warmUp; round < requests; round += 1) {
+    if (round % roundsOfToken === 0) await renewTokens(askers);
+    for (const { ask, faultOf, times } of shuffled(
+      kinds.flatMap(({ page, search }) => [page, search]),
+      random,
+    )) {
+      const start = performance.now();
+      const answer = await ask();
+      if (round >= 0) times.push(performance.now() - start);
+      const fault = faultOf(answer);
+      if (fault !== undefined) faults.push(fault);
+    }
+    if (round > 0 && round % 100 === 0) say(`${round} rounds, ${faults.length} faults`);
   }
-  return found;
+  await renewTokens(askers);
+  for (const asker of askers) faults.push(...(await walk(asker)));
+  const times = kinds.map(({ asker, page, search }) => ({
+    caller: asker.caller,
+    agents: asker.catalogue.agents,
+    visible: asker.visible.length,
+    page: timingsOf(page.times),
+    search: timingsOf(search.times),
+  }));
+  for (const one of times) say(timesLine([one]));
+  return { times, faults };
 }
 
 /** What was measured, in one line. */
 export function timesLine(times: readonly CallerTimes[]): string {
+  const ms = ({ p50, p95 }: Timings): string => `${p50.toFixed(1)} and ${p95.toFixed(1)} ms`;
   return times
-    .map(({ caller, page, search }) => `${caller}: page ${page.toFixed(1)} ms, search ${search.toFixed(1)} ms`)
+    .map(
+      ({ caller, agents, visible, page, search }) =>
+        `${caller}, ${visible} of ${agents}: page ${ms(page)}, search ${ms(search)}`,
+    )
     .join('; ');
 }
 
-async function giveRights(world: CatalogueWorld, caller: ScaleCaller, ids: readonly string[]): Promise<void> {
-  const subject = `user:https%3A//people.example|${caller}`;
-  const staff = 'group:acme/staff';
-  const share = shares.find((one) => caller === `share-${one}`);
-  if (share !== undefined) {
-    const own = ids.filter((_id, at) => at % Math.round(1 / share) === 0);
-    return await grantAll(own.flatMap((id) => both(subject, id)));
+/** Fills a catalogue and waits until its index is loaded. */
+async function openCatalogue(
+  catalogue: MeasuredCatalogue,
+  { embedder, agents, say }: Scale,
+): Promise<readonly Asker[]> {
+  const { world, callers } = catalogue;
+  const filled = await fillCatalogue(world, embedder, catalogue.agents);
+  say(`${catalogue.agents} agents are stored`);
+  const askers: Asker[] = [];
+  for (const caller of callers) {
+    const own = visibleTo(caller, filled, agents);
+    await giveRights(world, caller, own);
+    const visible = own.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+    askers.push({ caller, catalogue, visible, token: await world.token(caller) });
   }
-  if (caller === 'all') {
-    await grantAll([{ subject, relation: 'member', object: staff }]);
-    return await grantAll(ids.flatMap((id) => both(`${staff}#member`, id)));
-  }
-  const own = ids.filter((_id, at) => at % 100 === 1);
-  await grantAll(
-    own.flatMap((id, at) => {
-      const group = `group:acme/team-${at % teams}`;
-      return [{ subject, relation: 'member', object: group }, ...both(`${group}#member`, id)];
-    }),
-  );
-
-  async function grantAll(tuples: readonly { subject: string; relation: string; object: string }[]): Promise<void> {
-    for (let at = 0; at < tuples.length; at += 100) await world.relations.grant(tuples.slice(at, at + 100));
-  }
+  await world.database.sql`analyze`;
+  say('the rights are stored');
+  const begun = performance.now();
+  const first = await world.token(callers[0] ?? '');
+  const isLoaded = async () => (await world.ask(first, '/api/v1/agents/search', init)).status === 200;
+  await until('the index is loaded', isLoaded, { deadlineMs: 120_000 });
+  say(`the index was loaded after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+  return askers;
 }
 
-function both(subject: string, id: string) {
-  return ['view', 'invoke'].map((relation) => ({ subject, relation, object: `agent:${id}` }));
+async function renewTokens(askers: readonly Asker[]): Promise<void> {
+  for (const asker of askers) asker.token = await asker.catalogue.world.token(asker.caller);
 }
 
-type Answer = { readonly status: number; readonly json: Readonly<Record<string, unknown>> };
+function firstPageOf(asker: Asker): Timed {
+  const { caller, catalogue, visible } = asker;
+  const due = visible.slice(0, pageSize).map(({ id }) => id);
+  return {
+    ask: () => catalogue.world.ask(asker.token, '/api/v1/agents'),
+    faultOf: ({ status, json }) =>
+      isDeepStrictEqual(idsOf(json['items']), due) ? undefined : `${caller}: a page was answered ${status}`,
+    times: [],
+  };
+}
 
-/** The 95th percentile of the durations in milliseconds. @throws Error for an answer that is not as full as expected */
-async function percentile(
-  requests: number,
-  ask: () => Promise<Answer>,
-  list: 'items' | 'matches',
-  least: number,
-): Promise<number> {
-  const times: number[] = [];
-  for (let at = -10; at < requests; at += 1) {
-    const start = performance.now();
-    const { status, json } = await ask();
-    if (at >= 0) times.push(performance.now() - start);
-    const entries = json[list] as readonly unknown[] | undefined;
-    if (status !== 200 || entries === undefined || entries.length < Math.min(least, 2)) {
-      throw new Error(`a request was answered ${status} with ${entries?.length ?? 'no'} entries`);
-    }
+/**
+ * Every agent that the caller may use is a candidate, because all have vectors; those that share a word with the query come
+ * first.
+ */
+function searchOf(asker: Asker): Timed {
+  const { caller, catalogue, visible } = asker;
+  const due = Math.min(matchCount, visible.length);
+  const passages = new Map(visible.map(({ id, passage }) => [id, passage]));
+  const isRelated = (passage: string | undefined): boolean => passage !== undefined && subjects.test(passage);
+  const relatedDue = Math.min(due, [...passages.values()].filter(isRelated).length);
+  return {
+    ask: () => catalogue.world.ask(asker.token, '/api/v1/agents/search', init),
+    faultOf({ status, json }) {
+      const found = [...new Set(idsOf(json['matches']))];
+      const allowed = found.filter((id) => passages.has(id)).length;
+      const related = found.filter((id) => isRelated(passages.get(id))).length;
+      if (found.length === due && allowed === due && related === relatedDue) return undefined;
+      return `${caller}: a search was answered ${status} with ${found.length} of ${due} matches, ${allowed} visible and ${related} related`;
+    },
+    times: [],
+  };
+}
+
+/** The faults of all pages of a caller, one after the other. */
+async function walk({ caller, catalogue, visible, token }: Asker): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let cursor: unknown = ''; typeof cursor === 'string'; ) {
+    const after = cursor === '' ? '' : `&cursor=${cursor}`;
+    const { status, json } = await catalogue.world.ask(token, `/api/v1/agents?limit=${longestPage}${after}`);
+    if (status !== 200) return [`${caller}: a page of a walk was answered ${status}`];
+    ids.push(...idsOf(json['items']));
+    cursor = json['nextCursor'];
   }
-  return times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.95)] ?? 0;
+  const due = visible.map(({ id }) => id);
+  return isDeepStrictEqual(ids, due) ? [] : [`${caller}: a walk has ${ids.length} agents, not the ${due.length} due`];
+}
+
+function idsOf(list: unknown): readonly string[] {
+  return ((list ?? []) as readonly { readonly agentId: string }[]).map(({ agentId }) => agentId);
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .toSorted((one, other) => one.place - other.place)
+    .map(({ item }) => item);
 }
