@@ -1,26 +1,18 @@
 import { until } from '#kit/testing/until';
-import { userSubject } from '#relations/subject';
-import { groupObject } from '#relations/tenant-object';
 import { type AgentSketch, resourcesOf, uuidOf } from '../../dataplane/catalogue/testing/agent-resources.ts';
 import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import { randomFrom } from '../support/random-from.ts';
+import { callers, claimsOf, createRightsModel, type JudgedAgent, nameOf, type StepCaller } from './rights-model.ts';
 
-type Right = 'view' | 'invoke';
 type StepKind = 'grant' | 'revoke' | 'join' | 'leave' | 'publish' | 'switch' | 'remove' | 'read' | 'walk' | 'search';
 
-const people = ['ann', 'bob', 'cleo', 'dave'];
-/** Groups that have people and one another as members, also in circles; a token names the claimed one, which has no stored members. */
-const groups = ['one', 'two', 'three'];
-const claimed = 'claimed';
-const claims: ReadonlySet<string> = new Set(['cleo', 'dave']);
-const tenant = 'acme';
 const workspaces = ['support', 'sales'];
 const words = ['salaries', 'holidays', 'invoices', 'contracts', 'travel'];
 const mostAgents = 40;
 /** How often each kind of step is taken, relative to the sum. */
 const weights: Readonly<Record<StepKind, number>> = {
-  grant: 20,
-  revoke: 12,
+  grant: 16,
+  revoke: 16,
   join: 5,
   leave: 4,
   publish: 3,
@@ -31,18 +23,24 @@ const weights: Readonly<Record<StepKind, number>> = {
   search: 13,
 };
 
-type ModelAgent = {
+type ModelAgent = JudgedAgent & {
   readonly sketch: AgentSketch;
-  readonly agentId: string;
   readonly workspace: string;
   readonly word: string;
 };
 type StepsReport = {
   readonly differences: readonly string[];
   readonly counts: Readonly<Partial<Record<StepKind, number>>>;
+  /** Agents in the answers of each caller. */
+  readonly found: Readonly<Record<string, number>>;
 };
 
-/** Takes random steps and compares every answer with sets in memory. Walks change rights and agents between their pages. */
+type Filters = { readonly workspaceId?: string; readonly protocol?: 'a2a' | 'mcp' };
+
+/**
+ * Takes random steps and compares every answer with sets in memory. Walks change rights between their pages. The catalogue
+ * needs an embedding profile.
+ */
 export async function takeCatalogueSteps(
   world: CatalogueWorld,
   { seed, steps, say }: { readonly seed: number; readonly steps: number; readonly say: (progress: string) => void },
@@ -50,53 +48,48 @@ export async function takeCatalogueSteps(
   const random = randomFrom(seed);
   const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
   const agents = new Map<string, ModelAgent>();
-  /** Facts `holder relation object`, where a holder is a person or a group. */
-  const facts = new Set<string>();
+  const rights = createRightsModel(oneOf);
   const differences: string[] = [];
   const counts: Partial<Record<StepKind, number>> = {};
   let names = 0;
-  /** Everything by which a person may have a right: itself, its groups, and theirs. */
-  const holdersOf = (person: string): ReadonlySet<string> => {
-    const holders = new Set([person, ...(claims.has(person) ? [claimed] : [])]);
-    // A set yields what is added during the walk, too.
-    for (const holder of holders)
-      for (const group of groups) if (facts.has(`${holder} member ${group}`)) holders.add(group);
-    return holders;
-  };
-  const has = (person: string, right: Right, id: string): boolean =>
-    [...holdersOf(person)].some((holder) => facts.has(`${holder} ${right} ${id}`));
-  const subjectOf = (holder: string): string =>
-    people.includes(holder)
-      ? userSubject({ issuer: 'https://people.example', subject: holder })
-      : `${groupObject(tenant, holder)}#member`;
-  const compare = (what: string, found: unknown, expected: unknown): void => {
-    const [one, other] = [JSON.stringify(found), JSON.stringify(expected)];
+  const found = Object.fromEntries(callers.map((caller) => [nameOf(caller), 0]));
+  const compare = (what: string, actual: unknown, expected: unknown): void => {
+    const [one, other] = [JSON.stringify(actual), JSON.stringify(expected)];
     if (one !== other) differences.push(`${what}: found ${one}, expected ${other}`);
   };
+  const count = (caller: StepCaller, ids: readonly string[]): void => {
+    found[nameOf(caller)] = (found[nameOf(caller)] ?? 0) + ids.length;
+  };
 
-  /** Tokens of two people name a group; a token is valid for ten minutes, which is less than a full run. */
-  async function ask(person: string, path: string, init: RequestInit = {}) {
-    const names = claims.has(person) ? [claimed] : [];
-    return world.ask(await world.token(person, { tenants: [tenant], groups: names }), path, init);
+  /** A token is valid for ten minutes, which is less than a full run. */
+  async function ask(caller: StepCaller, path: string, init: RequestInit = {}) {
+    return world.ask(await world.token(caller.person, claimsOf(caller)), path, init);
   }
 
   async function publish(): Promise<void> {
     if (agents.size >= mostAgents) return await remove();
     names += 1;
     const [name, workspace, word] = [`agent-${names}`, oneOf(workspaces), oneOf(words)];
-    const sketch = await world.publish(name, { workspace, description: describe(word) });
+    // A quarter of the agents is served over MCP only.
+    const protocol = names % 4 === 0 ? 'mcp' : 'a2a';
+    const modes = protocol === 'mcp' ? ({ modes: ['mcp_tool'], cardReason: 'NoCard' } as const) : {};
+    const sketch = await world.publish(name, { workspace, description: describe(word), ...modes });
     await settled(sketch);
-    agents.set(name, { sketch, agentId: sketch.agentId, workspace, word });
+    agents.set(name, { sketch, agentId: sketch.agentId, protocol, workspace, word });
   }
 
   const describe = (word: string): string => `Answers about ${word}.`;
 
-  /** The watches of the kinds are independent: an agent may be stored before its version and its route are seen. */
+  /**
+   * The watches of the kinds are independent: an agent may be stored before its version and its route are seen. It has its
+   * vector later.
+   */
   const settled = ({ name, agentId, versionId }: AgentSketch) =>
     until(`${name} takes calls`, async () => {
       const [row] = await world.database.sql`
-        select from catalogue.agents where agent_id = ${agentId}::uuid and version_id = ${versionId}
-          and state = 'active' and is_ready and is_consistent and is_routed`;
+        select from catalogue.agents join catalogue.entries using (agent_id, workspace)
+        where agent_id = ${agentId}::uuid and version_id = ${versionId}
+          and state = 'active' and is_ready and is_consistent and is_routed and vector is not null`;
       return row !== undefined;
     });
 
@@ -138,41 +131,28 @@ export async function takeCatalogueSteps(
     agents.delete(name);
   }
 
-  async function change(kind: 'grant' | 'revoke'): Promise<void> {
-    const agent = oneOf([...agents.values()]);
-    if (agent === undefined) return;
-    const [holder, right] = [oneOf([...people, ...groups, claimed]), oneOf<Right>(['view', 'invoke'])];
-    await apply(kind, { holder, relation: right, object: `agent:${agent.agentId}`, fact: agent.agentId });
-  }
-
-  /** A person or a group becomes a member of a group, or is no longer one. */
-  async function changeMembers(kind: 'grant' | 'revoke'): Promise<void> {
-    const group = oneOf(groups);
-    const holder = oneOf([...people, ...groups, claimed].filter((one) => one !== group));
-    await apply(kind, { holder, relation: 'member', object: groupObject(tenant, group), fact: group });
-  }
-
-  async function apply(
-    kind: 'grant' | 'revoke',
-    { holder, relation, object, fact }: Readonly<Record<'holder' | 'relation' | 'object' | 'fact', string>>,
-  ): Promise<void> {
-    await world.relations[kind]([{ subject: subjectOf(holder), relation, object }]);
-    const line = `${holder} ${relation} ${fact}`;
-    if (kind === 'grant') facts.add(line);
-    else facts.delete(line);
+  /** Two of three revocations are of a stored relation: others rarely change an answer. */
+  async function change(kind: 'grant' | 'revoke', what: 'membership' | 'right'): Promise<void> {
+    const isStored = kind === 'revoke' && random() < 2 / 3;
+    const relation =
+      (isStored ? rights.storedRelation(what) : undefined) ??
+      rights.anyRelation(what === 'right' ? oneOf([...agents.values()]) : undefined);
+    await world.relations[kind]([relation.tuple]);
+    rights.change(kind, relation);
   }
 
   async function read(): Promise<void> {
-    const person = oneOf(people);
+    const caller = oneOf(callers);
     const agentId =
       random() < 0.1 ? uuidOf(`nothing-${random()}`) : (oneOf([...agents.values()])?.agentId ?? uuidOf('x'));
-    const { status, json } = await ask(person, `/api/v1/agents/${agentId}`);
+    const { status, json } = await ask(caller, `/api/v1/agents/${agentId}`);
     const agent = [...agents.values()].find((one) => one.agentId === agentId);
-    const isSeen = agent !== undefined && has(person, 'view', agentId);
-    const isCallable = isSeen && has(person, 'invoke', agentId);
+    const isSeen = agent !== undefined && rights.has(caller, 'view', agent);
+    const isCallable = isSeen && rights.has(caller, 'invoke', agent);
     const { url } = (json['invocationInterface'] ?? {}) as { readonly url?: string };
+    count(caller, isSeen ? [agentId] : []);
     compare(
-      `read of ${person}`,
+      `read of ${nameOf(caller)}`,
       [status, json['versionId'], json['description'], url?.includes(`/versions/${agent?.sketch.versionId}`)],
       isSeen
         ? [200, agent.sketch.versionId, describe(agent.word), isCallable ? true : undefined]
@@ -180,63 +160,75 @@ export async function takeCatalogueSteps(
     );
   }
 
-  const visible = (person: string, workspace: string | undefined): readonly string[] =>
+  const allowed = (caller: StepCaller, right: 'view' | 'invoke', { workspaceId, protocol }: Filters) =>
     [...agents.values()]
-      .filter(
-        (agent) => (workspace === undefined || agent.workspace === workspace) && has(person, 'view', agent.agentId),
-      )
+      .filter((agent) => workspaceId === undefined || agent.workspace === workspaceId)
+      .filter((agent) => protocol === undefined || agent.protocol === protocol)
+      .filter((agent) => rights.has(caller, right, agent));
+
+  const visible = (caller: StepCaller, filters: Filters): readonly string[] =>
+    allowed(caller, 'view', filters)
       .map(({ agentId }) => agentId)
       .toSorted();
 
+  const anyProtocol = (): Filters => oneOf<Filters>([{}, {}, { protocol: 'a2a' }, { protocol: 'mcp' }]);
+
   /** What stayed visible during the walk is there once, and nothing is there that was not visible at its page. */
   async function walk(): Promise<void> {
-    const [person, workspace] = [oneOf(people), oneOf([...workspaces, undefined])];
+    const caller = oneOf(callers);
+    const workspaceId = oneOf([...workspaces, undefined]);
+    const filters: Filters = { ...anyProtocol(), ...(workspaceId === undefined ? {} : { workspaceId }) };
     const limit = 1 + Math.floor(random() * 7);
-    let always = new Set(visible(person, workspace));
+    const what = `of ${nameOf(caller)} with ${JSON.stringify(filters)}`;
+    let always = new Set(visible(caller, filters));
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const filter = workspace === undefined ? '' : `&workspaceId=${workspace}`;
-      const next: string = cursor === '' ? '' : `&cursor=${cursor}`;
-      const now = visible(person, workspace);
+      const parameters = new URLSearchParams({ ...filters, limit: `${limit}`, ...(cursor === '' ? {} : { cursor }) });
+      const now = visible(caller, filters);
       always = always.intersection(new Set(now));
-      const { status, json } = await ask(person, `/api/v1/agents?limit=${limit}${filter}${next}`);
-      if (status !== 200) return void differences.push(`walk of ${person}: status ${status}`);
+      const { status, json } = await ask(caller, `/api/v1/agents?${parameters}`);
+      if (status !== 200) return void differences.push(`walk ${what}: status ${status}`);
       const items = (json['items'] as readonly { readonly agentId: string }[]).map(({ agentId }) => agentId);
       const last = seen.at(-1) ?? '';
-      compare(`page of ${person}`, items, now.filter((id) => id > last).slice(0, limit));
+      compare(`page ${what}`, items, now.filter((id) => id > last).slice(0, limit));
       seen.push(...items);
       cursor = json['nextCursor'] as string | null;
-      if (items.length === 0 && cursor !== null) return void differences.push(`walk of ${person}: an empty page`);
-      if (random() < 0.3) await oneOf([change, changeMembers])(oneOf(['grant', 'revoke']));
-      always = always.intersection(new Set(visible(person, workspace)));
+      if (items.length === 0 && cursor !== null) return void differences.push(`walk ${what}: an empty page`);
+      if (random() < 0.3) await change(oneOf(['grant', 'revoke']), oneOf(['membership', 'right']));
+      always = always.intersection(new Set(visible(caller, filters)));
     }
-    if (new Set(seen).size !== seen.length) differences.push(`walk of ${person}: an agent is repeated`);
-    for (const id of always) if (!seen.includes(id)) differences.push(`walk of ${person}: ${id} is skipped`);
+    count(caller, seen);
+    if (new Set(seen).size !== seen.length) differences.push(`walk ${what}: an agent is repeated`);
+    for (const id of always) if (!seen.includes(id)) differences.push(`walk ${what}: ${id} is skipped`);
   }
 
+  /** By words an agent is found if its description has the word; with vectors every agent is a match, the unrelated ones last. */
   async function search(): Promise<void> {
-    const [person, workspaceId, word] = [oneOf(people), oneOf(workspaces), oneOf(words)];
-    const { status, json } = await ask(person, '/api/v1/agents/search', {
+    const [caller, workspaceId, word] = [oneOf(callers), oneOf(workspaces), oneOf(words)];
+    const [profile, { protocol }] = [oneOf(['hybrid', 'terms']), anyProtocol()];
+    const filters = protocol === undefined ? { workspaceId } : { workspaceId, protocol };
+    const protocols = protocol === undefined ? {} : { protocols: [protocol] };
+    const { status, json } = await ask(caller, '/api/v1/agents/search', {
       method: 'POST',
-      body: JSON.stringify({ query: word, workspaceId, topK: 50 }),
+      body: JSON.stringify({ query: word, workspaceId, profile, topK: 50, ...protocols }),
       headers: { 'content-type': 'application/json' },
     });
     const matches = (json['matches'] ?? []) as readonly { readonly agentId: string }[];
-    const expected = [...agents.values()]
-      .filter((agent) => agent.workspace === workspaceId && agent.word === word && has(person, 'invoke', agent.agentId))
-      .map(({ agentId }) => agentId);
-    compare(
-      `search of ${person}`,
-      [status, matches.map(({ agentId }) => agentId).toSorted()],
-      [200, expected.toSorted()],
-    );
+    const ids = matches.map(({ agentId }) => agentId);
+    const due = allowed(caller, 'invoke', filters);
+    const related = due.filter((agent) => agent.word === word).map(({ agentId }) => agentId);
+    const expected = profile === 'terms' ? related : due.map(({ agentId }) => agentId);
+    count(caller, ids);
+    const what = `${profile} search of ${nameOf(caller)} with ${JSON.stringify(filters)}`;
+    compare(what, [status, ids.toSorted()], [200, expected.toSorted()]);
+    compare(`first of a ${what}`, ids.slice(0, related.length).toSorted(), related.toSorted());
   }
 
   const take: Readonly<Record<StepKind, () => Promise<void>>> = {
-    grant: () => change('grant'),
-    revoke: () => change('revoke'),
-    join: () => changeMembers('grant'),
-    leave: () => changeMembers('revoke'),
+    grant: () => change('grant', 'right'),
+    revoke: () => change('revoke', 'right'),
+    join: () => change('grant', 'membership'),
+    leave: () => change('revoke', 'membership'),
     publish,
     switch: switchVersion,
     remove,
@@ -245,6 +237,7 @@ export async function takeCatalogueSteps(
     search,
   };
   for (let at = 0; at < 8; at += 1) await publish();
+  for (let at = 0; at < 60; at += 1) await change('grant', 'right');
   const kinds = Object.keys(weights) as StepKind[];
   const sum = kinds.reduce((total, kind) => total + weights[kind], 0);
   for (let step = 1; step <= steps; step += 1) {
@@ -261,5 +254,5 @@ export async function takeCatalogueSteps(
     await take[kind]();
     if (step % 2_500 === 0) say(`${step} steps, ${differences.length} differences`);
   }
-  return { differences, counts };
+  return { differences, counts, found };
 }

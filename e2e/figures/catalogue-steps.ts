@@ -6,6 +6,7 @@ import { startCatalogue } from '../../dataplane/catalogue/testing/start-catalogu
 import { takeCatalogueSteps } from '../catalogue/catalogue-steps.ts';
 import { missingOpenFga, startOpenFga } from '../relations/openfga-server.ts';
 import type { Figure } from '../support/figure.ts';
+import { hashedWords } from '../support/hashed-words.ts';
 
 const sizes = { small: 100, full: 10_000 } as const;
 const shown = 5;
@@ -15,7 +16,7 @@ const fewReached = 12;
 export const figure: Figure = {
   name: 'catalogue-steps',
   title:
-    'random grants, revocations, nested groups, new, switched and removed agents, reads, walks and searches of several callers, compared with a plain model, with rights in PostgreSQL, in OpenFGA, and in OpenFGA with a bound that some callers exceed: 0 differences',
+    'random grants, revocations, nested groups and the group of every caller, new, switched and removed agents over A2A and MCP, reads, filtered walks, searches by words and hybrid ones of people and of agents for them, compared with a plain model, with rights in PostgreSQL, in OpenFGA, and in OpenFGA with a bound that some callers exceed: 0 differences',
   async run(size, say) {
     const missing = missingPostgres ?? missingOpenFga;
     if (missing !== undefined) return { skipped: missing };
@@ -35,18 +36,25 @@ export const figure: Figure = {
     ];
     const lines: string[] = [];
     let sum = 0;
+    let isAnswered = true;
     for (const { name, rights } of stores) {
       // More agents vanish within a minute than in an installation.
       await using world = await startCatalogue(await server.createDatabase(), {
-        config: { massRemoval: 'accept' },
+        config: { massRemoval: 'accept', embeddingProfile: 'words' },
+        overrides: { models: hashedWords() },
         ...rights,
       });
-      const { differences, counts } = await takeCatalogueSteps(world, { seed: 19, steps: sizes[size], say });
+      const { differences, counts, found } = await takeCatalogueSteps(world, { seed: 19, steps: sizes[size], say });
       for (const difference of differences.slice(0, shown)) say(`${name}: ${difference}`);
       const kinds = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
-      lines.push(`${name}: ${sizes[size]} steps (${kinds.join(', ')})`);
+      const inAnswers = Object.entries(found).map(([caller, count]) => `${count} to ${caller}`);
+      lines.push(`${name}: ${sizes[size]} steps (${kinds.join(', ')}), agents in answers: ${inAnswers.join(', ')}`);
       sum += differences.length;
+      isAnswered &&= Object.values(found).every((count) => count > 0);
     }
-    return { holds: sum === 0, line: `${lines.join('; ')}: ${sum} forbidden, missing, repeated or skipped agents` };
+    return {
+      holds: sum === 0 && isAnswered,
+      line: `${lines.join('; ')}: ${sum} forbidden, missing, repeated or skipped agents`,
+    };
   },
 };
