@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { missingPostgres } from '#sql/testing/test-server';
 import { installLocked } from '../../hack/install-locked.ts';
+import { missingOpenSearch, startOpenSearch } from '../retrieval/opensearch-server.ts';
 import type { SpeedCase, SpeedReport } from '../retrieval-speed/case.ts';
 import { readCorpus } from '../retrieval-speed/chunks.ts';
 import { measurePostgres } from '../retrieval-speed/measure-postgres.ts';
@@ -89,15 +90,21 @@ async function readyFromPostgres(say: (line: string) => void): Promise<Bounded> 
  */
 async function compare(own: SpeedCase, report: SpeedReport, say: (line: string) => void): Promise<void> {
   const installed = installLocked(join(import.meta.dirname, '../retrieval-speed/engines'), 'search-engines');
-  for (const engine of ['sqlite-vec', 'lancedb'] as const) {
-    const given: SpeedCase = { ...own, engine, queries: own.queries / 4, installed };
-    const other = await runCase(given);
-    const ratio = (of: 'filtered' | 'unfiltered') =>
-      `${(other[of].p50 / report[of].p50).toFixed(1)}/${(other[of].p95 / report[of].p95).toFixed(1)}`;
-    say(
-      `${described(given, other)}; times ours p50/p95: ${ratio('filtered')} filtered, ${ratio('unfiltered')} unfiltered`,
-    );
-  }
+  for (const engine of ['sqlite-vec', 'lancedb'] as const)
+    await compareWith({ ...own, engine, installed }, report, say);
+  if (missingOpenSearch !== undefined) return say(`not compared with OpenSearch: ${missingOpenSearch}`);
+  await using server = await startOpenSearch();
+  await compareWith({ ...own, engine: 'opensearch', server: server.url.href }, report, say);
+}
+
+async function compareWith(other: SpeedCase, report: SpeedReport, say: (line: string) => void): Promise<void> {
+  const given = { ...other, queries: other.queries / 4 };
+  const found = await runCase(given);
+  const ratio = (of: 'filtered' | 'unfiltered') =>
+    `${(found[of].p50 / report[of].p50).toFixed(1)}/${(found[of].p95 / report[of].p95).toFixed(1)}`;
+  say(
+    `${described(given, found)}; times the embedded index p50/p95: ${ratio('filtered')} filtered, ${ratio('unfiltered')} unfiltered`,
+  );
 }
 
 function described(

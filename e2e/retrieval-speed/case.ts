@@ -2,13 +2,15 @@ import type { Timings } from './timings.ts';
 
 /** The input of a measuring process, as JSON on its standard input. */
 export type SpeedCase = {
-  readonly engine: 'embedded' | 'sqlite-vec' | 'lancedb';
+  readonly engine: 'embedded' | 'sqlite-vec' | 'lancedb' | 'opensearch';
   readonly chunks: number;
   readonly dimensions: number;
   /** Queries of each kind. */
   readonly queries: number;
   /** The folder in which other engines are installed; unused by the embedded one. */
   readonly installed?: string;
+  /** Address of a running OpenSearch, for that engine. */
+  readonly server?: string;
 };
 
 /** The output of a measuring process, as JSON on its standard output. Queries are hybrid: both legs, window 50. */

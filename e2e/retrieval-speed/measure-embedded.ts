@@ -1,37 +1,14 @@
 import { wait } from '#kit/time/wait';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
-import { fuseRankings } from '#search/fuse-rankings';
-import type { IndexEntry, PartitionSource } from '#search/ports';
 import type { SpeedCase, SpeedReport } from './case.ts';
-import { analysed, makeChunk, randomOf, randomVector, readCorpus } from './chunks.ts';
+import { analysed, randomOf, randomVector, readCorpus } from './chunks.ts';
+import { hybridSearch, sourceOf } from './generated-source.ts';
 import { startOthers } from './measure-others.ts';
-import { type HybridQuery, makeQueries, measureQueries, queryWindow } from './measure-queries.ts';
+import { makeQueries, measureQueries } from './measure-queries.ts';
 import { fastestRound, timeCalls } from './timings.ts';
 import { untilLoaded } from './until-loaded.ts';
 
-const pageSize = 500;
 const idleMs = 500;
-
-/**
- * Generates the chunks page by page as they are read, as a database would send them, and measures the generation time.
- */
-function sourceOf({ chunks, dimensions }: SpeedCase, sentences: readonly (readonly string[])[]) {
-  let makingMs = 0;
-  async function* pages(): AsyncGenerator<readonly IndexEntry[]> {
-    for (let no = 0; no < chunks; no += pageSize) {
-      const start = performance.now();
-      const size = Math.min(pageSize, chunks - no);
-      const page = Array.from({ length: size }, (_, at) => makeChunk(no + at, dimensions, sentences).entry);
-      makingMs += performance.now() - start;
-      yield page;
-    }
-  }
-  const source: PartitionSource = {
-    load: async () => ({ upTo: 1n, entries: pages() }),
-    changesAfter: async (_partition, after) => ({ kind: 'changes', changes: [], upTo: after, more: false }),
-  };
-  return { source, makingMs: () => makingMs };
-}
 
 export async function measureEmbedded(given: SpeedCase): Promise<SpeedReport> {
   const corpus = readCorpus();
@@ -40,16 +17,7 @@ export async function measureEmbedded(given: SpeedCase): Promise<SpeedReport> {
   const start = performance.now();
   const { source, makingMs } = sourceOf(given, sentences);
   await using index = openEmbeddedIndex({ source, mostBytes: 4 * 2 ** 30 });
-  const search = async ({ terms, vector, group }: HybridQuery) => {
-    const legs = [
-      { kind: 'bm25', terms },
-      { kind: 'vector', vector },
-    ] as const;
-    const labels = group === undefined ? 'every' : [`group:${group}`];
-    const query = { partition: 'p', reflects: 1n, labels, legs, window: queryWindow } as const;
-    const rankings = await index.candidates(query);
-    return fuseRankings(rankings.map((candidates) => ({ candidates, weight: 1 })));
-  };
+  const search = hybridSearch(index);
   const anything = { terms: ['год'], vector: randomVector(randomOf(3), given.dimensions), group: undefined };
   await untilLoaded(() => search(anything));
   const readyMs = performance.now() - start - makingMs();
