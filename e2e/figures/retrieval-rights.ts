@@ -5,7 +5,6 @@ import { missingPostgres, startTestServer, type TestDatabase } from '#sql/testin
 import { missingOpenFga, startOpenFga } from '../relations/openfga-server.ts';
 import { measureRights } from '../retrieval/measure-rights.ts';
 import { missingOpenSearch, startOpenSearch } from '../retrieval/opensearch-server.ts';
-import type { RightsComparison } from '../retrieval/rights-steps.ts';
 import type { Figure } from '../support/figure.ts';
 import { randomFrom } from '../support/random-from.ts';
 
@@ -32,6 +31,7 @@ export const figure: Figure = {
       await using parts = new AsyncDisposableStack();
       const opened = parts.use(await server.createDatabase());
       const found = await measureRights(opened, {
+        large: true,
         ...{ name, steps: Math.ceil(steps[size] / combinations.length), random: randomFrom(seed) },
         ...(await open(opened, parts)),
       });
@@ -40,12 +40,15 @@ export const figure: Figure = {
       holds &&= isRight(found);
       lines.push(
         `${name}: ${found.queries} queries, ${found.restricted} of them restricted, ${found.found} chunks, ` +
-          `${found.forbidden} forbidden, ${found.missing} missing, ${found.wrongStatus} wrong answers, ${found.repeated} repeated after a 503`,
+          `${found.forbidden} forbidden, ${found.missing} missing, ${found.wrongStatus} wrong answers, ${found.repeated} repeated after a 503; ` +
+          `${found.large.queries} queries of one result among 450 chunks, ${found.large.forbidden} forbidden, ${found.large.missing} missing`,
       );
     }
     return { holds, line: [...lines, ...left.map((reason) => `left out: ${reason}`)].join('; ') };
   },
 };
+
+type Measured = Awaited<ReturnType<typeof measureRights>>;
 
 type Combination = {
   readonly name: string;
@@ -63,28 +66,38 @@ const combinations: readonly Combination[] = [
   {
     name: 'OpenFGA, embedded search',
     missing: missingOpenFga,
-    async open({ database }, parts) {
-      const { url } = parts.use(await startOpenFga());
-      return {
-        config: { relations: { kind: 'openfga', url, storeName } },
-        openRelations: async () => openOpenFgaRelations({ url, storeName, stores: await openStoreRegistry(database) }),
-      };
-    },
+    open: inOpenFga,
   },
   {
     name: 'PostgreSQL, OpenSearch',
     missing: missingOpenSearch,
-    async open(_opened, parts) {
-      const { url } = parts.use(await startOpenSearch());
-      const openSearch = { url, credential: undefined, caFile: undefined, prefix: 'rights' };
-      const objects = { kind: 'folder', directory: parts.use(temporaryFolder()).path } as const;
-      return {
-        config: { stores: { nats: undefined, objects, s3: undefined, contentSourcesFile: undefined, openSearch } },
-      };
+    open: async (_opened, parts) => ({ config: await inOpenSearch(parts) }),
+  },
+  {
+    name: 'OpenFGA, OpenSearch',
+    missing: missingOpenFga ?? missingOpenSearch,
+    async open(opened, parts) {
+      const { config, openRelations } = await inOpenFga(opened, parts);
+      return { config: { ...config, ...(await inOpenSearch(parts)) }, openRelations };
     },
   },
 ];
 
-function isRight({ forbidden, missing, wrongStatus, found, restricted }: RightsComparison): boolean {
-  return forbidden + missing + wrongStatus === 0 && found > 0 && restricted > 0;
+async function inOpenFga({ database }: TestDatabase, parts: AsyncDisposableStack) {
+  const { url } = parts.use(await startOpenFga());
+  return {
+    config: { relations: { kind: 'openfga', url, storeName } },
+    openRelations: async () => openOpenFgaRelations({ url, storeName, stores: await openStoreRegistry(database) }),
+  } as const;
+}
+
+async function inOpenSearch(parts: AsyncDisposableStack) {
+  const { url } = parts.use(await startOpenSearch());
+  const openSearch = { url, credential: undefined, caFile: undefined, prefix: 'rights' };
+  const objects = { kind: 'folder', directory: parts.use(temporaryFolder()).path } as const;
+  return { stores: { nats: undefined, objects, s3: undefined, contentSourcesFile: undefined, openSearch } };
+}
+
+function isRight({ forbidden, missing, wrongStatus, found, restricted, large }: Measured): boolean {
+  return forbidden + missing + wrongStatus + large.forbidden + large.missing === 0 && found > 0 && restricted > 0;
 }

@@ -6,6 +6,7 @@ import type { TestDatabase } from '#sql/testing/test-server';
 import type { RetrievalConfig } from '../../dataplane/retrieval/config.ts';
 import { startRetrieval, type TestCaller } from '../../dataplane/retrieval/testing/start-retrieval.ts';
 import type { Asker } from './expected-rights.ts';
+import { compareLargeCollection } from './large-collection.ts';
 import { type CallService, compareRights, type RightsComparison, type RightsService } from './rights-steps.ts';
 
 type Measurement = {
@@ -16,12 +17,18 @@ type Measurement = {
   readonly config?: Partial<RetrievalConfig>;
   /** The store that the service asks, opened by itself; PostgreSQL if absent. */
   readonly openRelations?: () => Promise<Relations>;
+  /** Whether queries of one result in a collection of 450 chunks are compared as well. */
+  readonly large?: boolean;
   /** Puts a fault between the steps and the service, to prove that the comparison sees it. */
   readonly disturb?: (call: CallService) => CallService;
 };
 
+const noComparison = { queries: 0, forbidden: 0, missing: 0 } as const;
+
+type MeasuredRights = RightsComparison & { readonly large: Awaited<ReturnType<typeof compareLargeCollection>> };
+
 /** Starts the service over an empty database and compares its answers with the plain model of rights. */
-export async function measureRights(opened: TestDatabase, measurement: Measurement): Promise<RightsComparison> {
+export async function measureRights(opened: TestDatabase, measurement: Measurement): Promise<MeasuredRights> {
   const { name, steps, random, config = {}, disturb = (call) => call } = measurement;
   await using service = await startRetrieval(opened, { config });
   const relations = await (measurement.openRelations?.() ?? openPostgresRelations(opened.database));
@@ -38,7 +45,9 @@ export async function measureRights(opened: TestDatabase, measurement: Measureme
       if (failed !== undefined) throw new Error(`a document was not ingested: ${failed.error}`);
     },
   };
-  return await compareRights(compared, steps, random);
+  const found = await compareRights(compared, steps, random);
+  const large = measurement.large === true ? await compareLargeCollection(compared, random) : noComparison;
+  return { ...found, large };
 }
 
 function headersOf({ agent, ...asker }: Asker): TestCaller {
