@@ -24,9 +24,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages of a new platform
     ['/knowledge', 'portcullis collection create NAME'],
     [`/knowledge/${id}`, 'Add a text or Markdown file below.'],
     ['/memory', 'portcullis memory add'],
-    ['/memory?q=x', 'All'],
     ['/agents', 'portcullis flow publish'],
-    ['/agents?q=x', 'All agents'],
     [`/agents/${id}/versions/${id}/runs`, 'Send the agent a message'],
   ])('the page %s without content has the next step: %s', async (path, step) => {
     await shown.page.goto(`${shown.url}${path}`);
@@ -42,6 +40,17 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages of a new platform
     await page.getByLabel('Question').fill('Hello');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByText('Ask with other words').waitFor();
+    for (const [path, all] of [
+      ['/memory', 'All'],
+      ['/agents', 'All agents'],
+    ] as const) {
+      await page.goto(`${url}${path}`);
+      await page.locator('main [type="search"]').fill('Hello');
+      await page.locator('main [type="search"]').press('Enter');
+      await page.locator('#found').getByRole('link', { name: all, exact: true }).click();
+      await page.locator('#found .notice').waitFor();
+      expect(page.url()).toBe(`${url}${path}`);
+    }
     expect(await shown.problems()).toEqual([]);
   });
 });

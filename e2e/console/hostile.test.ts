@@ -60,8 +60,12 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     }
     expect(await elements()).toBeGreaterThan(before);
     expect(await page.locator('main :is(script, img, svg, iframe, b)').count()).toBe(0);
+    await page.goto(`${consoleOf(platform)}/memory`);
     for (const text of texts) {
-      await page.goto(`${consoleOf(platform)}/memory?q=${encodeURIComponent(text)}`);
+      const answered = page.waitForResponse((response) => response.url().endsWith('/memory/search'));
+      await page.getByLabel('Search your memories').fill(text);
+      await page.getByRole('button', { name: 'Search' }).click();
+      await answered;
       expect(await page.locator('main :is(script, img, svg, iframe, b)').count()).toBe(0);
     }
     for (const text of texts.slice(0, 50)) {

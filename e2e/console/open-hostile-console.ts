@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 import { createConsoleService } from '../../dataplane/console/service.ts';
 import { createCookies } from '../../dataplane/console/sessions/cookies.ts';
 import { openBrowser, openWatchedPage } from '../support/browser.ts';
@@ -20,10 +20,10 @@ export const hostilePages = [
     '/knowledge',
     `/knowledge/${id}`,
     '/memory',
-    '/memory?q=x',
+    '/memory/search',
     `/memory/${id}/history`,
   ],
-  ...['/agents', '/agents?q=x', `/agents/${id}`, `${version}/flow`, `${version}/runs`, `${version}/runs/${id}`],
+  ...['/agents', '/agents/search', `/agents/${id}`, `${version}/flow`, `${version}/runs`, `${version}/runs/${id}`],
 ];
 
 /** Parts that are loaded after their page. */
@@ -100,7 +100,7 @@ export async function openHostileConsole({
     complaints,
     problems,
     async visit(path) {
-      const answer = await page.goto(`${url}${path}`);
+      const answer = path.endsWith('/search') ? await sendSearch(page, url, path) : await page.goto(`${url}${path}`);
       const part = state.refuse ? undefined : later[path];
       if (part !== undefined) await page.locator(part).first().waitFor();
       return { status: answer?.status(), problems: await problems() };
@@ -108,6 +108,24 @@ export async function openHostileConsole({
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
+
+/** Sends the form of a search as a browser without scripts does: its answer is a page. */
+async function sendSearch(page: Page, url: string, path: string): Promise<Response | null> {
+  await page.goto(`${url}${path.replace('/search', '')}`);
+  const answered = page.waitForNavigation();
+  await page.evaluate(`(${submit})(${JSON.stringify(path)})`);
+  return await answered;
+}
+
+const submit = `(path) => {
+  const form = Object.assign(document.createElement('form'), { method: 'post', action: path });
+  const csrf = document.querySelector('meta[name="csrf"]').content;
+  for (const [name, value] of Object.entries({ csrf, text: 'x', task: 'x' })) {
+    form.append(Object.assign(document.createElement('input'), { name, value }));
+  }
+  document.body.append(form);
+  form.submit();
+}`;
 
 type Shown = { readonly outerHTML: string };
 const sourcesOf = (all: readonly Shown[]): readonly string[] => all.map((one) => one.outerHTML.slice(0, 200));

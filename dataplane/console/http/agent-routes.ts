@@ -8,11 +8,12 @@ import type { ApiAnswer } from '../clients/call-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { agentPage } from '../pages/agent.ts';
 import { agentFlowPage } from '../pages/agent-flow.ts';
-import { type AgentList, agentsPage } from '../pages/agents.ts';
+import { type AgentList, agentsPage, type DeclaredAgents, listedAgents, matchingAgents } from '../pages/agents.ts';
 import { refusalNotice } from '../pages/notice.ts';
 import { agentIdForm, versionForm } from './agent-forms.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { readForm } from './read-form.ts';
 import { runsOfAgent } from './run-routes.ts';
 
 type AgentRoutes = {
@@ -27,17 +28,32 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
   app.get('/agents', async (context) => {
     const page = context.get('page');
     const api = apiOf(context);
-    const [query = '', workspace = ''] = [context.req.query('q')?.trim(), context.req.query('workspace')];
-    const [first, found, declared] = await Promise.all([
-      api.call('/api/v1/agents?limit=100', agentPageSchema),
-      findAgents(api, { query, workspace, cursor: context.req.query('cursor') }),
+    const workspace = context.req.query('workspace') ?? '';
+    const [first, listed, declared] = await Promise.all([
+      firstAgents(api),
+      listAgents(api, workspace, context.req.query('cursor')),
       declaredAgents(context),
     ]);
-    const answer = found ?? (await searchEverywhere(api, query, first));
-    if (answer.kind !== 'value') return answerRefusal(context, page.words.agents, answer);
+    if (listed.kind !== 'value') return answerRefusal(context, page.words.agents, listed);
     const known = first.kind === 'value' ? first.value.items.map((agent) => agent.workspace) : [];
     const workspaces = [...new Set([...known, ...(workspace === '' ? [] : [workspace])])].sort();
-    return answerPage(context, agentsPage(page, { ...answer.value, declared, workspaces, workspace, query }));
+    return answerPage(context, agentsPage(page, { ...listed.value, declared, workspaces, workspace }));
+  });
+
+  app.post('/agents/search', async (context) => {
+    const page = context.get('page');
+    const api = apiOf(context);
+    const { task = '', workspace = '' } = await readForm(context);
+    const query = task.trim();
+    if (query === '') {
+      const listed = await listAgents(api, workspace, undefined);
+      if (listed.kind !== 'value') return answerRefusal(context, page.words.agents, listed);
+      const main = listedAgents(page, { ...listed.value, workspace });
+      return answerPage(context, { title: page.words.agents, main });
+    }
+    const found = workspace === '' ? await searchEverywhere(api, query) : await searchIn(api, query, workspace);
+    if (found.kind !== 'value') return answerRefusal(context, page.words.agents, found);
+    return answerPage(context, { title: page.words.agents, main: matchingAgents(page, found.value) });
   });
 
   app.get(`/agents/${agentIdForm}`, async (context) => {
@@ -90,15 +106,15 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
   });
 }
 
-type Found = Pick<AgentList, 'agents' | 'nextCursor'>;
+function firstAgents(api: TenantApi): Promise<ApiAnswer<z.infer<typeof agentPageSchema>>> {
+  return api.call('/api/v1/agents?limit=100', agentPageSchema);
+}
 
-/** A page of the list, or the matches of a query in a workspace; undefined for a query without one. */
-async function findAgents(
+async function listAgents(
   api: TenantApi,
-  asked: { readonly query: string; readonly workspace: string; readonly cursor: string | undefined },
-): Promise<ApiAnswer<Found> | undefined> {
-  const { query, workspace, cursor } = asked;
-  if (query !== '') return workspace === '' ? undefined : await searchIn(api, query, workspace);
+  workspace: string,
+  cursor: string | undefined,
+): Promise<ApiAnswer<Pick<AgentList, 'agents' | 'nextCursor'>>> {
   const filters = {
     ...(workspace === '' ? {} : { workspaceId: workspace }),
     ...(cursor === undefined ? {} : { cursor }),
@@ -108,35 +124,29 @@ async function findAgents(
   return { ...answer, value: { agents: answer.value.items, nextCursor: answer.value.nextCursor } };
 }
 
-async function searchIn(api: TenantApi, query: string, workspaceId: string): Promise<ApiAnswer<Found>> {
+async function searchIn(api: TenantApi, query: string, workspaceId: string): Promise<ApiAnswer<AgentList['agents']>> {
   const call = { method: 'POST', body: { query, workspaceId } } as const;
   const answer = await api.call('/api/v1/agents/search', foundAgentsSchema, call);
-  return answer.kind === 'value' ? { ...answer, value: { agents: answer.value.matches, nextCursor: null } } : answer;
+  return answer.kind === 'value' ? { ...answer, value: answer.value.matches } : answer;
 }
 
 /** The catalogue searches one workspace; without a choice those of the first agents are asked, best matches first. */
-async function searchEverywhere(
-  api: TenantApi,
-  query: string,
-  first: ApiAnswer<z.infer<typeof agentPageSchema>>,
-): Promise<ApiAnswer<Found>> {
+async function searchEverywhere(api: TenantApi, query: string): Promise<ApiAnswer<AgentList['agents']>> {
+  const first = await firstAgents(api);
   if (first.kind !== 'value') return first;
   const workspaces = [...new Set(first.value.items.map((agent) => agent.workspace))].slice(0, mostWorkspaces);
   const answers = await Promise.all(workspaces.map((one) => searchIn(api, query, one)));
   const refused = answers.find((answer) => answer.kind !== 'value');
   if (refused !== undefined) return refused;
-  const agents = answers.flatMap((answer) => (answer.kind === 'value' ? answer.value.agents : []));
-  return {
-    kind: 'value',
-    etag: undefined,
-    value: { agents: agents.toSorted((one, other) => (other.score ?? 0) - (one.score ?? 0)), nextCursor: null },
-  };
+  const agents = answers.flatMap((answer) => (answer.kind === 'value' ? answer.value : []));
+  const value = agents.toSorted((one, other) => (other.score ?? 0) - (one.score ?? 0));
+  return { kind: 'value', etag: undefined, value };
 }
 
 /** Below the requests that the catalogue takes of one caller at a time. */
 const mostWorkspaces = 8;
 
-async function declaredAgents(context: ConsoleContext): Promise<AgentList['declared']> {
+async function declaredAgents(context: ConsoleContext): Promise<DeclaredAgents | undefined> {
   if (!context.get('session').rights.view) return undefined;
   const answer = await context.get('management').call('/api/v1/agents', managedAgentListSchema);
   return answer.kind === 'value' ? answer.value.items : undefined;

@@ -8,7 +8,7 @@ import {
   memoryRecordSchema,
 } from '#contracts/memory';
 import type { TenantApi } from '../clients/tenant-api.ts';
-import { erasedNotice, memoryHistoryPage, memoryPage } from '../pages/memory.ts';
+import { erasedNotice, matchingMemories, memoryHistoryPage, memoryPage } from '../pages/memory.ts';
 import { linksOf } from '../pages/page-links.ts';
 import { answerNotice, answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
@@ -20,24 +20,22 @@ const memories = '/v1/memories';
 export function addMemoryRoutes(app: Hono<ConsoleEnvironment>, apiOf: (context: ConsoleContext) => TenantApi): void {
   app.get('/memory', async (context) => {
     const page = context.get('page');
-    const query = (context.req.query('q') ?? '').trim();
     const scope = `page_size=50&user_id=${encodeURIComponent(context.get('session').subject)}`;
-    if (query !== '') {
-      const call = { method: 'POST', body: { query } } as const;
-      const found = await apiOf(context).call(`${memories}/search`, foundMemoriesSchema, call);
-      if (found.kind !== 'value') return answerRefusal(context, page.words.memory, found);
-      const links = { first: undefined, next: undefined };
-      return answerPage(context, memoryPage(page, found.value.results, { query, links }));
-    }
     const at = context.req.query('page');
     const older = at === undefined ? '' : `&page_token=${encodeURIComponent(at)}`;
     const answer = await apiOf(context).call(`${memories}?${scope}${older}`, memoryListSchema);
     if (answer.kind !== 'value') return answerRefusal(context, page.words.memory, answer);
     const { results, next_page_token: next } = answer.value;
-    return answerPage(
-      context,
-      memoryPage(page, results, { query, links: linksOf('/memory', { parameter: 'page', at, next }) }),
-    );
+    return answerPage(context, memoryPage(page, results, linksOf('/memory', { parameter: 'page', at, next })));
+  });
+
+  app.post('/memory/search', async (context) => {
+    const page = context.get('page');
+    const { text = '' } = await readForm(context);
+    const call = { method: 'POST', body: { query: text.trim() } } as const;
+    const found = await apiOf(context).call(`${memories}/search`, foundMemoriesSchema, call);
+    if (found.kind !== 'value') return answerRefusal(context, page.words.memory, found);
+    return answerPage(context, { title: page.words.memory, main: matchingMemories(page, found.value.results) });
   });
 
   app.get('/memory/:id/history', async (context) => {

@@ -7,14 +7,12 @@ import type { ConsolePage, Markup, PageContext } from './page.ts';
 
 type ShownAgent = AgentRecord & { readonly score?: number };
 
+export type DeclaredAgents = ManagedAgentList['items'];
+
 export type AgentList = {
   readonly agents: readonly ShownAgent[];
   readonly nextCursor: string | null;
-  /** Undefined for a person who may not view the control plane. */
-  readonly declared: ManagedAgentList['items'] | undefined;
-  readonly workspaces: readonly string[];
   readonly workspace: string;
-  readonly query: string;
 };
 
 const lifecycleTones = {
@@ -29,28 +27,48 @@ export const stateTones = {
   faulty: 'bad',
   waiting: 'wait',
   deleting: 'off',
-} as const satisfies Readonly<Record<ManagedAgentList['items'][number]['state'], Tone>>;
+} as const satisfies Readonly<Record<DeclaredAgents[number]['state'], Tone>>;
 
-/** The agents that the person may view, or those for a task; for administrators also the declared ones. */
-export function agentsPage(page: PageContext, list: AgentList): ConsolePage {
-  const { words } = page;
+/**
+ * The agents that the person may view, with a search; for administrators also the declared ones. A task is sent in a body: an
+ * address is kept by browsers, proxies and logs.
+ */
+export function agentsPage(
+  page: PageContext,
+  list: AgentList & {
+    /** Undefined for a person who may not view the control plane. */
+    readonly declared: DeclaredAgents | undefined;
+    readonly workspaces: readonly string[];
+  },
+): ConsolePage {
+  const { words, session } = page;
   const { agentPages: own } = words;
-  const { agents, nextCursor, declared, workspaces, workspace, query } = list;
+  const { declared, workspaces, workspace } = list;
   const option = (value: string, label: string) =>
     html`<option value="${value}" ${value === workspace ? html`selected` : ''}>${label}</option>`;
-  const empty =
-    query === ''
-      ? notice({ kind: 'empty', title: own.none, text: own.noneText })
-      : html`<p class="quiet">${own.noneFound} <a href="/agents">${own.everyAgent}</a></p>`;
   return {
     title: words.agents,
     main: html`<p class="hint">${own.intro}</p>
-<form class="row" method="get" action="/agents"><label>${own.search} <input type="search" name="q" value="${query}" size="40" maxlength="2000"></label>
+<form class="row" method="post" action="/agents/search" hx-post="/agents/search" hx-target="#found" hx-sync="this:replace"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><label>${own.search} <input type="search" name="task" size="40" maxlength="2000"></label>
 <label>${own.workspace} <select name="workspace">${option('', own.everyWorkspace)}${workspaces.map((one) => option(one, one))}</select></label><button>${own.searchButton}</button></form>
-${agents.length === 0 ? empty : agentTable(page, agents)}
-${nextCursor === null ? '' : html`<p><a href="/agents?${nextQuery(workspace, nextCursor)}">${own.next}</a></p>`}
+<div id="found" aria-live="polite">${listedAgents(page, list)}</div>
 ${declared === undefined ? '' : declaredTable(page, declared)}`,
   };
+}
+
+/** One page of the list. */
+export function listedAgents(page: PageContext, { agents, nextCursor, workspace }: AgentList): Markup {
+  const { agentPages: own } = page.words;
+  const none = notice({ kind: 'empty', title: own.none, text: own.noneText });
+  return html`${agents.length === 0 ? none : agentTable(page, agents)}
+${nextCursor === null ? '' : html`<p><a href="/agents?${nextQuery(workspace, nextCursor)}">${own.next}</a></p>`}`;
+}
+
+/** The agents for a task, best matches first. */
+export function matchingAgents(page: PageContext, agents: readonly ShownAgent[]): Markup {
+  const { agentPages: own } = page.words;
+  return html`<p><a href="/agents">${own.everyAgent}</a></p>
+${agents.length === 0 ? html`<p class="quiet">${own.noneFound}</p>` : agentTable(page, agents)}`;
 }
 
 function nextQuery(workspace: string, cursor: string): string {
@@ -67,10 +85,10 @@ function agentTable({ words }: PageContext, agents: readonly ShownAgent[]): Mark
   return html`<table><thead><tr><th scope="col">${own.agent}</th><th scope="col">${own.workspace}</th><th scope="col">${own.protocol}</th><th scope="col">${words.state}</th><th scope="col">${own.call}</th>${isRanked ? html`<th scope="col" class="number">${own.score}</th>` : ''}</tr></thead><tbody>${agents.map(row)}</tbody></table>`;
 }
 
-function declaredTable({ words }: PageContext, declared: ManagedAgentList['items']): Markup | Promise<Markup> {
+function declaredTable({ words }: PageContext, declared: DeclaredAgents): Markup | Promise<Markup> {
   const { agentPages: own } = words;
   if (declared.length === 0) return html``;
-  const row = ({ name, agentId, state, served, summary }: ManagedAgentList['items'][number]) =>
+  const row = ({ name, agentId, state, served, summary }: DeclaredAgents[number]) =>
     html`<tr><th scope="row"><a href="/agents/${agentId}">${name}</a></th><td>${badge(stateTones[state], own.states[state])}</td><td>${served ?? ''}</td><td>${state === 'ready' ? '' : summary}</td></tr>`;
   return html`<section aria-labelledby="declared"><h2 id="declared">${own.declared}</h2><p class="hint">${own.declaredText}</p>
 <table><thead><tr><th scope="col">${own.agent}</th><th scope="col">${words.state}</th><th scope="col">${own.served}</th><th scope="col">${own.why}</th></tr></thead><tbody>${declared.map(row)}</tbody></table></section>`;

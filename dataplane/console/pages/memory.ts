@@ -10,27 +10,28 @@ import { timeOf } from './time.ts';
 
 type ShownMemory = { readonly id: string; readonly memory: string; readonly updated_at: string };
 
-/** The memories of the person, with a search. */
-export function memoryPage(
-  page: PageContext,
-  memories: readonly ShownMemory[],
-  { query, links }: { readonly query: string; readonly links: PageLinks },
-): ConsolePage {
+/** The memories of the person, with a search, whose text is sent in a body. */
+export function memoryPage(page: PageContext, memories: readonly ShownMemory[], links: PageLinks): ConsolePage {
   const { words, session } = page;
   const { remember } = words;
-  const empty =
-    query === ''
-      ? notice({ kind: 'empty', title: remember.none, text: remember.noneText })
-      : html`<p class="quiet">${remember.foundNone} <a href="/memory">${remember.all}</a></p>`;
+  const none = notice({ kind: 'empty', title: remember.none, text: remember.noneText });
+  const csrf = html`<input type="hidden" name="csrf" value="${session?.csrf ?? ''}">`;
   return {
     title: words.memory,
     main: html`<p class="hint">${remember.intro}</p>
-<form class="row" method="get" action="/memory"><label>${remember.search} <input type="search" name="q" value="${query}" size="40" maxlength="1024"></label><button>${words.know.search}</button></form>
-${memories.length === 0 ? empty : memoryTable(page, memories)}${pageLinks(words, links)}
+<form class="row" method="post" action="/memory/search" hx-post="/memory/search" hx-target="#found" hx-sync="this:replace">${csrf}<label>${remember.search} <input type="search" name="text" required size="40" maxlength="1024"></label><button>${words.know.search}</button></form>
+<div id="found" aria-live="polite">${memories.length === 0 ? none : memoryTable(page, memories)}${pageLinks(words, links)}</div>
 <section aria-labelledby="erase"><h2 id="erase">${remember.erase}</h2><p>${remember.eraseText}</p>
-<form class="row" method="post" action="/memory/erase"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
+<form class="row" method="post" action="/memory/erase">${csrf}
 <label>${remember.eraseConfirm} <input name="name" required autocomplete="off"></label><button class="danger">${remember.erase}</button></form></section>`,
   };
+}
+
+/** The memories that match a text, best first. */
+export function matchingMemories(page: PageContext, memories: readonly ShownMemory[]): Markup {
+  const { remember } = page.words;
+  return html`<p><a href="/memory">${remember.all}</a></p>
+${memories.length === 0 ? html`<p class="quiet">${remember.foundNone}</p>` : memoryTable(page, memories)}`;
 }
 
 function memoryTable(
