@@ -84,7 +84,7 @@ export function lifeFaults({ agentId, events }: AgentLife, received: readonly Cl
   const changed = [...byId.values()].filter((same) => new Set(same.map((event) => JSON.stringify(event))).size > 1);
   const first = [...byId.values()].flatMap(([event]) => (event === undefined ? [] : [event]));
   const found = first.map(({ sequence, type, data }) => [sequence, type, data.versionId]);
-  const expected = events.map(([type, versionId], at) => [String(at + 1), prefix + type, versionId]);
+  const expected = events.map(([type, versionId], at) => [String(at + 1).padStart(19, '0'), prefix + type, versionId]);
   return [
     ...changed.map(() => `${agentId}: an event was repeated with another content`),
     ...(JSON.stringify(found) === JSON.stringify(expected)

@@ -75,16 +75,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the outbox of the cat
       const agentId = randomUUID();
       for (const sequence of [1, 2, 3]) await insert(agentId, '0 days', sequence);
       await world.database.sql`update catalogue.outbox set delivered_at = clock_timestamp() where event_no < 3`;
-      const sent: string[] = [];
+      const sent: number[] = [];
       await using _relay = relayTo(async ({ sequence }) => {
-        sent.push(sequence);
+        sent.push(Number(sequence));
         if (sent.length === 1) {
           await replayEvents(world.database.sql, { kind: 'agent', agentId, sequence: 1n });
         }
         return 'delivered';
       });
       await until('every event is delivered', async () => (await readOutbox(world.database.sql)).open === 0);
-      expect(sent).toEqual(['3', '1', '2', '3']);
+      expect(sent).toEqual([3, 1, 2, 3]);
     },
   );
 });

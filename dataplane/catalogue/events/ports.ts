@@ -9,7 +9,7 @@ export type CloudEvent = {
   readonly subject: string;
   readonly time: string;
   readonly datacontenttype: 'application/json';
-  /** Rises with every event of the agent; decimal, as in the extension `sequence` of CloudEvents. */
+  /** Rises by one with every event of the agent; 19 digits, so that the order of texts is that of numbers (CloudEvents, extension `sequence`). */
   readonly sequence: string;
   readonly data: { readonly agentId: string; readonly versionId: string | null };
 };

@@ -8,13 +8,14 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import type { AgentSketch } from '../testing/agent-resources.ts';
+import { type AgentSketch, resourcesOf } from '../testing/agent-resources.ts';
 import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 import { replayEvents } from './replay-events.ts';
 
 type Received = { readonly headers: IncomingMessage['headers']; readonly body: string };
 type Event = { readonly id: string; readonly type: string; readonly subject: string; readonly sequence: string };
 
+const sequenceOf = (number: number): string => String(number).padStart(19, '0');
 const secret = 'a-secret-of-events-with-enough-characters';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalogue'), () => {
@@ -68,7 +69,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
       world.resources.remove('agents', 'heard');
       await until('three events were received', () => eventsOf(agent).length === 3);
       expect(typesOf(agent)).toEqual(['agent.version.selected', 'agent.activated', 'agent.removed']);
-      expect(eventsOf(agent).map(({ sequence }) => sequence)).toEqual(['1', '2', '3']);
+      expect(eventsOf(agent).map(({ sequence }) => sequence)).toEqual([1, 2, 3].map(sequenceOf));
       const [first] = received.filter(({ body: text }) => text.includes(agent.agentId));
       expect(JSON.parse(first?.body ?? '')).toEqual({
         specversion: '1.0',
@@ -78,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
         subject: agent.agentId,
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
         datacontenttype: 'application/json',
-        sequence: '1',
+        sequence: '0000000000000000001',
         data: { agentId: agent.agentId, versionId: agent.versionId },
       });
       const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = first?.headers ?? {};
@@ -89,6 +90,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
       for (const text of ['zyxmarkerquery', 'A text of a card', 'heard', '10.0.0.7', 'ann']) {
         expect([text, all.includes(text)]).toEqual([text, false]);
       }
+    },
+  );
+
+  verifies(
+    ['catalogue:events:outbox-relay'],
+    'the twelve events of an agent are in their order when they are sorted by their sequence as text',
+    async () => {
+      const agent = await world.publish('often-away');
+      const since = new Date(Date.now() - 60_000);
+      for (let at = 0; at < 10; at += 1) {
+        const isReady = at % 2 === 1;
+        world.resources.change('agentversions', 'often-away-1', (object) => {
+          object['status'] = resourcesOf({ ...agent, isReady, since }).version.status;
+        });
+        await until(`event ${at + 3} was received`, () => eventsOf(agent).length === at + 3);
+      }
+      const sorted = eventsOf(agent).toSorted((one, other) => (one.sequence < other.sequence ? -1 : 1));
+      expect(sorted.map(({ id }) => id)).toEqual(eventsOf(agent).map(({ id }) => id));
+      expect(sorted.map(({ sequence }) => Number(sequence))).toEqual(Array.from({ length: 12 }, (_one, at) => at + 1));
     },
   );
 
@@ -106,7 +126,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
       for (const agent of agents) {
         const distinct = () => [...new Map(eventsOf(agent).map((event) => [event.id, event])).values()];
         await until(`all events of ${agent.name} were received`, () => distinct().length === 3);
-        expect(distinct().map(({ sequence }) => sequence)).toEqual(['1', '2', '3']);
+        expect(distinct().map(({ sequence }) => sequence)).toEqual([1, 2, 3].map(sequenceOf));
       }
       answer = () => 204;
       await until('nothing is open', async () => (await metric('open_events')) === 0);

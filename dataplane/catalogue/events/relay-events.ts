@@ -39,6 +39,8 @@ const mostRefusals = 10;
 const mostSeconds = 300;
 /** How long events are kept. */
 const kept = '7 days';
+/** Digits of the largest number of an event, a bigint. */
+const sequenceDigits = 19;
 const typePrefix = 'dev.portcullis.catalogue.';
 
 /**
@@ -143,7 +145,7 @@ function cloudEventOf(event: OpenEvent, source: string): CloudEvent {
     subject: event.agent_id,
     time: event.occurred_at.toISOString(),
     datacontenttype: 'application/json',
-    sequence: event.event_no,
+    sequence: event.event_no.padStart(sequenceDigits, '0'),
     data: { agentId: event.agent_id, versionId: event.version_id },
   };
 }

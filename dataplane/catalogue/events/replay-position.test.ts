@@ -11,7 +11,12 @@ test('a replay begins at a moment with a time zone, or at a number of the events
   expect(readReplayPosition(['since', '2026-11-27T08:00+02:00'])).toMatchObject({
     since: new Date('2026-11-27T06:00:00Z'),
   });
-  expect(readReplayPosition(['agent', agentId.toUpperCase(), '3'])).toEqual({ kind: 'agent', agentId, sequence: 3n });
+  for (const number of ['3', '0000000000000000003']) {
+    const position = readReplayPosition(['agent', agentId.toUpperCase(), number]);
+    expect(position).toEqual({ kind: 'agent', agentId, sequence: 3n });
+  }
+  const largest = `0${'9'.repeat(18)}`;
+  expect(readReplayPosition(['agent', agentId, largest])).toMatchObject({ sequence: BigInt(largest) });
 });
 
 test.each([
@@ -23,6 +28,9 @@ test.each([
   [['since', '2026-11-27T08:00:00Z', 'more']],
   [['agent', agentId]],
   [['agent', agentId, '0']],
+  [['agent', agentId, '0'.repeat(19)]],
+  [['agent', agentId, `1${'0'.repeat(18)}`]],
+  [['agent', agentId, `${'0'.repeat(19)}3`]],
   [['agent', agentId, '1', '2']],
   [['agent', 'assistant', '1']],
   [['all']],
