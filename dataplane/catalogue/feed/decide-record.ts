@@ -2,7 +2,7 @@ import { type AgentLifecycle, catalogueLimits } from '#contracts/catalogue';
 import type { Agent } from '#resources/agent';
 import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
-import type { Stored } from '#resources/metadata';
+import type { Condition, Stored } from '#resources/metadata';
 import type { AgentContent } from '../records/agent-content.ts';
 import { describeVersion } from '../records/describe-version.ts';
 import { safeText } from '../records/safe-text.ts';
@@ -62,7 +62,7 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
       // The skills of a card that failed its verification are not verified (`catalogue:record:skills`).
       skills: described === undefined || state === 'rejected' ? [] : described.skills,
       url: publicUrlOf(status.url),
-      is_ready: version !== undefined && conditionOf(version, 'Ready')?.status === 'True',
+      is_ready: version !== undefined && isAnswering(conditionOf(version, 'Ready')),
       is_consistent: isTrue('AccessConsistent') && isCurrent('AccessConsistent'),
       is_routed: isTrue('RouteAccepted') && routed !== undefined,
       exposure: route?.spec.exposure ?? 'R1',
@@ -87,9 +87,17 @@ function stateOf(
   if (agent.status?.served === undefined) return { state: isWrongCard ? 'rejected' : 'degraded', again: undefined };
   const ready = version === undefined || isWrongCard ? undefined : conditionOf(version, 'Ready');
   if (ready === undefined) return { state: 'degraded', again: undefined };
-  if (ready.status === 'True') return { state: 'active', again: undefined };
+  if (isAnswering(ready)) return { state: 'active', again: undefined };
   const lostAt = new Date(Date.parse(ready.lastTransitionTime) + lostMs);
   return lostAt <= now ? { state: 'degraded', again: undefined } : { state: 'active', again: lostAt };
+}
+
+/**
+ * A deleted version keeps its process and its route as long as its agent serves it, and its condition then tells about the
+ * deletion only.
+ */
+function isAnswering(ready: Condition | undefined): boolean {
+  return ready?.status === 'True' || ready?.reason === 'Routed';
 }
 
 function conditionOf({ status }: Stored<AgentVersion>, type: string) {

@@ -62,6 +62,31 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
   );
 
   verifies(
+    ['catalogue:state:active', 'catalogue:state:degraded-hidden'],
+    'a version that is deleted while its agent serves it stays active with its interface, and no event is written',
+    async () => {
+      const agent = await world.publish('served-and-deleted');
+      await world.allow('gus', 'view', agent);
+      await world.allow('gus', 'invoke', agent);
+      const since = new Date(Date.now() - 60_000);
+      const shown = async () => (await world.ask('gus', `/api/v1/agents/${agent.agentId}`)).json;
+      const before = await shown();
+      expect(before).toHaveProperty('invocationInterface');
+      editVersion(agent, { isReady: false, unreadyReason: 'Routed', since });
+      // The feed handles changes in their order: the deletion is stored when a later agent is.
+      await world.publish('after-the-deletion');
+      expect(await shown()).toEqual(before);
+      expect(await world.listed('gus')).toEqual([agent.agentId]);
+      const types = await world.database.sql<{ type: string }[]>`
+        select type from catalogue.outbox where agent_id = ${agent.agentId}::uuid order by event_no`;
+      expect(types.map(({ type }) => type)).toEqual(['agent.version.selected', 'agent.activated']);
+      editVersion(agent, { isReady: false, unreadyReason: 'Draining', since });
+      await stateIs(agent, 'degraded');
+      expect(await world.listed('gus')).toEqual([]);
+    },
+  );
+
+  verifies(
     ['catalogue:state:removed', 'catalogue:record:state-values'],
     'a deleted agent is removed once the server confirms it, and is shown to callers who ask for that state',
     async () => {

@@ -21,6 +21,8 @@ export type AgentSketch = {
   /** Whether the gateways have confirmed a version. */
   readonly isServed: boolean;
   readonly isReady: boolean;
+  /** The reason of a version that is not ready. */
+  readonly unreadyReason: string;
   readonly isRouted: boolean;
   readonly isConsistent: boolean;
   readonly cardReason: string;
@@ -45,6 +47,7 @@ export function sketchAgent(name: string, change: Partial<AgentSketch> = {}): Ag
     publicUrl: 'https://agents.example',
     isServed: true,
     isReady: true,
+    unreadyReason: 'NotYet',
     isRouted: true,
     isConsistent: true,
     cardReason: 'Verified',
@@ -71,7 +74,7 @@ export function resourcesOf(sketch: AgentSketch): {
 } {
   const { name, agentId, versionId, publicUrl } = sketch;
   const versionName = `${name}-1`;
-  const condition = (type: string, isTrue: boolean, reason = isTrue ? type : 'NotYet'): Condition => ({
+  const condition = (type: string, isTrue: boolean, reason = isTrue ? type : sketch.unreadyReason): Condition => ({
     type,
     status: isTrue ? 'True' : 'False',
     observedGeneration: 1,
