@@ -178,6 +178,29 @@ describe('a judgement', () => {
     expect(two).toEqual(one);
   });
 
+  test('judge.ts answers each line with one line, and works out the figures of a pattern once', async () => {
+    const subject = JSON.stringify(bundleOf([regex('digits', '\\d{4}')]));
+    const job = (content: string): string =>
+      JSON.stringify({ bundle: subject, checks: [check(content, [content])], progress: true } satisfies JudgeJob);
+    const { code, stdout, stderr } = await run(`${job('1234')}\n${job('12\u202834')}\n`);
+    const verdicts = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => judgeVerdictSchema.parse(JSON.parse(line)));
+    expect(verdicts.map(({ results }) => results[0])).toMatchObject([
+      { name: '1234', decision: 'Reject', rules: ['digits'] },
+      { name: '12\u202834', decision: 'Pass', rules: [] },
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'judged 2 of 2\n' });
+  });
+
+  test('judge.ts gives no verdict after a line that is not a job', async () => {
+    const job = JSON.stringify({ bundle: '{', checks: [] } satisfies JudgeJob);
+    const { code, stdout } = await run(`${job}\nmarker\n${job}\n`);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect(code).toBe(1);
+  });
+
   test('judge.ts exits with 1 when its input is not a job, and does not repeat the input', async () => {
     for (const input of ['', 'marker', '{"bundle":"marker"}', '{"bundle":"x","checks":[],"marker":1}']) {
       const { code, stdout, stderr } = await run(input);

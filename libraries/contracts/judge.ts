@@ -6,8 +6,8 @@ import { providerCauses } from './provider-causes.ts';
 export const maxVerdictBytes = 16 * 1_024 * 1_024;
 
 /**
- * Job and verdict of the validation of a bundle in a child process (`runtime/judge.ts`): one JSON job on stdin, one
- * JSON verdict on stdout, exit code 0 for every verdict.
+ * Job and verdict of the validation of a bundle in a child process (`runtime/judge.ts`): each line of stdin is a job in JSON,
+ * and each line of stdout the verdict of one, in their order; exit code 0 if every job had a verdict.
  */
 export const judgeJobSchema = z.strictObject({
   /** The bundle to validate as JSON text, canonical or not. */

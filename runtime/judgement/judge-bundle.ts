@@ -10,6 +10,7 @@ import { judgeStreaming } from '../bundle/streaming.ts';
 import type { FigureSource } from '../rules/pattern/cost/pattern-figures.ts';
 import { type FigureBook, openFigureBook } from './figures/figure-book.ts';
 import { type FigureFile, openFigureFile } from './figures/figure-file.ts';
+import { createFigureMemory } from './figures/figure-memory.ts';
 import { createSaves } from './figures/saves.ts';
 import { type OnProgress, workOutFigures } from './figures/work-out-figures.ts';
 import { runTextCheck } from './run-text-check.ts';
@@ -20,11 +21,20 @@ const connections = 4;
 /** How often the figures of a long validation are stored, so that the next one continues where it was killed. */
 const saveMs = 2_000;
 
+export type JudgeOptions = {
+  readonly onProgress?: OnProgress | undefined;
+  /** Figures of patterns from earlier jobs of this process; used if the job names no folder of figures. */
+  readonly memory?: FigureFile | undefined;
+};
+
 /**
  * Validates a bundle by the rules by which the runtime loads it, and checks texts with its rules. The verdict is the
  * same on every machine: rules are admitted by their structure, and local rules run without a clock.
  */
-export async function judgeBundle(job: JudgeJob, onProgress: OnProgress = () => undefined): Promise<JudgeVerdict> {
+export async function judgeBundle(
+  job: JudgeJob,
+  { onProgress = () => undefined, memory = createFigureMemory() }: JudgeOptions = {},
+): Promise<JudgeVerdict> {
   const parsed = parseBundle(Buffer.from(job.bundle, 'utf8'));
   if (!parsed.ok) {
     return refused(parsed.problems, parsed.digest === undefined ? {} : { digest: parsed.digest });
@@ -37,7 +47,7 @@ export async function judgeBundle(job: JudgeJob, onProgress: OnProgress = () => 
     noteOf: () => () => undefined,
   });
   try {
-    const file = await openFigureFile(job.cacheDirectory);
+    const file = job.cacheDirectory === undefined ? memory : await openFigureFile(job.cacheDirectory);
     const book = openFigureBook(await file.read());
     await workOut(parsed, { file, book, threads: job.threads, onProgress });
     const askOf = job.secretsDirectory === undefined ? skipped : providers.askOf;

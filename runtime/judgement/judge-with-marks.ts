@@ -1,5 +1,5 @@
 import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
-import { judgeBundle } from './judge-bundle.ts';
+import { type JudgeOptions, judgeBundle } from './judge-bundle.ts';
 
 /**
  * The verdict about the bundle of a job. With a second bundle, in which every rule masks, the matches of its rules become the
@@ -7,11 +7,11 @@ import { judgeBundle } from './judge-bundle.ts';
  */
 export async function judgeWithMarks(
   { marksBundle, ...job }: JudgeJob,
-  onProgress?: Parameters<typeof judgeBundle>[1],
+  options: JudgeOptions = {},
 ): Promise<JudgeVerdict> {
-  const verdict = await judgeBundle(job, onProgress);
+  const verdict = await judgeBundle(job, options);
   if (marksBundle === undefined || verdict.problems.length > 0) return verdict;
-  const masked = await judgeBundle({ ...job, bundle: marksBundle, marks: true });
+  const masked = await judgeBundle({ ...job, bundle: marksBundle, marks: true }, { memory: options.memory });
   return {
     ...verdict,
     results: verdict.results.map((result, at) => ({ ...result, marks: masked.results[at]?.marks ?? [] })),

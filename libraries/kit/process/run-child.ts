@@ -33,34 +33,15 @@ export function runChild(file: string, options: RunOptions): Promise<RunEnd> {
  * @throws the reason of the signal; the error of the system if the program cannot be started
  */
 export async function runProcess(command: readonly string[], options: RunOptions = {}): Promise<RunEnd> {
-  options.signal?.throwIfAborted();
-  return await startRun(command, options).finish(options);
-}
-
-/** A program that was started and waits for its standard input. */
-export type StartedRun = {
-  hasEnded(): boolean;
-  /**
-   * Gives the input and waits for the end, like `runProcess`. It is called once; the timeout begins here.
-   * @throws like `runProcess`
-   */
-  finish(options: Pick<RunOptions, 'input' | 'timeoutMs' | 'signal'>): Promise<RunEnd>;
-  /** Kills it; resolves when it has exited. */
-  kill(): Promise<void>;
-};
-
-/** Starts a program before its input is known. Its input ends with this process, however that ends. */
-export function startRun(
-  command: readonly string[],
-  options: Pick<RunOptions, 'env' | 'cwd' | 'onStderr' | 'maxOutputBytes'> = {},
-): StartedRun {
-  const { env = childEnvironment(), cwd, onStderr, maxOutputBytes = 4 * 1024 * 1024 } = options;
+  const { env = childEnvironment(), cwd, input = '', timeoutMs, signal, onStderr } = options;
+  signal?.throwIfAborted();
+  const { maxOutputBytes = 4 * 1024 * 1024 } = options;
   const stdout = collector(maxOutputBytes, kill);
   const stderr = collector(maxOutputBytes, kill);
   const child = startChild(command, {
     env,
     cwd,
-    stdin: 'open',
+    stdin: { text: input },
     stdout: stdout.add,
     stderr(text) {
       stderr.add(text);
@@ -70,29 +51,19 @@ export function startRun(
   function kill(): void {
     child.signal('SIGKILL');
   }
-  return {
-    hasEnded: child.hasEnded,
-    async finish({ input = '', timeoutMs, signal }) {
-      let timedOut = false;
-      function onTimeout(): void {
-        timedOut = true;
-        kill();
-      }
-      const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
-      signal?.addEventListener('abort', kill, { once: true });
-      child.giveInput(input);
-      const end = await child.closed;
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', kill);
-      signal?.throwIfAborted();
-      if (end.kind === 'not_started') throw end.error;
-      return { code: end.kind === 'exited' ? end.code : null, stdout: stdout.text(), stderr: stderr.text(), timedOut };
-    },
-    async kill() {
-      kill();
-      await child.ended;
-    },
-  };
+  let timedOut = false;
+  function onTimeout(): void {
+    timedOut = true;
+    kill();
+  }
+  const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
+  signal?.addEventListener('abort', kill, { once: true });
+  const end = await child.closed;
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', kill);
+  signal?.throwIfAborted();
+  if (end.kind === 'not_started') throw end.error;
+  return { code: end.kind === 'exited' ? end.code : null, stdout: stdout.text(), stderr: stderr.text(), timedOut };
 }
 
 function collector(limit: number, onOver: () => void) {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /** How a child process ended: by an exit code, by a signal, or without a start. */
-type ChildEnd =
+export type ChildEnd =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'not_started'; readonly error: Error };
@@ -43,8 +43,8 @@ export type Child = {
   /** Resolves when it has exited and its outputs have been received. */
   readonly closed: Promise<ChildEnd>;
   hasEnded(): boolean;
-  /** Writes the whole of an open standard input and ends it; does nothing once the child has exited. */
-  giveInput(text: string): void;
+  /** Writes to an open standard input, which stays open; does nothing once the child has exited. */
+  write(text: string): void;
   /** Does nothing once it has exited. */
   signal(name: NodeJS.Signals): void;
   stop(options: StopOptions): Promise<ChildEnd>;
@@ -78,7 +78,7 @@ export function startChild([program = '', ...args]: readonly string[], options: 
     ended,
     closed: endOf(child, 'close'),
     hasEnded: () => hasEnded,
-    giveInput: (text) => void child.stdin?.end(text),
+    write: (text) => void child.stdin?.write(text),
     signal: (name) => void child.kill(name),
     async stop({ signal = 'SIGTERM', graceMs, last = 'SIGKILL' }) {
       child.kill(signal);
@@ -120,10 +120,14 @@ export function describeEnd(end: ChildEnd): string {
 
 /** Divides an output into its lines. */
 export function byLine(receive: (line: string) => void): (text: string) => void {
-  let rest = '';
+  let pieces: string[] = [];
   return (text) => {
-    const lines = `${rest}${text}`.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) receive(line);
+    const [first = '', ...further] = text.split('\n');
+    pieces.push(first);
+    for (const piece of further) {
+      const line = pieces.join('');
+      pieces = [piece];
+      receive(line);
+    }
   };
 }

@@ -2,7 +2,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
 import type { PolicyCheck } from '#contracts/policy-check';
 import { childrenOf, hasProcessTable } from '#kit/testing/process-table';
-import { until } from '#kit/testing/until';
 import { definitionOf } from '../../testing/objects.ts';
 import { createDefinitionChecker } from './check-definition.ts';
 import { openJudges } from './open-judges.ts';
@@ -29,11 +28,17 @@ test('concurrent checks of two definitions each have their own outcome', async (
   ]);
 });
 
-test.skipIf(!hasProcessTable)('a check leaves one process for the next one, and it ends with the service', async () => {
-  const { judges, check } = open();
-  const processes = (): number => childrenOf(process.pid, 'runtime/judge.ts').length;
-  await check(says('portal', 'hello'));
-  await until('one process waits for the next check', () => processes() === 1);
-  await judges[Symbol.asyncDispose]();
-  expect(processes()).toBe(0);
-});
+test.skipIf(!hasProcessTable)(
+  'one process judges definition after definition, and it ends with the service',
+  async () => {
+    const { judges, check } = open();
+    const processes = (): readonly number[] => childrenOf(process.pid, 'portcullis-judge');
+    await check(says('portal', 'hello'));
+    const [kept] = processes();
+    expect(kept).toBeDefined();
+    await check(says('gate', 'hello'));
+    expect(processes()).toEqual([kept]);
+    await judges[Symbol.asyncDispose]();
+    expect(processes()).toEqual([]);
+  },
+);

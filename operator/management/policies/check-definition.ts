@@ -7,7 +7,7 @@ import type { PolicyCheck, PolicyCheckResult } from '#contracts/policy-check';
 import { currentProfile } from '#contracts/profiles';
 import type { ApprovedProvider } from '#contracts/providers';
 import { createSemaphore } from '#kit/concurrency/semaphore';
-import type { SpareChild } from '#kit/process/spare-child';
+import type { KeptChildren } from '#kit/process/kept-child';
 
 /** The validation did not end within its time, or ended with an error. */
 export class CheckUnavailableError extends Error {}
@@ -21,11 +21,11 @@ const atOnce = 2;
 const policyId = '00000000-0000-7000-8000-000000000000';
 
 /**
- * Checks a definition and texts with the rules of an application, in a child process that has no other job. Rules with a
+ * Checks a definition and texts with the rules of an application, in a child process that does nothing else. Rules with a
  * provider are named and not run. Nothing is stored.
  */
 export function createDefinitionChecker(
-  judges: Pick<SpareChild, 'run'>,
+  judges: Pick<KeptChildren, 'ask'>,
   environment: () => {
     readonly approved: readonly ApprovedProvider[];
     readonly limits: BundleLimits;
@@ -50,9 +50,9 @@ export function createDefinitionChecker(
         checks: checks.map((one) => ({ ...one, policyId })),
         threads: 1,
       };
-      const ended = await judges.run({ input: JSON.stringify(job), timeoutMs });
-      if (ended.timedOut || ended.code !== 0) throw new CheckUnavailableError('the definition was not checked in time');
-      return judgeVerdictSchema.parse(JSON.parse(ended.stdout));
+      const answer = await judges.ask(JSON.stringify(job), timeoutMs);
+      if (answer.kind === 'ended') throw new CheckUnavailableError('the definition was not checked in time');
+      return judgeVerdictSchema.parse(JSON.parse(answer.line));
     } finally {
       release();
     }

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileWriteError, writeAtomic } from '#kit/files/write-atomic';
-import { figuresSchema, type StoredFigures } from './figure-schemas.ts';
+import { figuresSchema, noFigures, type StoredFigures } from './figure-schemas.ts';
 
 /** A larger file is not read. */
 const maxBytes = 8 * 1_024 * 1_024;
@@ -13,7 +13,6 @@ const fileForm = /^figures-[0-9a-f]{32}\.json$/;
 /** Leftovers of validations that were killed during a write, and their minimum age, which is longer than any write. */
 const leftoverForm = /^\.figures-[0-9a-f]{32}\.json\.[0-9a-f-]{36}\.tmp$/;
 const leftoverMs = 600_000;
-const nothing: StoredFigures = { firing: [], listing: [], joint: [] };
 
 /**
  * Figures of patterns on disk, for later validations. They are an optimization: a file that is missing, damaged, of
@@ -29,16 +28,16 @@ export type FigureFile = {
   write(figures: StoredFigures): Promise<void>;
 };
 
-/** @param folder created if it is missing; undefined for no file */
-export async function openFigureFile(folder: string | undefined): Promise<FigureFile> {
-  if (folder === undefined || !(await isOwnFolder(folder))) return { read: async () => nothing, write: async () => {} };
+/** @param folder created if it is missing */
+export async function openFigureFile(folder: string): Promise<FigureFile> {
+  if (!(await isOwnFolder(folder))) return { read: async () => noFigures, write: async () => {} };
   const path = join(folder, `figures-${await buildOfFigures()}.json`);
   return {
     async read() {
       try {
         return parse(await readOwn(path));
       } catch {
-        return nothing;
+        return noFigures;
       }
     },
     async write(figures) {
@@ -76,7 +75,7 @@ async function readOwn(path: string): Promise<string> {
 function parse(content: string): StoredFigures {
   const end = content.indexOf('\n');
   const text = content.slice(end + 1);
-  if (end < 0 || content.slice(0, end) !== sha256(text)) return nothing;
+  if (end < 0 || content.slice(0, end) !== sha256(text)) return noFigures;
   return figuresSchema.parse(JSON.parse(text));
 }
 

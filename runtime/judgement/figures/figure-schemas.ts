@@ -37,3 +37,5 @@ export const figuresSchema = z.strictObject({
 });
 
 export type StoredFigures = z.infer<typeof figuresSchema>;
+
+export const noFigures: StoredFigures = { firing: [], listing: [], joint: [] };

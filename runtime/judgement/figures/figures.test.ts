@@ -49,7 +49,12 @@ function jobOf(rules: readonly ReturnType<typeof regex>[]) {
 /** Judges with the folder, and counts the rules whose figures were computed. */
 async function judged(rules: readonly ReturnType<typeof regex>[], cacheDirectory = folder) {
   const reports: number[] = [];
-  const verdict = await judgeBundle({ ...jobOf(rules), cacheDirectory }, (_judged, all) => reports.push(all));
+  const verdict = await judgeBundle(
+    { ...jobOf(rules), cacheDirectory },
+    {
+      onProgress: (_judged, all) => reports.push(all),
+    },
+  );
   return { verdict, workedOut: reports.length };
 }
 
