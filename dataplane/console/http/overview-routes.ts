@@ -3,7 +3,7 @@ import { collectedCountsSchema } from '#contracts/decision-counts';
 import type { Overview } from '#contracts/overview';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
-import { decisionCharts } from '../pages/decision-chart.ts';
+import { decisionCharts, readChartPage } from '../pages/decision-chart.ts';
 import { refusalNotice } from '../pages/notice.ts';
 import { overviewPage, overviewTables } from '../pages/overview.ts';
 import type { Words } from '../words/en.ts';
@@ -17,7 +17,8 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: Abort
     const answer = await context.get('management').overview();
     const page = context.get('page');
     if (answer.kind !== 'value') return answerRefusal(context, page.words.overview, answer);
-    return answerPage(context, overviewPage(page, answer.value));
+    const chartPage = readChartPage(context.req.query('charts'));
+    return answerPage(context, overviewPage(page, answer.value, chartPage));
   });
 
   app.get('/overview/decisions', async (context) => {
@@ -25,7 +26,7 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: Abort
     const answer = await context.get('management').call('/api/v1/decision-counts', collectedCountsSchema);
     return context.html(
       await (answer.kind === 'value'
-        ? decisionCharts(page, answer.value, new Date())
+        ? decisionCharts(page, answer.value, { now: new Date(), chartPage: readChartPage(context.req.query('charts')) })
         : refusalNotice(page.words, answer)),
     );
   });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { en } from '../words/en.ts';
-import { decisionCharts, lastMinutes } from './decision-chart.ts';
+import { decisionCharts, lastMinutes, readChartPage } from './decision-chart.ts';
 
 const now = new Date('2026-01-01T12:59:30.000Z');
 const none = { passed: 0, masked: 0, denied: 0, check_failed: 0 };
-const draw = async (items: Parameters<typeof decisionCharts>[1]['items']) =>
-  String(await decisionCharts({ words: en, language: 'en' }, { items, missing: [] }, now));
+const draw = async (items: Parameters<typeof decisionCharts>[1]['items'], chartPage = 1) =>
+  String(await decisionCharts({ words: en, language: 'en' }, { items, missing: [] }, { now, chartPage }));
 
 test('the minutes of a chart are the last 60, the current one included', () => {
   const minutes = lastMinutes(now);
@@ -54,22 +54,54 @@ test('an alias is text of the page', async () => {
   expect(drawn).toContain('&lt;b&gt;&quot;x');
 });
 
-test('the busiest models are drawn, and the number of the others is named', async () => {
-  const items = Array.from({ length: 14 }, (_, at) => ({
+const modelsWithDecisions = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({
     ...none,
     time: '2026-01-01T12:59:00.000Z',
     model: `model-${at}`,
     passed: at + 1,
   }));
-  const drawn = await draw(items);
-  expect([...drawn.matchAll(/<svg/g)]).toHaveLength(12);
-  expect(drawn).toContain(en.counts.more(2));
-  expect(drawn).not.toContain('<strong>model-1</strong>');
+const drawnModels = (drawn: string) => [...drawn.matchAll(/<strong>(.*?)<\/strong>/g)].map(([, model]) => model);
+const linksIn = (drawn: string) => [...drawn.matchAll(/href="(\/overview[^"]*)"/g)].map(([, path]) => path);
+
+test('charts of twelve models are one page without links, and the thirteenth model is on the second page', async () => {
+  const one = await draw(modelsWithDecisions(12));
+  expect([drawnModels(one).length, linksIn(one)]).toEqual([12, []]);
+  const first = await draw(modelsWithDecisions(13));
+  expect([drawnModels(first).length, drawnModels(first)[0]]).toEqual([12, 'model-12']);
+  expect(linksIn(first)).toEqual(['/overview?charts=2']);
+  expect(first).toContain(en.counts.shown(1, 12, 13));
+  const second = await draw(modelsWithDecisions(13), 2);
+  expect(drawnModels(second)).toEqual(['model-0']);
+  expect(linksIn(second)).toEqual(['/overview']);
+  expect(second).toContain(en.counts.shown(13, 13, 13));
+});
+
+test('a page of charts in the middle has links in both directions, and one after the last shows the last', async () => {
+  expect(linksIn(await draw(modelsWithDecisions(25), 2))).toEqual(['/overview', '/overview?charts=3']);
+  expect(drawnModels(await draw(modelsWithDecisions(25), 9))).toEqual(['model-0']);
+  expect(await draw([], 2)).toContain(en.counts.none);
+});
+
+test.each([
+  [undefined, 1],
+  ['2', 2],
+  ['9999', 9_999],
+  ['10000', 10_000],
+  ['10001', 10_000],
+  ['0', 1],
+  ['-1', 1],
+  ['1e3', 1],
+  ['<b>', 1],
+])('the page of charts of the address %j is %j', (text, page) => {
+  expect(readChartPage(text)).toBe(page);
 });
 
 test('a replica that does not answer is named', async () => {
   const missing = [{ replica: 'gateway-1', reason: 'does not answer' }];
-  const drawn = String(await decisionCharts({ words: en, language: 'en' }, { items: [], missing }, now));
+  const drawn = String(
+    await decisionCharts({ words: en, language: 'en' }, { items: [], missing }, { now, chartPage: 1 }),
+  );
   expect(drawn).toContain('gateway-1: does not answer');
   expect(drawn).toContain(en.counts.none);
 });

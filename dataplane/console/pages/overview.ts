@@ -27,7 +27,7 @@ const replicaTones = {
  * Every model with the policy that its replicas enforce; the server sends the tables again after each change. The decisions are loaded
  * afterwards, because a gateway that hangs delays them by seconds.
  */
-export function overviewPage({ words }: PageContext, overview: Overview): ConsolePage {
+export function overviewPage({ words }: PageContext, overview: Overview, chartPage: number): ConsolePage {
   return {
     title: words.overview,
     main: html`<p class="hint"><span class="pulse" aria-hidden="true"></span>${words.liveText}</p>
@@ -35,7 +35,7 @@ export function overviewPage({ words }: PageContext, overview: Overview): Consol
 ${overviewTables(words, overview)}
 </div>
 <section aria-labelledby="decisions-title"><h2 id="decisions-title">${words.counts.title}</h2>
-<div id="decisions" hx-get="/overview/decisions" hx-trigger="load, every 15s" hx-swap="innerMorph"><p class="hint"><a href="/activity">${words.activity}</a></p></div></section>`,
+<div id="decisions" hx-get="/overview/decisions?charts=${chartPage}" hx-trigger="load, every 15s" hx-swap="innerMorph"><p class="hint"><a href="/activity">${words.activity}</a></p></div></section>`,
   };
 }
 

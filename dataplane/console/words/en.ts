@@ -215,7 +215,7 @@ export const en = {
   counts: {
     title: 'Decisions of the last hour',
     none: 'No policy decided about a request in the last hour. To see one: portcullis chat guarded-echo --message Hello',
-    more: (count: number) => `${count} more models had decisions.`,
+    shown: (from: number, to: number, of: number) => `Models ${from} to ${to} of ${of}, the busiest first.`,
     chart: (model: string, most: number) => `Decisions of ${model} in each minute, at most ${most} in one minute`,
   },
   agentPages: agentsEn,

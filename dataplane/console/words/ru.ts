@@ -214,7 +214,7 @@ export const ru: Words = {
   counts: {
     title: 'Решения за последний час',
     none: 'За последний час политики не приняли ни одного решения. Чтобы увидеть решение: portcullis chat guarded-echo --message Hello',
-    more: (count) => `Решения есть ещё у моделей: ${count}.`,
+    shown: (from, to, of) => `Модели с ${from} по ${to} из ${of}, сначала с наибольшим числом решений.`,
     chart: (model, most) => `Решения для ${model} по минутам, не больше ${most} за минуту`,
   },
   agentPages: agentsRu,
