@@ -22,6 +22,7 @@ import { keepPicture } from './keep-picture.ts';
 import { findKeyboardProblems, tabTo } from './keyboard.ts';
 import { makeCollection } from './make-collection.ts';
 import { changeRole, matrixRowOf, type Role } from './role-matrix.ts';
+import { addRevision, shownResults } from './shown-results.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
@@ -50,6 +51,13 @@ type ExpectedRow = {
   readonly models?: readonly string[];
 };
 
+const appearances = [
+  ['light', 'en'],
+  ['dark', 'ru'],
+  ['dark', 'en'],
+  ['light', 'ru'],
+] as const;
+
 type Picture = { decode(): Promise<void>; readonly naturalHeight: number };
 const heightOf = (image: Picture): Promise<number> => image.decode().then(() => image.naturalHeight);
 
@@ -61,6 +69,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
   let policyId = '';
   let operation = '';
   let every: readonly string[] = [];
+  let collectionPath = '';
 
   beforeAll(async () => {
     const services = { management: true, console: true, retrieval: true, handbook: true, memory: true };
@@ -73,11 +82,12 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     });
     const [collection] = z.array(collectionSchema).parse(await listed.json());
     const ofPolicy = ['', '/edit', '/diff?from=1&to=1'].map((end) => `/policies/${policyId}${end}`);
-    every = [...paths, ...ofPolicy, `/knowledge/${collection?.collection_id}`, agent.path, agent.flowPath];
+    collectionPath = `/knowledge/${collection?.collection_id}`;
+    every = [...paths, ...ofPolicy, collectionPath, agent.path, agent.flowPath];
     const forms = ['/policies/new?as=form', `/policies/${policyId}/edit?as=form`];
     every = [...every, await addMemory(), ...(await addRun()), '/runbooks', '/runbooks/binding-failed', ...forms];
     operation = `/operations/${await createPolicy()}`;
-    every = [...every, operation];
+    every = [...every, operation, await addRevision(platform, 'recipe-competitors')];
     const { gateway: url } = platform.status().addresses;
     await chatCall({ url, key: platform.key, model: 'guarded-echo', content: 'Good morning', stream: false });
     ({ browser } = parts.use(await openBrowser()));
@@ -328,12 +338,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(complaints).toEqual([]);
   });
 
-  test.each([
-    ['light', 'en'],
-    ['dark', 'ru'],
-    ['dark', 'en'],
-    ['light', 'ru'],
-  ] as const)(
+  test.each(appearances)(
     'every page has no violation of WCAG 2.2 AA in the %s theme and the language %s',
     async (colorScheme, locale) => {
       const { page, complaints } = await openWatchedPage(browser, { colorScheme, locale });
@@ -353,6 +358,21 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       expect([...origins].map((origin) => new URL(origin).hostname)).toEqual(['127.0.0.1', '127.0.0.1']);
       await page.evaluate("document.querySelector('main').append(document.createElement('button'))");
       expect(await findViolations(page)).toEqual([expect.stringContaining('button-name')]);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  test.each(appearances)(
+    'every result of an action has no violation of WCAG 2.2 AA in the %s theme and the language %s',
+    async (colorScheme, locale) => {
+      const { page, complaints } = await openWatchedPage(browser, { colorScheme, locale });
+      await signIn(platform, page);
+      for (const { name, path, show } of shownResults({ policyId, collection: collectionPath, agent: agent.path })) {
+        await page.goto(`${consoleOf(platform)}${path}`);
+        await show(page);
+        expect([name, await findViolations(page)]).toEqual([name, []]);
+        await keepPicture(page, `console-${colorScheme}-${locale}/${name}`);
+      }
       expect(complaints).toEqual([]);
     },
   );
