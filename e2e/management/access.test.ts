@@ -6,6 +6,10 @@ import { digestOf } from '#contracts/canonical';
 import { currentProfile } from '#contracts/profiles';
 import { unusedPort } from '#kit/testing/loopback';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { sampleAgent, sampleAgentVersion } from '#kube/testing/sample-agents';
+import type { AgentVersion } from '#resources/agent-version';
+import { kinds } from '#resources/kinds';
+import { agentIdOf } from '../../operator/agents/agent-bundle.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { deniedTerm, sampleBundle } from '../support/sample-policy.ts';
 import { startTestRuntime } from '../support/start-test-runtime.ts';
@@ -85,6 +89,33 @@ onResourceServers('authorization of the management API', (openWorld) => {
       await expectAllRefused(await world.api.mint({ subject: 'another-subject' }), 403, 'permission_denied');
     },
   );
+
+  test('the owner of an agent reads it and its flow without a role; every other agent is refused like an absent one', async () => {
+    const { client, api } = world;
+    const version = await client.create<AgentVersion>(kinds.agentVersion, sampleAgentVersion('owned-1'));
+    for (const [name, subject] of [
+      ['owned', 'agent-owner'],
+      ['foreign', 'another-owner'],
+    ] as const) {
+      const agent = sampleAgent(name, 'owned-1');
+      await client.create(kinds.agent, { ...agent, spec: { ...agent.spec, owner: { issuer, subject } } });
+    }
+    const pathsOf = (name: string) => {
+      const path = `/api/v1/agents/${agentIdOf(client.namespace, name)}`;
+      return [path, `${path}/versions/${version.metadata.uid}/flow`];
+    };
+    const statuses = async (paths: readonly string[], request: Parameters<typeof api.mint>[0]) => {
+      const token = await api.mint(request);
+      return Promise.all(paths.map(async (path) => (await api.call(path, { token })).status));
+    };
+    const owner = { subject: 'agent-owner' };
+    expect(await statuses(pathsOf('owned'), owner)).toEqual([200, 200]);
+    const others = [...pathsOf('foreign'), ...pathsOf('absent'), '/api/v1/agents'];
+    expect(await statuses(others, owner)).toEqual([403, 403, 403, 403, 403]);
+    const actors = [{ issuer, subject: 'service' }];
+    expect(await statuses(pathsOf('owned'), { ...owner, actors })).toEqual([403, 403]);
+    expect(await statuses([...pathsOf('owned'), ...pathsOf('absent')], {})).toEqual([200, 200, 404, 404]);
+  });
 
   verifies(
     ['management:auth:platform-token', 'management:schema:routes-available'],

@@ -59,9 +59,10 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
   app.get(`/agents/${agentIdForm}`, async (context) => {
     const page = context.get('page');
     const agentId = context.req.param('id');
+    const read = apiOf(context).call(`/api/v1/agents/${agentId}`, agentRecordSchema);
     const [record, managed, runs] = await Promise.all([
-      apiOf(context).call(`/api/v1/agents/${agentId}`, agentRecordSchema),
-      managedAgent(context, agentId),
+      read,
+      managedAgent(context, agentId, read),
       gatewayOf === undefined ? undefined : runsOfAgent(gatewayOf(context), agentId),
     ]);
     const hasManaged = managed?.kind === 'value';
@@ -152,9 +153,16 @@ async function declaredAgents(context: ConsoleContext): Promise<DeclaredAgents |
   return answer.kind === 'value' ? answer.value.items : undefined;
 }
 
-/** Undefined for a person who may not view the control plane. */
-async function managedAgent(context: ConsoleContext, agentId: string) {
-  if (!context.get('session').rights.view) return undefined;
+/**
+ * Undefined for a person who may neither view the control plane nor owns the agent. The owner is known by the subject alone, so that
+ * the API decides; every other person would only make a refusal.
+ */
+async function managedAgent(context: ConsoleContext, agentId: string, read: Promise<ApiAnswer<AgentRecord>>) {
+  const { rights, subject } = context.get('session');
+  if (!rights.view) {
+    const record = await read;
+    if (record.kind !== 'value' || record.value.owner.ownerSubject !== subject) return undefined;
+  }
   const answer = await context.get('management').call(`/api/v1/agents/${agentId}`, managedAgentSchema);
   return answer.kind === 'refused' && answer.status === 403 ? undefined : answer;
 }

@@ -53,7 +53,8 @@ export const agentsEn = {
   roles: { served: 'served', canary: 'on trial', previous: 'previous', wanted: 'declared' },
   absent: 'Missing',
   unguarded: 'unguarded',
-  versionsHidden: 'Versions, flows and causes are shown to persons with the right to view the control plane.',
+  versionsHidden:
+    'Versions, flows and causes are shown to persons with the right to view the control plane, and to the owner of the agent.',
   flow: 'Flow',
   flowOf: (version: string) => `Flow of ${version}`,
   flowAlt: (count: number) => `Graph of the flow with ${count} nodes; the table below has the same content.`,

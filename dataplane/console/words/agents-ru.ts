@@ -55,7 +55,7 @@ export const agentsRu: AgentWords = {
   roles: { served: 'действует', canary: 'на пробе', previous: 'предыдущая', wanted: 'объявлена' },
   absent: 'Нет',
   unguarded: 'без защиты',
-  versionsHidden: 'Версии, схемы и причины видны тем, кто имеет право смотреть управление.',
+  versionsHidden: 'Версии, схемы и причины видны тем, кто имеет право смотреть управление, и владельцу агента.',
   flow: 'Схема',
   flowOf: (version) => `Схема ${version}`,
   flowAlt: (count) => `Схема из ${count} узлов; в таблице ниже то же самое.`,

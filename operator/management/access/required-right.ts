@@ -15,7 +15,7 @@ export type AccessRules = {
   costOf(operation: string): number;
   /** Operations that the emergency credential may ask for. */
   readonly emergencyOperations: readonly string[];
-  /** Operations that a caller without the right may ask for about itself and its own commands. */
+  /** Operations that a caller without the right may ask for about itself, its own commands and its own agents. */
   readonly ownOperations: readonly string[];
 };
 

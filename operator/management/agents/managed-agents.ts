@@ -1,3 +1,4 @@
+import type { AuditAuthor } from '#contracts/audit';
 import type { ManagedAgent, ManagedAgentList, ManagedVersion } from '#contracts/managed-agents';
 import { agentVersionRow } from '#diagnosis/agent-version-row';
 import { explainAgent } from '#diagnosis/explain-agent';
@@ -75,6 +76,13 @@ export async function readManagedVersion(
     if (found?.metadata.uid === versionId) return found;
   }
   return undefined;
+}
+
+/** Whether there is the agent and this caller is its owner. One that acts for the owner is not. */
+export async function isOwnAgent(client: Resources, agentId: string, author: AuditAuthor): Promise<boolean> {
+  if (author.kind !== 'token' || author.actors.length > 0) return false;
+  const owner = (await findAgent(client, agentId))?.spec.owner;
+  return owner !== undefined && owner.issuer === author.issuer && owner.subject === author.subject;
 }
 
 /** The id of an agent follows from its name. */

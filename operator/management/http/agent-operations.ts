@@ -2,7 +2,7 @@ import { type ApiOperation, failure, success } from '#api/operation';
 import { uuidParameter } from '#api/parameters';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
-import { listManagedAgents, readManagedAgent, readManagedVersion } from '../agents/managed-agents.ts';
+import { isOwnAgent, listManagedAgents, readManagedAgent, readManagedVersion } from '../agents/managed-agents.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { usualSuccess } from './operation-parts.ts';
 
@@ -39,7 +39,8 @@ export const managedAgentOperations: readonly ApiOperation<
     path: '/api/v1/agents/{agentId}',
     tag: 'Agents',
     summary: 'Read an agent with its versions',
-    description: 'What is served and on trial, and the first cause with its remedy. A live read.',
+    description:
+      'What is served and on trial, and the first cause with its remedy; for the owner of the agent, too. A live read.',
     gates,
     parameters: [agentId],
     success: usualSuccess('ManagedAgent'),
@@ -53,7 +54,8 @@ export const managedAgentOperations: readonly ApiOperation<
     path: '/api/v1/agents/{agentId}/versions/{versionId}/flow',
     tag: 'Agents',
     summary: 'Read the flow of a version',
-    description: 'The source of the flow of a version that the agent names. A live read.',
+    description:
+      'The source of the flow of a version that the agent names; for the owner of the agent, too. A live read.',
     gates,
     parameters: [agentId, uuidParameter('versionId', 'The id of the version.')],
     success: usualSuccess('ManagedFlow'),
@@ -63,15 +65,23 @@ export const managedAgentOperations: readonly ApiOperation<
   },
 ];
 
-async function getAgent({ service, path }: ManagementRequest): Promise<ManagementResponse> {
+async function getAgent(request: ManagementRequest): Promise<ManagementResponse> {
+  const { service, path } = request;
+  if (await isHidden(request)) return failure('permission_denied');
   const found = await readManagedAgent(service.client, path('agentId'), 'portcullis');
   return found === undefined ? failure('not_found') : success(found);
 }
 
-async function getAgentFlow({ service, path }: ManagementRequest): Promise<ManagementResponse> {
+async function getAgentFlow(request: ManagementRequest): Promise<ManagementResponse> {
+  const { service, path } = request;
+  if (await isHidden(request)) return failure('permission_denied');
   const found = await readManagedVersion(service.client, path('agentId'), path('versionId'));
-  if (found === undefined) return failure('not_found');
-  if (found.spec.lowCode === undefined) return failure('not_found');
+  if (found?.spec.lowCode === undefined) return failure('not_found');
   const { flow, subflows = [] } = found.spec.lowCode;
   return success({ name: found.metadata.name, flow, subflows });
+}
+
+/** Without the right to view, a caller reads the own agents only: every other one, and an absent one, is refused alike. */
+async function isHidden({ service, path, caller }: ManagementRequest): Promise<boolean> {
+  return caller.ownOnly === true && !(await isOwnAgent(service.client, path('agentId'), caller.author));
 }

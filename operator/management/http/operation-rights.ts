@@ -89,5 +89,7 @@ export const accessRules: AccessRules = {
     'getOwnRights',
     'listApprovals',
     'approveCommand',
+    'getAgent',
+    'getAgentFlow',
   ] satisfies readonly ServedOperation[],
 };

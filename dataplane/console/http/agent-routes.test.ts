@@ -1,0 +1,78 @@
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import { flowText } from '#flow/testing/flow-text';
+import type { ManagementApi } from '../clients/management-api.ts';
+import type { TenantApi } from '../clients/tenant-api.ts';
+import type { PageContext } from '../pages/page.ts';
+import { en } from '../words/en.ts';
+import { addAgentRoutes } from './agent-routes.ts';
+import type { ConsoleEnvironment } from './environment.ts';
+
+const id = '01900000-0000-7000-8000-000000000001';
+const path = `/agents/${id}`;
+const record = {
+  ...{ agentId: id, name: 'Desk', description: '', workspace: 'w', protocol: 'a2a', implementationType: 'low-code' },
+  ...{ state: 'running', skills: [], owner: { ownerType: 'user', ownerIssuer: 'http://issuer', ownerSubject: 'ann' } },
+};
+const version = {
+  ...{ name: 'desk-1', versionId: id, roles: ['served'], percent: null, state: 'ready', hasFlow: true },
+  ...{ isUnguarded: false, summary: '', whatToDo: null },
+};
+const managed = {
+  name: 'desk',
+  agentId: id,
+  state: 'ready',
+  summary: '',
+  whatToDo: null,
+  steps: [],
+  versions: [version],
+};
+const refused = { kind: 'refused', status: 403, code: 'permission_denied', message: 'No right.' } as const;
+
+/** The pages of an agent of ann for a person without the right to view; `asked` are the requests to the management API. */
+function open(subject: string, answerOf: (path: string) => unknown) {
+  const rights = { view: false, author: false, apply: false, administer: false, policies: [], models: [] };
+  const session = { subject, csrf: '', rights };
+  const asked: string[] = [];
+  const call = async (asking: string) => {
+    asked.push(asking);
+    return answerOf(asking);
+  };
+  const app = new Hono<ConsoleEnvironment>();
+  app.use(async (context, next) => {
+    const page = { words: en, language: 'en', theme: 'auto', path: '/', here: '/', has: {}, assets: '1', session };
+    context.set('page', page as unknown as PageContext);
+    context.set('session', session as unknown as ConsoleEnvironment['Variables']['session']);
+    context.set('management', { call } as unknown as ManagementApi);
+    await next();
+  });
+  const catalogue = { call: async () => ({ kind: 'value', value: record, etag: undefined }) } as unknown as TenantApi;
+  addAgentRoutes(app, { apiOf: () => catalogue, gatewayOf: undefined });
+  return { asked, read: async (at: string): Promise<string> => (await app.request(at)).text() };
+}
+
+const answers = (asking: string) => ({
+  kind: 'value',
+  value: asking.endsWith('/flow') ? { name: 'desk-1', flow: flowText() } : managed,
+  etag: undefined,
+});
+
+test('the owner of an agent sees its versions and its flow without the right to view', async () => {
+  const { read } = open('ann', answers);
+  const shown = await read(path);
+  expect(shown).toContain(`href="${path}/versions/${id}/flow"`);
+  expect(shown).not.toContain(en.agentPages.versionsHidden);
+  expect(await read(`${path}/versions/${id}/flow`)).toContain(`src="${path}/versions/${id}/flow.svg"`);
+});
+
+test('for a person who is not the owner of an agent, the management API is not asked', async () => {
+  const { asked, read } = open('bob', answers);
+  expect(await read(path)).toContain(en.agentPages.versionsHidden);
+  expect(asked).toEqual([]);
+});
+
+test('a person with the name of the owner, whom the management API refuses, sees no versions', async () => {
+  const { asked, read } = open('ann', () => refused);
+  expect(await read(path)).toContain(en.agentPages.versionsHidden);
+  expect(asked).toEqual([`/api/v1${path}`]);
+});
