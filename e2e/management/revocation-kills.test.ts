@@ -1,0 +1,153 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { v7 as uuid } from 'uuid';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
+import { listAll } from '#kube/client/list-all';
+import { kinds } from '#resources/kinds';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { policyNameOf } from './actions.ts';
+import { applyOf, createOf, leaveCommand, replaceOf } from './leave-command.ts';
+import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
+import { issuer } from './start-management.ts';
+
+const policies = '/api/v1/guardrail-policies';
+const roles = ['author', 'applier'] as const;
+/** Lease of the commands that a killed process left: the revocation waits for it. */
+const leaseSeconds = 3;
+
+/** When replicas are killed, in the order of a revocation. */
+const moments = [
+  'before it is asked for',
+  'while it waits for stored commands',
+  'between its answer and recovery',
+] as const;
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a revocation while replicas are killed'), () => {
+  let world: ManagementWorld;
+
+  beforeAll(async () => {
+    world = await openManagementWorld({ replicas: 2 });
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const rights = (verb: 'grant' | 'revoke', role: string, subject: string, replica = 0) =>
+    world.api.call(`/api/v1/rights/${verb}`, { method: 'POST', body: { role, holder: { issuer, subject } }, replica });
+  const kill = (at: number) => world.api.replicas[at]?.end('SIGKILL');
+
+  /** The answer of a replica, from the first one that is alive. */
+  async function revoked(role: string, subject: string) {
+    return until(`the right ${role} is revoked`, async () => {
+      for (const replica of [0, 1]) {
+        const answer = await rights('revoke', role, subject, replica).catch(() => undefined);
+        if (answer?.status === 200) return answer;
+      }
+      return undefined;
+    });
+  }
+
+  /** What commands change: each write raises the generation of its object. */
+  async function written(): Promise<readonly string[]> {
+    const lists = await Promise.all(
+      [kinds.guardrailPolicy, kinds.modelBinding].map((kind) => listAll(world.client, kind)),
+    );
+    return lists
+      .flatMap(({ items }) => items.map(({ metadata }) => `${metadata.name} ${metadata.generation}`))
+      .toSorted();
+  }
+
+  /** Clients that send commands to both replicas until they are stopped. */
+  function sendSteadily(token: string) {
+    const answers = { before: [] as number[], after: [] as number[] };
+    let isRevoked = false;
+    let isOver = false;
+    const lanes = Array.from({ length: 6 }, async (_, lane) => {
+      while (!isOver) {
+        const at = isRevoked ? 'after' : 'before';
+        const body = { name: uuid(), definition: definitionOf('x') };
+        const sent = world.api.command('POST', policies, body, { token, replica: lane % 2 });
+        const status = (await sent.catch(() => undefined))?.status;
+        if (status === undefined) await pause(50);
+        else answers[at].push(status);
+      }
+    });
+    return {
+      answers,
+      revoked() {
+        isRevoked = true;
+      },
+      async stop() {
+        isOver = true;
+        await Promise.all(lanes);
+      },
+    };
+  }
+
+  /** Prepares commands of every kind, which a process stores and is killed before it sends their writes. */
+  async function openLeft(subject: string) {
+    const name = `of-${subject}`;
+    const { id } = await world.createPolicy(name);
+    await world.createModel(name);
+    const apply = applyOf(await world.binding(name), id, await policyNameOf(world.client, id));
+    const rows = [createOf(`left-by-${subject}`), await replaceOf(world.client, id), apply];
+    return {
+      operations: rows.map(({ operationId }) => operationId),
+      async store(seconds: number) {
+        for (const row of rows) await leaveCommand(world.api, { ...row, subject, leaseSeconds: seconds });
+      },
+    };
+  }
+
+  test.each(moments)('no command takes effect after its answer when replicas are killed %s', async (moment) => {
+    const subject = `racer-${moments.indexOf(moment)}`;
+    for (const role of roles) expect((await rights('grant', role, subject)).status).toBe(200);
+    const left = await openLeft(subject);
+    const clients = sendSteadily(await world.api.mint({ subject }));
+    await until('commands are accepted', () => clients.answers.before.length > 10);
+    const killed: number[] = [];
+    if (moment === 'before it is asked for') {
+      killed.push(1);
+      await kill(1);
+    }
+    if (moment !== 'between its answer and recovery') await left.store(leaseSeconds);
+    if (moment === 'while it waits for stored commands') {
+      const cut = rights('revoke', 'applier', subject).then(
+        ({ status }) => status,
+        () => 'no answer',
+      );
+      const { sql } = world.api.database.database;
+      await until('the relation is removed', async () => {
+        const held = await sql`
+            select from relations.tuples where relation = 'applier' and subject like ${`%|${subject}`}`;
+        return held.length === 0;
+      });
+      killed.push(0);
+      await kill(0);
+      expect(await cut).toBe('no answer');
+    }
+    for (const role of roles) await revoked(role, subject);
+    clients.revoked();
+    const atAnswer = await written();
+    if (moment === 'between its answer and recovery') {
+      killed.push(0, 1);
+      await Promise.all(killed.map(kill));
+      await left.store(-1);
+    }
+    for (const at of killed) await world.api.startReplica(at);
+    for (const operationId of left.operations) {
+      expect(await world.api.endOf(operationId)).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
+    }
+    await until('commands are refused', () => clients.answers.after.length > 20);
+    await clients.stop();
+    const { before, after } = clients.answers;
+    expect([new Set(before).has(202), new Set(after)]).toEqual([true, new Set([403])]);
+    await until('no command is open', async () => {
+      const { sql } = world.api.database.database;
+      return (
+        (await sql`select from management.operations where not accepted and state in ('pending', 'running')`).length ===
+        0
+      );
+    });
+    expect(await written()).toEqual(atAnswer);
+  });
+});
