@@ -135,6 +135,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     expect(twice.filter(({ content }) => content.target?.id === id)).toHaveLength(2);
   });
 
+  test('a model that was deleted over the resources is recorded once, by an unknown author', async () => {
+    const model = await world.createModel('deleted-by-kubectl');
+    const observed = () => listed(`targetId=${model}&action=binding.delete`);
+    await until('the model is remembered', async () => {
+      const { sql } = world.api.database.database;
+      return (await sql`select from audit.sources where source like ${`model/${model}/%`}`).length > 0;
+    });
+    const { uid } = (await world.binding('deleted-by-kubectl')).metadata;
+    await world.client.delete(kinds.modelBinding, 'deleted-by-kubectl', { uid });
+    await until('its deletion is recorded', async () => (await observed()).length > 0);
+    expect((await observed()).map(({ content }) => [content.outcome, content.author.kind])).toEqual([
+      ['observed', 'unknown'],
+    ]);
+  });
+
   test('an application by a patch of the binding is recorded once as observed, and one by the API is not', async () => {
     const { id } = await world.createPolicy('patched');
     await world.savePolicy(id);

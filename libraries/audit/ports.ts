@@ -41,6 +41,8 @@ export type AuditLog = {
   writeOnce(source: string, content: AuditContent): Promise<boolean>;
   /** Remembers sources that need no entry, as if they had one; at most 500. */
   addSources(sources: readonly string[]): Promise<void>;
+  /** The sources that begin with `prefix`, and for which there is no source `closing` followed by the same text. */
+  openSources(prefix: string, closing: string): Promise<readonly string[]>;
   /** Which of these sources have no entry, and had none before retention; at most 500. */
   unknownSources(sources: readonly string[]): Promise<readonly string[]>;
   /** Entries of every chain. A walk in one order returns each entry that existed at its start once. */

@@ -10,6 +10,7 @@ export const auditActions = [
   'binding.apply',
   'binding.unbind',
   'binding.write',
+  'binding.delete',
   'administrator.grant',
   'administrator.revoke',
   'revision.purge',

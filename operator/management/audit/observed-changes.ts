@@ -1,5 +1,5 @@
 import type { AuditAuthor, AuditContent } from '#contracts/audit';
-import { idLabel } from '#resources/kinds';
+import { idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ApplicationRecord, ModelBinding } from '#resources/model-binding';
 import type { KnownRevision } from '../caches/known-revision.ts';
@@ -12,6 +12,8 @@ export type ObservedChange = {
   readonly source: string;
   /** The command of this API that made it, if its token is true. */
   readonly claims?: ClaimedCommand | undefined;
+  /** The deleted object, of which the API server must have none; with any UID if none is named. */
+  readonly deleted?: { readonly kind: Kind; readonly id: string; readonly uid?: string };
   readonly content: AuditContent;
 };
 
@@ -112,11 +114,33 @@ function changeOfApplication(modelId: string, uid: string, record: ApplicationRe
   };
 }
 
+/** A model whose ModelBinding no longer exists. Kubernetes keeps no author of a deletion. */
+export function changeOfModelDeletion(
+  source: string,
+  { id, uid }: { readonly id: string; readonly uid: string },
+  now: Date,
+): ObservedChange {
+  return {
+    source,
+    deleted: { kind: kinds.modelBinding, id, uid },
+    content: {
+      ...base,
+      time: now.toISOString(),
+      action: 'binding.delete',
+      code: null,
+      author: { kind: 'unknown' },
+      target: { type: 'model', id },
+      after: null,
+    },
+  };
+}
+
 /** A policy whose object no longer exists. Kubernetes keeps no author of a deletion. */
 export function changeOfDeletion(newest: KnownRevision, now: Date): ObservedChange {
   const { policyId, policy, number, definitionDigest } = newest;
   return {
     source: `deletion/${policyId}/${policy.uid}`,
+    deleted: { kind: kinds.guardrailPolicy, id: policyId },
     content: {
       ...base,
       time: now.toISOString(),

@@ -13,6 +13,7 @@ import { startObserving } from './record-observed.ts';
 
 const operationId = '01900000-0000-7000-8000-000000000001';
 const policyId = '01900000-0000-7000-8000-0000000000aa';
+const modelId = '01900000-0000-7000-8000-0000000000bb';
 
 function revision(number: number, change: Partial<KnownRevision> = {}): KnownRevision {
   return {
@@ -55,17 +56,21 @@ type Seen = {
   /** Ids of policies of the API server, and of those that the cache has. */
   readonly onServer?: readonly string[];
   readonly cached?: readonly string[];
+  /** Names of ModelBindings in the cache, each with the id of its model. */
+  readonly bindings?: Readonly<Record<string, string>>;
 };
 
 /** Examines the resources once, in a process that has only the content of the database. */
 async function observe(audit: AuditLog, seen: Seen) {
-  const { revisions, cached = [policyId], onServer = cached } = seen;
+  const { revisions, cached = [policyId], onServer = cached, bindings = {} } = seen;
   let asked = 0;
   const observing = startObserving({
     client: {
       list: async (_kind: unknown, { labelSelector = '' }: ListOptions = {}) => ({
         resourceVersion: '1',
-        items: onServer.filter((id) => labelSelector.endsWith(`=${id}`)).map(() => ({}) as never),
+        items: onServer
+          .filter((id) => labelSelector.endsWith(`=${id}`))
+          .map(() => ({ metadata: { uid: `uid-of-${Object.keys(bindings)[0] ?? 'one'}` } }) as never),
       }),
     } as Parameters<typeof startObserving>[0]['client'],
     caches: {
@@ -74,7 +79,12 @@ async function observe(audit: AuditLog, seen: Seen) {
         return revisions;
       },
       policies: { list: () => cached.map((id) => ({ metadata: { labels: { 'portcullis.dev/id': id } } })) },
-      bindings: { list: () => [] },
+      bindings: {
+        list: () =>
+          Object.entries(bindings).map(([name, id]) => ({
+            metadata: { name, uid: `uid-of-${name}`, labels: { 'portcullis.dev/id': id } },
+          })),
+      },
       synced: Promise.resolve(),
     } as unknown as Parameters<typeof startObserving>[0]['caches'],
     audit,
@@ -109,6 +119,27 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     const seen = { revisions: [revision(1)], command, cached: [] };
     expect(await observed({ ...seen, onServer: [policyId] })).toEqual([]);
     expect((await observed(seen)).map(({ action }) => action)).toEqual(['policy.delete']);
+  });
+
+  test('the deletion of a binding has one entry, by the next replica too, if the server has no such model', async () => {
+    const seen = { revisions: [], onServer: [] };
+    const one = { ...seen, bindings: { one: modelId } };
+    const entries = await observed(one, { ...seen, onServer: [modelId] }, seen, seen);
+    expect(entries).toMatchObject([
+      {
+        action: 'binding.delete',
+        outcome: 'observed',
+        author: { kind: 'unknown' },
+        target: { type: 'model', id: modelId },
+      },
+    ]);
+    const again = { ...seen, bindings: { again: modelId } };
+    // Another object of the same model does not hide the deletion of the first one.
+    const deletions = await observed(one, { ...again, onServer: [modelId] }, seen);
+    expect(deletions.map(({ action, target }) => [action, target?.id])).toEqual([
+      ['binding.delete', modelId],
+      ['binding.delete', modelId],
+    ]);
   });
 
   test('a time in the future is recorded as now, and a change without a valid form does not hold up others', async () => {

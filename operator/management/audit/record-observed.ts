@@ -3,7 +3,7 @@ import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
-import { idLabel, kinds } from '#resources/kinds';
+import { idLabel } from '#resources/kinds';
 import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { OperationStore } from '../operations/ports.ts';
@@ -14,6 +14,7 @@ import {
   isMadeBy,
   type ObservedChange,
 } from './observed-changes.ts';
+import { createModelMemory } from './remember-models.ts';
 
 /** Interval of looking at the watched resources, milliseconds. Nothing is sent while nothing changed. */
 const everyMs = 1_000;
@@ -28,13 +29,14 @@ const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 export function startObserving(options: {
   readonly client: Pick<KubeClient, 'list'>;
   readonly caches: Pick<ManagementCaches, 'everyRevision' | 'policies' | 'bindings' | 'synced'>;
-  readonly audit: Pick<AuditLog, 'writeOnce' | 'unknownSources' | 'addSources'>;
+  readonly audit: Pick<AuditLog, 'writeOnce' | 'unknownSources' | 'addSources' | 'openSources'>;
   readonly store: Pick<OperationStore, 'get'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): AsyncDisposable {
   const { client, caches, audit, store, clock, logger } = options;
   const settled = new Set<string>();
+  const models = createModelMemory(caches.bindings, audit);
   let stopped = false;
 
   function found(): readonly ObservedChange[] {
@@ -42,6 +44,7 @@ export function startObserving(options: {
       ...caches.everyRevision().map(changeOfRevision),
       ...caches.bindings.list().flatMap(changesOfBinding),
       ...deletions(),
+      ...models.deletions(clock.date()),
     ];
     return changes.filter(({ source }) => !settled.has(source)).slice(0, batch);
   }
@@ -66,6 +69,7 @@ export function startObserving(options: {
   }
 
   async function look(): Promise<void> {
+    await models.remember();
     const changes = found();
     if (changes.length === 0) return;
     const unknown = new Set(await audit.unknownSources(changes.map(({ source }) => source)));
@@ -85,10 +89,9 @@ export function startObserving(options: {
     for (const source of own) settled.add(source);
   }
 
-  /** @returns whether the change is settled; false for a deletion of a policy that exists */
-  async function record({ source, content }: ObservedChange): Promise<boolean> {
-    const { action, target } = content;
-    if (action === 'policy.delete' && target !== null && (await isOnServer(target.id))) return false;
+  /** @returns whether the change is settled; false for a deletion of a policy or model that exists */
+  async function record({ source, deleted, content }: ObservedChange): Promise<boolean> {
+    if (deleted !== undefined && (await isOnServer(deleted))) return false;
     // A resource may name any time; one in the future would keep retention from all entries after it.
     const now = clock.date();
     const time = new Date(content.time) > now ? now.toISOString() : content.time;
@@ -97,16 +100,17 @@ export function startObserving(options: {
     } catch (error) {
       if (error instanceof SqlUnavailableError || error instanceof SqlStatementError) throw error;
       // One change that has no valid form must not hold up those after it.
-      logger.error('change_not_recorded', { action, failure: describeFailure(error) });
+      logger.error('change_not_recorded', { action: content.action, failure: describeFailure(error) });
     }
     return true;
   }
 
-  /** The cache of policies may be behind that of revisions. */
-  async function isOnServer(policyId: string): Promise<boolean> {
-    if (!labelForm.test(policyId)) return false;
-    const labelSelector = `${idLabel}=${policyId}`;
-    return (await client.list(kinds.guardrailPolicy, { labelSelector, limit: 1 })).items.length > 0;
+  /** A cache may be behind the server, and that of policies behind that of revisions. */
+  async function isOnServer({ kind, id, uid }: NonNullable<ObservedChange['deleted']>): Promise<boolean> {
+    if (!labelForm.test(id)) return false;
+    const labelSelector = `${idLabel}=${id}`;
+    const { items } = await client.list(kind, { labelSelector });
+    return items.some(({ metadata }) => uid === undefined || metadata.uid === uid);
   }
 
   async function run(): Promise<void> {

@@ -47,6 +47,14 @@ function auditLog(sql: Sql, chain: string): AuditLog {
       await sql`insert into audit.sources ${sql(rows, 'chain', 'source')} on conflict do nothing`;
     },
 
+    async openSources(prefix, closing) {
+      const rows = await sql<{ source: string }[]>`
+        select source from audit.sources opened where chain = ${chain} and starts_with(source, ${prefix})
+          and not exists (
+            select from audit.sources where chain = ${chain} and source = ${closing} || opened.source)`;
+      return rows.map(({ source }) => source);
+    },
+
     async unknownSources(sources) {
       if (sources.length === 0) return [];
       const rows = await sql<{ source: string }[]>`
