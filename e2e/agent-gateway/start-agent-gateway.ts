@@ -31,8 +31,11 @@ export type AgentGateway = AsyncDisposable & {
   personToken(subject: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
   /** Grants the right to a person. */
   allow(subject: string, right: 'invoke' | 'view', agentId: string): Promise<void>;
-  /** Starts the process of a version, as the operator does. */
-  startVersion(bundle: AgentBundle): Promise<RoutedVersion & { readonly process: RunningProcess }>;
+  /** Starts the process of a version, as the operator does. It has the keys of the gateway in a file, or fetches them. */
+  startVersion(
+    bundle: AgentBundle,
+    keys?: 'in a file' | 'fetched',
+  ): Promise<RoutedVersion & { readonly process: RunningProcess }>;
   /** Writes the route of an agent and waits until the replica has loaded it. */
   serve(route: RoutedAgent): Promise<void>;
   /** Calls the gateway below /agents/ with the token of a person. */
@@ -115,9 +118,10 @@ export async function startAgentGateway(settings: Readonly<Record<string, string
 
   const started = parts.use(new AsyncDisposableStack());
   let versions = 0;
-  async function startVersion(bundle: AgentBundle) {
+  async function startVersion(bundle: AgentBundle, keys: 'in a file' | 'fetched' = 'in a file') {
     versions += 1;
     const keySet = gatewayKeySet(await readGatewayKeys(signingKeysFile), new Date());
+    const keysFile = keys === 'fetched' ? {} : { PORTCULLIS_GATEWAY_KEYS_FILE: file(`jwks-${versions}.json`, keySet) };
     const process = started.use(
       await startProcess({
         file: 'dataplane/agents/main.ts',
@@ -125,7 +129,7 @@ export async function startAgentGateway(settings: Readonly<Record<string, string
           PORTCULLIS_AGENT_BUNDLE: file(`agent-${versions}.json`, bundle),
           PORTCULLIS_IDENTITY: 'production',
           PORTCULLIS_GATEWAY_ISSUER: gatewayIssuer,
-          PORTCULLIS_GATEWAY_KEYS_FILE: file(`jwks-${versions}.json`, keySet),
+          ...keysFile,
           PORTCULLIS_AGENT_GATEWAY_URL: platform.url,
           PORTCULLIS_MODEL_GATEWAY_URL: platform.url,
           PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: file('gateway.key', `${platform.key}\n`),

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 /** A key in the file of the gateway, as docs/call-an-agent.md describes it. */
 type FiledKey = { readonly pem: string; readonly signsFrom?: string; readonly signsUntil?: string };
@@ -10,5 +10,7 @@ export function rotateGatewayKeys(path: string, at: Date): void {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const signsFrom = at.toISOString();
   const earlier = keys.map((key) => ({ ...key, signsUntil: key.signsUntil ?? signsFrom }));
-  writeFileSync(path, JSON.stringify({ keys: [{ pem, signsFrom }, ...earlier] }));
+  // A process that reads the file meanwhile has one of the two, as of a mounted secret.
+  writeFileSync(`${path}.next`, JSON.stringify({ keys: [{ pem, signsFrom }, ...earlier] }));
+  renameSync(`${path}.next`, path);
 }
