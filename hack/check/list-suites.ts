@@ -22,6 +22,7 @@ export const slowFiles: readonly string[] = [
   'cli/up.test.ts',
   'cli/verbs.test.ts',
   'dataplane/agents/http/guarded-runs.test.ts',
+  'dataplane/gateway/agents/silent-ends.test.ts',
   'dataplane/gateway/service.test.ts',
   'dataplane/postgres/cluster.test.ts',
   'dataplane/postgres/container.test.ts',

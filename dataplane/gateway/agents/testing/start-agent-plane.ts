@@ -12,6 +12,7 @@ import { userSubject } from '#relations/subject';
 import { type AgentRoute, type AgentRouteSpec, agentRouteFormat, type RoutedVersion } from '#resources/agent-route';
 import { apiVersion } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
+import type { GatewayOverrides } from '../../service.ts';
 import { handSource } from '../../testing/route-builder.ts';
 import { startGateway, type TestGateway } from '../../testing/start-gateway.ts';
 import type { RunBudgets } from '../budgets/ports.ts';
@@ -80,6 +81,7 @@ export async function startAgentPlane(
   connections: readonly object[] = [],
   budgets?: RunBudgets,
   stored?: Pick<Relations, 'check'>,
+  bounds: Pick<GatewayOverrides, 'maxBodyMs' | 'clientIdleMs'> = {},
 ): Promise<AgentPlaneWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
@@ -112,6 +114,7 @@ export async function startAgentPlane(
       rights: stored ?? { check },
       agents: { issuer: gatewayIssuer, keysFile },
       ...(budgets === undefined ? {} : { budgets }),
+      ...bounds,
       served: {
         issuer: gatewayIssuer,
         signingKeysFile,
