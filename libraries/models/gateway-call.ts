@@ -65,7 +65,7 @@ export function openGatewayCall(options: GatewayCallOptions): GatewayCall {
       await options.pause(pauseMs, budget.signal);
       if (call.signal?.aborted) throw call.signal.reason;
     }
-    throw new ModelsError('unavailable', undefined, retryAfterMs);
+    throw new ModelsError('unavailable', undefined, retryAfterMs, budget.timedOut());
   }
   return {
     post,

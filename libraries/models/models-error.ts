@@ -12,12 +12,15 @@ export class ModelsError extends Error {
   readonly code: ModelsFault;
   /** Milliseconds after which the gateway asks to try again; only of `unavailable`. */
   readonly retryAfterMs: number | undefined;
+  /** Whether no answer came within the timeout of the call; only of `unavailable`. */
+  readonly isLate: boolean;
 
   /** `detail` names the fault in words of this program, such as the dimension that was found. */
-  constructor(code: ModelsFault, detail?: string, retryAfterMs?: number) {
+  constructor(code: ModelsFault, detail?: string, retryAfterMs?: number, isLate = false) {
     super(detail === undefined ? sentences[code] : `${sentences[code]}: ${detail}`);
     this.name = 'ModelsError';
     this.code = code;
     this.retryAfterMs = retryAfterMs;
+    this.isLate = isLate;
   }
 }

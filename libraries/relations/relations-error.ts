@@ -1,10 +1,13 @@
 /** The result of a check or change is unknown: the store is unreachable, too slow, or refuses this client. */
 export class RelationsUnavailableError extends Error {
   readonly code = 'relations_unavailable';
+  /** Whether the store did not answer in time. */
+  readonly isLate: boolean;
 
-  constructor(cause?: unknown) {
+  constructor(cause?: unknown, isLate = false) {
     super('the store of relations does not answer', { cause });
     this.name = 'RelationsUnavailableError';
+    this.isLate = isLate;
   }
 }
 

@@ -1,3 +1,12 @@
+/** Reasons of the driver and the server for an answer that did not come in time. */
+const timeouts: ReadonlySet<string> = new Set([
+  '57014',
+  'CONNECT_TIMEOUT',
+  'ETIMEDOUT',
+  'ANSWER_TIMEOUT',
+  'POOL_TIMEOUT',
+]);
+
 /**
  * The outcome of a statement is unknown: the database is unreachable, too slow, full, shutting down, or refuses this
  * client. A write may or may not have taken effect; callers fail closed.
@@ -11,6 +20,11 @@ export class SqlUnavailableError extends Error {
     super(`the database does not answer (${reason})`, { cause });
     this.name = 'SqlUnavailableError';
     this.reason = reason;
+  }
+
+  /** Whether the answer did not come in time. */
+  get isLate(): boolean {
+    return timeouts.has(this.reason);
   }
 }
 

@@ -6,26 +6,20 @@ import { RelationsModelError } from '#relations/relations-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
 
-/** Reasons of the driver and the server for an answer that did not come in time. */
-const timeouts: ReadonlySet<string> = new Set([
-  '57014',
-  'CONNECT_TIMEOUT',
-  'ETIMEDOUT',
-  'ANSWER_TIMEOUT',
-  'POOL_TIMEOUT',
-]);
-
 /** The code of an error that an operation throws; undefined for an error of the program. */
 export function catalogueErrorOf(error: unknown): CatalogueErrorCode | undefined {
-  if (error instanceof RelationsUnavailableError) return 'authorization_unavailable';
+  if (error instanceof RelationsUnavailableError) {
+    return error.isLate ? 'dependency_timeout' : 'authorization_unavailable';
+  }
   // The names of the caller are too long for the store of rights, so that it can have none.
   if (error instanceof RelationsModelError) return 'unauthenticated';
   if (error instanceof ModelsError) {
-    return error.code === 'denied' || error.code === 'refused' ? 'invalid_request' : 'search_unavailable';
+    if (error.code === 'denied' || error.code === 'refused') return 'invalid_request';
+    return error.isLate ? 'dependency_timeout' : 'search_unavailable';
   }
   if (error instanceof SearchUnavailableError) return 'search_unavailable';
   // The client has disconnected and gets no answer; the code counts the request as a fault of the client.
   if (error instanceof ClientGoneError) return 'invalid_request';
   if (!(error instanceof SqlUnavailableError)) return undefined;
-  return timeouts.has(error.reason) ? 'dependency_timeout' : 'database_unavailable';
+  return error.isLate ? 'dependency_timeout' : 'database_unavailable';
 }

@@ -39,6 +39,9 @@ type OpenFgaOptions = {
 const conflictTries = 8;
 const conflictMs = 20;
 
+/** Of a call without an answer: the SDK keeps the message of an error without an answer, and not its code. */
+const lateMessage = 'no answer within the timeout of the client';
+
 /** Names of stores that OpenFGA accepts. */
 const storeForm = /^[A-Za-z0-9 .\-/^_&@]{3,64}$/;
 
@@ -80,7 +83,7 @@ function createClient(sdk: Sdk, options: OpenFgaOptions, place: Place, token: st
     ...place,
     apiUrl: addressOf(options.url),
     retryParams: { maxRetry: 1, minWaitInMs: 50 },
-    baseOptions: { timeout: options.timeoutMs ?? 5_000, maxRedirects: 0 },
+    baseOptions: { timeout: options.timeoutMs ?? 5_000, timeoutErrorMessage: lateMessage, maxRedirects: 0 },
     ...(token === undefined ? {} : { credentials: { method: sdk.CredentialsMethod.ApiToken, config: { token } } }),
   });
 }
@@ -277,7 +280,7 @@ async function available<T>(run: () => Promise<T>): Promise<T> {
       case 'invalid_continuation_token':
         throw new RelationsModelError('bad_cursor', 'the cursor is not that of an earlier page');
       default:
-        throw new RelationsUnavailableError();
+        throw new RelationsUnavailableError(undefined, error.message.endsWith(lateMessage));
     }
   }
 }

@@ -267,6 +267,6 @@ async function available<T>(run: () => PromiseLike<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw error instanceof SqlUnavailableError ? new RelationsUnavailableError(error) : error;
+    throw error instanceof SqlUnavailableError ? new RelationsUnavailableError(error, error.isLate) : error;
   }
 }
