@@ -52,7 +52,10 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('events of age
         const found = await streamMessages(server.url, stream).catch(() => []);
         return found.length === 3 ? found : undefined;
       });
-      const types = kept.map(({ event }) => [Number(event.sequence), event.type.replace('dev.portcullis.catalogue.', '')]);
+      const types = kept.map(({ event }) => [
+        Number(event.sequence),
+        event.type.replace('dev.portcullis.catalogue.', ''),
+      ]);
       expect(types).toEqual([
         [1, 'agent.version.selected'],
         [2, 'agent.activated'],

@@ -23,6 +23,13 @@ async function eventsOf({ database }: CatalogueProcesses, { agentId }: AgentSket
   return rows.map(({ type }) => type);
 }
 
+/** No resource that is left names the agent. */
+function removeAll({ resources }: CatalogueProcesses, name: string): void {
+  resources.remove('agentversions', `${name}-1`);
+  resources.remove('agentroutes', name);
+  resources.remove('agents', name);
+}
+
 const isActive = (world: CatalogueProcesses, agent: AgentSketch) =>
   until(`${agent.name} is active`, async () => (await rowOf(world, agent))?.state === 'active');
 
@@ -34,7 +41,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a worker of the catal
     const unchanged = await world.create('unchanged');
     for (const agent of [deleted, changed, unchanged]) await isActive(world, agent);
     await world.running.worker.end(kill);
-    world.resources.remove('agents', 'deleted');
+    removeAll(world, 'deleted');
     const description = 'Answers about something else.';
     world.resources.change('agentversions', 'changed-1', (object) => {
       object['spec'] = resourcesOf({ ...changed, description }).version.spec;
@@ -63,7 +70,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a worker of the catal
     const many = await Promise.all(Array.from({ length: 12 }, (_one, at) => world.create(`crowd-${at}`)));
     for (const agent of many) await isActive(world, agent);
     await world.running.worker.end(kill);
-    for (const { name } of many) world.resources.remove('agents', name);
+    for (const { name } of many) removeAll(world, name);
     await world.start('worker');
     const paused = async (): Promise<boolean> => {
       const text = await (await fetch(`${world.running.worker.ready['admin']}/metrics`)).text();
