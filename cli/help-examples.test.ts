@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { agentPageSchema, agentRecordSchema, foundAgentsSchema } from '#contracts/catalogue';
 import { runToEnd } from '#kit/testing/run-to-end';
 import { prepareNpmPackage } from '../e2e/support/npm-package.ts';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
@@ -85,6 +86,37 @@ test('the example of a planner calls an agent with only the A2A client and the a
   });
   expect((await plan(task)).stdout).toContain(task);
   expect(await plan('volcanoes under glaciers')).toMatchObject({ code: 3, stdout: 'No agent fits.\n' });
+});
+
+test('agents of the catalogue are printed with what their caller may do: as a list, one by id or name, matches, changes', async () => {
+  const run = async (words: readonly string[]) => {
+    const { code, stdout, stderr } = await runInProcess(['agents', ...words, '--as', 'bob'], { data: platform.data });
+    expect([words, code, stderr]).toEqual([words, 0, '']);
+    return stdout;
+  };
+  const listed = await run(['list', '--workspace', 'examples']);
+  const [, id = ''] = /^([0-9a-f-]{36}) +Assistant +examples +a2a +active +yes$/m.exec(listed) ?? [];
+  expect(listed).toMatch(/^ID +NAME +WORKSPACE +PROTOCOL +STATE +CALL$/m);
+  expect(id).not.toBe('');
+  expect(await run(['list', '--workspace', 'nowhere'])).toBe('There is no agent.\n');
+  const { items } = agentPageSchema.pick({ items: true }).parse(JSON.parse(await run(['list', '--output', 'json'])));
+  const agent = items.find(({ agentId }) => agentId === id);
+  const address = agent?.invocationInterface?.url ?? '';
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/agents\//);
+  for (const name of [id, 'Assistant']) {
+    const shown = await run(['get', name]);
+    expect(shown).toMatch(new RegExp(`^Id: +${id}$`, 'm'));
+    expect(shown).toMatch(new RegExp(`^Address: +${address}$`, 'm'));
+    expect(shown).toMatch(/^State: +active$/m);
+    expect(shown).toMatch(/^Skill: +\S/m);
+  }
+  expect(agentRecordSchema.parse(JSON.parse(await run(['get', id, '--output', 'json'])))).toEqual(agent);
+  const search = ['search', 'answer a question in one sentence', '--workspace', 'examples'];
+  expect(await run(search)).toMatch(new RegExp(`^[01]\\.\\d\\d +${id} +Assistant `, 'm'));
+  const { matches } = foundAgentsSchema.parse(JSON.parse(await run([...search, '--output', 'json'])));
+  expect(matches[0]).toEqual({ ...agent, score: expect.any(Number) });
+  expect(await run(['search', 'answer questions', '--workspace', 'nowhere'])).toBe('No agent matches.\n');
+  expect(await run(['watch', '--workspace', 'examples', '--interval', '1', '--times', '1'])).toContain(id);
 });
 
 test.each(order.filter((words) => !ofPlugin.has(words)))(
