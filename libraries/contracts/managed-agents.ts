@@ -17,7 +17,9 @@ const steps = z.array(
 const managedVersionSchema = z.object({
   name: z.string().describe('The name of the AgentVersion.'),
   versionId: z.string().nullable().describe('null for a version that does not exist.'),
-  roles: z.array(z.enum(versionRoles)).describe('What the Agent uses it for: wanted is the version of its spec.'),
+  roles: z
+    .array(z.enum(versionRoles))
+    .describe('What the Agent uses it for: wanted is the version of its spec; empty if the Agent does not name it.'),
   percent: z.number().nullable().describe('The percentage of the callers that get a version on trial.'),
   state: state.nullable(),
   hasFlow: z.boolean().describe('Whether it runs a flow, which can be read; the version of an image has none.'),
@@ -41,7 +43,11 @@ export const managedAgentSchema = z.object({
   summary: z.string().describe('The first cause in one sentence, or that the agent is served.'),
   whatToDo,
   steps,
-  versions: z.array(managedVersionSchema).describe('Those that are declared, served or run on; the served one first.'),
+  versions: z
+    .array(managedVersionSchema)
+    .describe(
+      'Those that are declared, served or run on, the served one first; then the others of the agent, the newest first.',
+    ),
 });
 
 /** GET /api/v1/agents/{agentId}/versions/{versionId}/flow: the sources of a flow and of its subflows, as they were applied. */

@@ -45,6 +45,7 @@ test('each version of a flow that the gateway reaches has links to its flow and 
 
 test('a version that the gateway does not reach has no link to runs', async () => {
   expect(await linksOf({ roles: ['wanted'] })).toEqual(['flow']);
+  expect(await linksOf({ roles: [] })).toEqual(['flow']);
   expect(await linksOf({}, false)).toEqual(['flow']);
 });
 

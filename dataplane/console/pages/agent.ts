@@ -97,7 +97,7 @@ function versionRow(
     html`<a href="/agents/${agentId}/versions/${versionId}/${path}">${label}<span class="hidden"> ${name}</span></a>`;
   // The gateway reaches the versions of the route only, and the process of an image keeps no runs.
   const hasRuns = hasFlow && hasGateway && roles.some((role) => role !== 'wanted');
-  const uses = roles.map((role) => own.roles[role]).join(', ');
+  const uses = roles.length === 0 ? own.unused : roles.map((role) => own.roles[role]).join(', ');
   const shown = state === null ? badge('bad', own.absent) : badge(stateTones[state], own.versionStates[state]);
   return html`<tr><th scope="row">${name}</th><td>${uses}${percent === null ? '' : html` <span class="count">${percent} %</span>`}</td>
 <td>${shown} ${isUnguarded ? badge('warn', own.unguarded) : ''}</td><td>${state === 'ready' ? '' : summary}${remedy(words, whatToDo)}</td>

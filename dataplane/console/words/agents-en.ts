@@ -51,6 +51,7 @@ export const agentsEn = {
   version: 'Version',
   uses: 'Used as',
   roles: { served: 'served', canary: 'on trial', previous: 'previous', wanted: 'declared' },
+  unused: 'not used',
   absent: 'Missing',
   unguarded: 'unguarded',
   versionsHidden:

@@ -53,6 +53,7 @@ export const agentsRu: AgentWords = {
   version: 'Версия',
   uses: 'Роль',
   roles: { served: 'действует', canary: 'на пробе', previous: 'предыдущая', wanted: 'объявлена' },
+  unused: 'не используется',
   absent: 'Нет',
   unguarded: 'без защиты',
   versionsHidden: 'Версии, схемы и причины видны тем, кто имеет право смотреть управление, и владельцу агента.',

@@ -4,31 +4,62 @@ import { parse } from 'yaml';
 import type { KubeClient } from '#kube/client/client';
 import { sampleAgent, sampleAgentVersion } from '#kube/testing/sample-agents';
 import type { AgentVersion } from '#resources/agent-version';
+import { type Kind, kinds } from '#resources/kinds';
 import { agentIdOf } from '../../agents/agent-bundle.ts';
-import { readManagedAgent } from './managed-agents.ts';
+import { readManagedAgent, readManagedVersion } from './managed-agents.ts';
 
 const image = parse(
   readFileSync(new URL('../../../crds/samples/valid/agent-version-image.yaml', import.meta.url), 'utf8'),
 ) as AgentVersion;
 const system = { uid: 'u', generation: 1, resourceVersion: '1', creationTimestamp: '2026-01-31T09:00:00Z' };
 
-/** Resources with one agent that wants this version. */
-function resourcesWith(name: string, version: AgentVersion | undefined) {
+type Version = { readonly version: AgentVersion; readonly uid?: string; readonly createdAt?: string };
+
+/** Resources with the agent desk, which wants this version, and with these versions. */
+function resourcesWith(name: string, ...versions: readonly Version[]) {
   const agent = sampleAgent('desk', name);
-  const items = [{ ...agent, metadata: { ...agent.metadata, ...system, namespace: 'default' } }];
-  const found = version && { ...version, metadata: { ...version.metadata, ...system, namespace: 'default' } };
+  const agents = [{ ...agent, metadata: { ...agent.metadata, ...system, namespace: 'default' } }];
+  const items = versions.map(({ version, uid = 'u', createdAt = system.creationTimestamp }) => ({
+    ...version,
+    metadata: { ...version.metadata, ...system, uid, creationTimestamp: createdAt, namespace: 'default' },
+  }));
   return {
     namespace: 'default',
-    list: async () => ({ items, resourceVersion: '1' }),
-    get: async () => found,
+    list: async (kind: Kind) => ({ items: kind === kinds.agent ? agents : items, resourceVersion: '1' }),
+    get: async (_kind: Kind, wanted: string) => items.find(({ metadata }) => metadata.name === wanted),
   } as unknown as Pick<KubeClient, 'get' | 'list' | 'namespace'>;
 }
 
+const agentId = agentIdOf('default', 'desk');
+const versionOf = (agent: string, name: string): AgentVersion => {
+  const version = sampleAgentVersion(name);
+  return { ...version, spec: { ...version.spec, agent } };
+};
+
 test.each([
   ['runs a flow', sampleAgentVersion('desk-1'), true],
-  ['runs an image', image, false],
+  ['runs an image', { ...image, metadata: { name: 'desk-1' } }, false],
   ['does not exist', undefined, false],
 ])('the management API shows whether a version has a flow: a version that %s', async (_title, version, hasFlow) => {
-  const agent = await readManagedAgent(resourcesWith('desk-1', version), agentIdOf('default', 'desk'), 'portcullis');
+  const versions = version === undefined ? [] : [{ version }];
+  const agent = await readManagedAgent(resourcesWith('desk-1', ...versions), agentId, 'portcullis');
   expect(agent?.versions).toMatchObject([{ name: 'desk-1', hasFlow }]);
+});
+
+test('versions of an agent that it does not name follow the others, the newest first, and their flows are read', async () => {
+  const resources = resourcesWith(
+    'desk-2',
+    { version: versionOf('desk', 'desk-1'), uid: 'first', createdAt: '2026-01-01T00:00:00Z' },
+    { version: versionOf('desk', 'desk-2'), uid: 'second', createdAt: '2026-01-02T00:00:00Z' },
+    { version: versionOf('desk', 'desk-3'), uid: 'third', createdAt: '2026-01-03T00:00:00Z' },
+    { version: versionOf('other', 'other-1'), uid: 'foreign' },
+  );
+  const agent = await readManagedAgent(resources, agentId, 'portcullis');
+  expect(agent?.versions.map(({ name, roles }) => [name, roles])).toEqual([
+    ['desk-2', ['wanted']],
+    ['desk-3', []],
+    ['desk-1', []],
+  ]);
+  expect((await readManagedVersion(resources, agentId, 'first'))?.metadata.name).toBe('desk-1');
+  expect(await readManagedVersion(resources, agentId, 'foreign')).toBeUndefined();
 });

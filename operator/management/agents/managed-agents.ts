@@ -36,7 +36,7 @@ export async function listManagedAgents(client: Resources, program: string): Pro
 }
 
 /**
- * An agent with the versions that it names, by live reads. The words are those of `portcullis why`.
+ * An agent with the versions that it names, and then its others, by live reads. The words are those of `portcullis why`.
  * @param program the command with which remedies begin
  * @returns undefined if there is no such agent
  */
@@ -48,22 +48,34 @@ export async function readManagedAgent(
   const agent = await findAgent(client, agentId);
   if (agent === undefined) return undefined;
   const { state, summary, whatToDo, chain } = explainAgent(agent, unseen, program);
+  const named = rolesOf(agent);
   const versions = await Promise.all(
-    [...rolesOf(agent)].map(async ([name, roles]): Promise<ManagedVersion> => {
+    [...named].map(async ([name, roles]): Promise<ManagedVersion> => {
       const found = await client.get<AgentVersion>(kinds.agentVersion, name);
       return describeVersion({ name, roles, agent, found }, program);
     }),
   );
+  const others = (await versionsOf(client, agent))
+    .filter(({ metadata }) => !named.has(metadata.name))
+    .map((found) => describeVersion({ name: found.metadata.name, roles: [], agent, found }, program));
   const steps = chain.map(({ part, state: stepState, reason = null, message }) => ({
     part,
     state: stepState,
     reason,
     message,
   }));
-  return { name: agent.metadata.name, agentId, state, summary, whatToDo: whatToDo ?? null, steps, versions };
+  return {
+    name: agent.metadata.name,
+    agentId,
+    state,
+    summary,
+    whatToDo: whatToDo ?? null,
+    steps,
+    versions: [...versions, ...others],
+  };
 }
 
-/** A version that the agent names, by its id. */
+/** A version of the agent, by its id; the agent need not name it. */
 export async function readManagedVersion(
   client: Resources,
   agentId: string,
@@ -75,7 +87,15 @@ export async function readManagedVersion(
     const found = await client.get<AgentVersion>(kinds.agentVersion, name);
     if (found?.metadata.uid === versionId) return found;
   }
-  return undefined;
+  return (await versionsOf(client, agent)).find(({ metadata }) => metadata.uid === versionId);
+}
+
+/** The versions that belong to an agent, the newest first. */
+async function versionsOf(client: Resources, agent: Stored<Agent>): Promise<readonly Stored<AgentVersion>[]> {
+  const { items } = await listAll<AgentVersion>(client, kinds.agentVersion);
+  return items
+    .filter(({ spec }) => spec.agent === agent.metadata.name)
+    .toSorted((one, other) => (one.metadata.creationTimestamp > other.metadata.creationTimestamp ? -1 : 1));
 }
 
 /** Whether there is the agent and this caller is its owner. One that acts for the owner is not. */

@@ -54,8 +54,7 @@ export const managedAgentOperations: readonly ApiOperation<
     path: '/api/v1/agents/{agentId}/versions/{versionId}/flow',
     tag: 'Agents',
     summary: 'Read the flow of a version',
-    description:
-      'The source of the flow of a version that the agent names; for the owner of the agent, too. A live read.',
+    description: 'The source of the flow of a version of the agent; for the owner of the agent, too. A live read.',
     gates,
     parameters: [agentId, uuidParameter('versionId', 'The id of the version.')],
     success: usualSuccess('ManagedFlow'),
