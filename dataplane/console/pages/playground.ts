@@ -58,7 +58,7 @@ ${choice.hasMore ? html`<p class="hint">${play.morePolicies}</p>` : ''}<div id="
 /** The fields of one message; the first one is there from the start. */
 export function messageFields({ play }: Words, number: number): Markup | Promise<Markup> {
   const id = number === 1 ? 'text' : `text-${number}`;
-  return html`<fieldset><legend>${play.message(number)}</legend><label>${play.role} <select name="role">${roles.map((role) => html`<option value="${role}">${play.roles[role]}</option>`)}</select></label>
+  return html`<fieldset><legend>${play.message(number)}</legend><p class="row"><label>${play.role} <select name="role">${roles.map((role) => html`<option value="${role}">${play.roles[role]}</option>`)}</select></label></p>
 <label for="${id}">${play.text}</label>
 <textarea id="${id}" name="text" rows="${number === 1 ? 10 : 4}"></textarea></fieldset>`;
 }
