@@ -2,6 +2,8 @@ import { type IdentityMode, identityOf, identitySettings, listenOf } from '#iden
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, type ListenAddress, listenAddressOf, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
+import type { TraceExport } from '#kit/trace/export-spans';
+import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
 import { modelSettings } from '#models/model-settings';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
@@ -71,6 +73,7 @@ export const settings = {
     choices: ['pause', 'accept'],
     default: 'pause',
   }),
+  ...traceSettings,
   ...logSettings,
 };
 
@@ -103,6 +106,7 @@ export type CatalogueConfig = {
   /** The policy that checks the texts of cards before they are shown. */
   readonly guard: { readonly targetFile: string; readonly tokenFile: string } | 'unguarded';
   readonly massRemoval: 'pause' | 'accept';
+  readonly traces: TraceExport | undefined;
   readonly logLevel: LogLevel;
 };
 
@@ -137,6 +141,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     events: eventReceiverOf(read),
     guard: guardOf(read.PORTCULLIS_GUARD_TARGET_FILE, read.PORTCULLIS_RUNTIME_TOKEN_FILE),
     massRemoval: read.PORTCULLIS_MASS_REMOVAL,
+    traces: traceExportOf(read),
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const secrets = {

@@ -4,6 +4,7 @@ import { serveProbes } from '#kit/http/serve-probes';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { type Clock, systemClock } from '#kit/time/clock';
+import { openSpans } from '#kit/trace/export-spans';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import { followProfiles } from '#models/approved-profiles';
@@ -140,6 +141,7 @@ export async function createCatalogueService(
       },
     }),
   );
+  const spans = openSpans(config.traces, parts, { service: 'portcullis-catalogue', logger });
   const limiter = createRequestLimiter(config.requests, clock.now);
   const floor = createSimilarityFloor(models);
   const catalogue: Catalogue = { database, relations, cursors, problems, limiter, index, models, profile, floor };
@@ -206,6 +208,7 @@ export async function createCatalogueService(
       errorOf: catalogueErrorOf,
       logger,
       metrics,
+      spans,
       documents: catalogueDocuments(),
     });
     return parts.use(api).url;

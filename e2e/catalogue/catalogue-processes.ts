@@ -48,7 +48,8 @@ type ProcessesOptions = {
   readonly reachDatabase?: (url: string) => Promise<string>;
 };
 
-const tenant = 'acme';
+/** Of every person. */
+export const catalogueTenant = 'acme';
 
 /** The API and the worker as separate processes, as the chart runs them, with a database that can be killed. */
 export async function startCatalogueProcesses(options: ProcessesOptions): Promise<CatalogueProcesses> {
@@ -108,7 +109,7 @@ export async function startCatalogueProcesses(options: ProcessesOptions): Promis
     ask(person, path, init = {}) {
       const headers = new Headers(init.headers);
       headers.set('x-user-id', person);
-      headers.set('x-tenant-id', tenant);
+      headers.set('x-tenant-id', catalogueTenant);
       return fetch(`${running.api.url}${path}`, { ...init, headers });
     },
     async create(name, change = {}) {
@@ -122,7 +123,7 @@ export async function startCatalogueProcesses(options: ProcessesOptions): Promis
     allow: (person, right, ...agents) =>
       relations.grant(
         agents.map(({ agentId }) => ({
-          subject: userSubject({ issuer: tenantIssuer(tenant), subject: person }),
+          subject: userSubject({ issuer: tenantIssuer(catalogueTenant), subject: person }),
           relation: right,
           object: `agent:${agentId}`,
         })),

@@ -5,10 +5,12 @@ import { until } from '#kit/testing/until';
 import { natsProgram, startNats } from '../retrieval/nats-server.ts';
 import { fileContains, snapshotSettings, takeSnapshot } from '../support/heap-snapshot.ts';
 import { deniedTerm } from '../support/sample-policy.ts';
+import { startCollector } from '../support/start-collector.ts';
 import { alias, startGuardedGateway } from '../support/start-guarded-gateway.ts';
 import type { RunningProcess } from '../support/start-process.ts';
 import { answerEmbeddings, askWithText, type QueryCounts } from './ask-with-text.ts';
 import { type CatalogueProcesses, startCatalogueProcesses } from './catalogue-processes.ts';
+import { startSearchingConsole } from './searching-console.ts';
 
 /**
  * No other text of the platform contains it, and the analysis of terms leaves it as it is. Node keeps strings of up to ten
@@ -43,10 +45,10 @@ export async function findQueryText(queries: number, say: (progress: string) => 
   const [busFolder, heapFolder] = [parts.use(temporaryFolder()).path, parts.use(temporaryFolder()).path];
   const busLog = join(busFolder, 'nats.log');
   const nats = parts.use(await startNats({ folder: busFolder, args: ['-D', '--log', busLog] }));
-  const environment = { PORTCULLIS_LOG_LEVEL: 'debug', ...snapshotSettings(heapFolder) };
-  const guarded = parts.use(
-    await startGuardedGateway({ environment, runtimeEnvironment: snapshotSettings(heapFolder) }),
-  );
+  const collector = parts.use(await startCollector());
+  const traced = { PORTCULLIS_TRACES_OTLP_URL: collector.url.href, ...snapshotSettings(heapFolder) };
+  const environment = { PORTCULLIS_LOG_LEVEL: 'debug', ...traced };
+  const guarded = parts.use(await startGuardedGateway({ environment, runtimeEnvironment: traced }));
   const models = { embedding: [{ id: 'words', model: alias, dimension }] };
   const world = parts.use(
     await startCatalogueProcesses({
@@ -71,7 +73,11 @@ export async function findQueryText(queries: number, say: (progress: string) => 
       select count(*)::int as count from catalogue.entries where is_listed and vector is not null`;
     return row?.count === agents.length;
   });
-  const counts = await askWithText({ world, upstream: guarded.upstream, marker, queries, dimension });
+  const shown = parts.use(await startSearchingConsole(world, environment));
+  const counts = {
+    ...(await askWithText({ world, upstream: guarded.upstream, marker, queries, dimension })),
+    'found in the console': await shown.search(`salaries ${marker}`, queries),
+  };
   say(
     Object.entries(counts)
       .map(([what, count]) => `${count} ${what}`)
@@ -89,7 +95,12 @@ export async function findQueryText(queries: number, say: (progress: string) => 
     worker: world.running.worker,
     gateway: guarded.gateway,
     runtime: guarded.runtime,
+    console: shown.running,
   };
+  const services = ['portcullis-catalogue', 'portcullis-gateway', 'portcullis-runtime'];
+  await until('spans of every service are collected', async () =>
+    services.every((name) => collector.spans().some(({ service }) => service === name)),
+  );
   const agentId = agents[0]?.agentId ?? '';
   const places: Place[] = [
     rowsOf(world),
@@ -99,8 +110,15 @@ export async function findQueryText(queries: number, say: (progress: string) => 
       logOf(name, running),
       metricsOf(name, running, guarded.runtimeToken),
     ]),
+    { name: 'spans', known: alias, contains: async (text) => collector.text().includes(text) },
   ];
-  const known = { api: agentId, worker: control, gateway: alias, runtime: deniedTerm };
+  const known = {
+    api: agentId,
+    worker: control,
+    gateway: alias,
+    runtime: deniedTerm,
+    console: 'Find an agent for a task',
+  };
   for (const [name, running] of Object.entries(processes)) {
     const snapshot = await takeSnapshot(running, heapFolder);
     places.push({
@@ -110,6 +128,7 @@ export async function findQueryText(queries: number, say: (progress: string) => 
     });
   }
   const faults: string[] = [];
+  if (counts['found in the console'] !== queries) faults.push('a search in the console shows no agent');
   for (const place of places) {
     if (await place.contains(marker)) faults.push(`${place.name}: contains the text of a query`);
     if (!(await place.contains(place.known))) faults.push(`${place.name}: ${place.known} is not found`);

@@ -89,6 +89,22 @@ describe('the agent catalogue of the chart', () => {
     expect(JSON.stringify(policy?.['spec'])).toContain('{"port":4333,"protocol":"TCP"}');
   });
 
+  test('the API, which answers requests, gets the collector of spans and its token, and the worker does not', async () => {
+    const objects = await renderFile('production-values.yaml');
+    expect(settingsOf(objects, 'catalogue').traces).toEqual({
+      url: new URL('https://spans.example.com:4318/v1/traces'),
+      tokenFile: import.meta.filename,
+    });
+    expect(settingsOf(objects, 'catalogue-worker').traces).toBeUndefined();
+    const volumesOf = (component: string) => podOf(objects, component).spec.volumes?.map(({ name }) => name);
+    const mounts = podOf(objects, 'catalogue').spec.containers[0]?.volumeMounts?.map(({ name }) => name);
+    expect(volumesOf('catalogue')).toContain('traces');
+    expect(mounts).toEqual(volumesOf('catalogue'));
+    expect(volumesOf('catalogue-worker')).not.toContain('traces');
+    const untraced = await renderFile('retrieval-values.yaml');
+    expect(settingsOf(untraced, 'catalogue').traces).toBeUndefined();
+  });
+
   test('only the worker gets the policy for the texts of cards, its token, and the way to the runtimes', async () => {
     const objects = await renderFile('production-values.yaml');
     const [api, worker] = [podOf(objects, 'catalogue'), podOf(objects, 'catalogue-worker')];

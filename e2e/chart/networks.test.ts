@@ -220,7 +220,7 @@ describe('networks', () => {
     expect(policyOf('catalogue')?.spec.ingress?.[0]?.from?.[0]).toEqual({
       namespaceSelector: { matchLabels: { access: 'agents' } },
     });
-    expect(portsOf(policyOf('catalogue')?.spec.egress ?? [])).toEqual([443, 53, 6432, 'http']);
+    expect(portsOf(policyOf('catalogue')?.spec.egress ?? [])).toEqual([4318, 443, 53, 6432, 'http']);
     expect(portsOf(policyOf('catalogue-worker')?.spec.ingress ?? [])).toEqual(['admin']);
     expect(portsOf(policyOf('catalogue-worker')?.spec.egress ?? [])).toEqual([443, 53, 6432, 6443, 8000, 8444, 'http']);
   });

@@ -322,6 +322,7 @@ describe(title, () => {
             databaseUrl: database.url,
           },
           ...{ relations: { kind: 'postgres' }, massRemoval: 'pause', logLevel: 'error', events: undefined },
+          traces: undefined,
           guard: 'unguarded',
           api: { url: new URL(url), tokenFile, caFile, namespace: client.namespace },
           modelGateway: new URL('http://127.0.0.1:9'),

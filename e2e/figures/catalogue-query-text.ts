@@ -10,8 +10,8 @@ export const figure: Figure = {
   name: 'catalogue-query-text',
   title:
     'a marker in the query of searches that succeed, are refused, fail and are abandoned by their client is found nowhere ' +
-    'afterwards: rows and files of the database, files of the bus, logs, metrics and heaps of the catalogue, of the ' +
-    'gateway and of the runtime',
+    'afterwards: rows and files of the database, files of the bus, spans, logs, metrics and heaps of the catalogue, ' +
+    'of the gateway, of the runtime and of the console',
   async run(size, say) {
     const missing = missingPostgres ?? missingForQueryText;
     if (missing !== undefined) return { skipped: missing };

@@ -57,6 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the work for a hidden
           ...{ databaseUrl: proxy.url, relations: { kind: 'postgres' }, api: undefined, modelsFile },
           ...{ modelGateway: new URL('http://127.0.0.1:9'), embeddingProfile: undefined, indexBytes: 64 * 1_048_576 },
           ...{ requests: { atOnce: 100, perMinute: 1_000_000 }, events: undefined, massRemoval: 'pause' },
+          traces: undefined,
           ...{ guard: 'unguarded', logLevel: 'error' },
         },
         {

@@ -107,6 +107,7 @@ export async function startCatalogue(files: TestDatabase, options: CataloguePart
         events: undefined,
         guard: 'unguarded',
         massRemoval: 'pause',
+        traces: undefined,
         logLevel: 'error',
         ...options.config,
       },

@@ -118,6 +118,7 @@ spec:
             - { name: PORTCULLIS_EVENTS_NATS_CA_FILE, value: /etc/portcullis/nats-authorities/ca.crt }
             {{- end }}
             {{- end }}
+            {{- if not $isWorker }}{{- with include "portcullis.tracesEnv" $ | trim }}{{ . | nindent 12 }}{{- end }}{{- end }}
             {{- if or $sendsEvents $storesEvents }}
             - { name: PORTCULLIS_EVENTS_SOURCE, value: {{ $own.events.source | quote }} }
             {{- end }}
@@ -163,6 +164,7 @@ spec:
             {{- if and $storesEvents $nats.authorities.existingConfigMap }}
             - { name: nats-authorities, mountPath: /etc/portcullis/nats-authorities, readOnly: true }
             {{- end }}
+            {{- if not $isWorker }}{{- with include "portcullis.tracesMounts" $ | trim }}{{ . | nindent 12 }}{{- end }}{{- end }}
             {{- if $.Values.trustedAuthorities.existingConfigMap }}
             - { name: authorities, mountPath: /etc/portcullis/authorities, readOnly: true }
             {{- end }}
@@ -207,6 +209,7 @@ spec:
           configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
         {{- end }}
         {{- end }}
+        {{- if not $isWorker }}{{- with include "portcullis.tracesVolumes" $ | trim }}{{ . | nindent 8 }}{{- end }}{{- end }}
         {{- include "portcullis.authoritiesVolume" $ | nindent 8 }}
 ---
 # Apart from what clients reach: metrics are for the cluster alone.

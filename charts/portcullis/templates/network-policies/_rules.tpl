@@ -129,7 +129,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Issuers of the API, or the webhook or NATS of the worker, an external database, and the OpenFGA server of agents, where nothing more exact is given: (list context component) */}}
+{{/* Issuers and the collector of spans of the API, or the webhook or NATS of the worker, an external database, and the OpenFGA server of agents, where nothing more exact is given: (list context component) */}}
 {{- define "portcullis.egress.catalogue" -}}
 {{- $ := index . 0 -}}
 {{- $isWorker := eq (index . 1) "catalogue-worker" -}}
@@ -142,6 +142,7 @@
 {{- range .issuers -}}
 {{- if hasKey . "jwksUrl" -}}{{- $urls = append $urls .jwksUrl -}}{{- end -}}
 {{- end -}}
+{{- $urls = concat $urls (include "portcullis.tracesUrls" $ | fromJsonArray) -}}
 {{- else if or .events.url .events.nats.url -}}
 {{- $urls = append $urls (default .events.url .events.nats.url) -}}
 {{- end -}}
