@@ -178,10 +178,10 @@ describe('a start', () => {
     const npm = { npm_lifecycle_event: 'start' };
     const services = startCommand(['up'], { ...npm, npm_config_retrieval: 'true', npm_config_management: '' });
     expect(await services.exit()).toBe(2);
-    expect(services.output()).toContain('dashes before the options: npm start -- --no-management --retrieval\n');
+    expect(services.output()).toContain('dashes before them: npm start -- --no-management --retrieval\n');
     const port = startCommand(['up', '8090'], { ...npm, npm_config_port: 'true' });
     expect(await port.exit()).toBe(2);
-    expect(port.output()).toContain('dashes before the options: npm start -- --port 8090\n');
+    expect(port.output()).toContain('dashes before them: npm start -- --port 8090\n');
   });
 
   test('a start whose process fails names the process and the cause, and leaves no process', async () => {

@@ -51,11 +51,10 @@ type ExpectedRow = {
   readonly models?: readonly string[];
 };
 
+// Both themes and both languages on every page: no rule of axe depends on a theme and a language together.
 const appearances = [
   ['light', 'en'],
   ['dark', 'ru'],
-  ['dark', 'en'],
-  ['light', 'ru'],
 ] as const;
 
 type Picture = { decode(): Promise<void>; readonly naturalHeight: number };
