@@ -76,6 +76,16 @@ test('a wait names each state once and ends when the binding is applied', async 
   expect(said).toEqual(['ModelBinding chat: Ready: Starting', 'ModelBinding chat: Ready: WaitingForReplicas']);
 });
 
+test('a wait continues while the operator may not have read a provider that was just approved, and then ends', async () => {
+  const unknown = bindingOf(['False', 'ProviderUnknown'], { reason: 'provider_unknown' });
+  const states = [unknown, unknown, bindingOf(['True', 'Applied'], { outcome: 'Applied', generationId })];
+  const client = { get: async () => states.shift() ?? unknown } as unknown as KubeClient;
+  const said: string[] = [];
+  await waitApplied(client, unknown, 60, (sentence) => said.push(sentence));
+  expect(said).toEqual([]);
+  await expect(waitApplied(client, unknown, 60)).rejects.toThrow('was not applied (provider_unknown)');
+});
+
 test.each([
   ['a terminal', true, 'text', ['step\n']],
   ['a file or pipe', false, 'text', []],

@@ -9,6 +9,8 @@ import { CliError } from '../errors/cli-error.ts';
 /** Pause between two reads; it grows to limit the load on the API server. */
 const shortestPauseMs = 100;
 const longestPauseMs = 1_000;
+/** The operator reads a changed list of providers within a second, and then retries an application that needs it. */
+const providersReadMs = 2_000;
 
 /**
  * Waits until the given generation of a binding is applied.
@@ -23,7 +25,8 @@ export async function waitApplied(
 ): Promise<void> {
   let said = '';
   const { name, generation, uid } = written.metadata;
-  const end = performance.now() + seconds * 1_000;
+  const start = performance.now();
+  const end = start + seconds * 1_000;
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 1.2, longestPauseMs)) {
     const current = await client.get<ModelBinding>(kinds.modelBinding, name);
     if (current === undefined || current.metadata.uid !== uid || current.metadata.generation !== generation) {
@@ -31,10 +34,12 @@ export async function waitApplied(
     }
     const outcome = applicationOutcome(current);
     if (outcome.kind === 'applied') return;
-    if (outcome.kind === 'failed') {
+    const mayBeApproved =
+      outcome.kind === 'failed' && outcome.reason === 'provider_unknown' && performance.now() - start < providersReadMs;
+    if (outcome.kind === 'failed' && !mayBeApproved) {
       throw new CliError('refused', `The ModelBinding ${name} was not applied (${outcome.reason}): ${outcome.message}`);
     }
-    if (outcome.message !== said) onState(`ModelBinding ${name}: ${outcome.message}`);
+    if (outcome.message !== said && !mayBeApproved) onState(`ModelBinding ${name}: ${outcome.message}`);
     said = outcome.message;
     if (performance.now() > end) {
       throw new CliError('timeout', `The ModelBinding ${name} was not applied within ${seconds} s: ${outcome.message}`);

@@ -413,6 +413,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     await keyboard.press('Enter');
     await tabTo(page, page.getByLabel('Policy'));
     await keyboard.type('guarded-chat');
+    await page.locator('#revision input[value="1"]').waitFor();
     await tabTo(page, page.getByLabel('Text'));
     await keyboard.type('How to make a bomb');
     await tabTo(page, page.getByRole('button', { name: 'Check the text' }));

@@ -6,7 +6,7 @@ import type { ApiAnswer } from '../clients/call-api.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
 import { readPolicySource } from '../clients/policy-source.ts';
 import { refusalNotice } from '../pages/notice.ts';
-import { messageFields, mostMessages, playgroundOutcome, playgroundPage } from '../pages/playground.ts';
+import { messageFields, mostMessages, playgroundOutcome, playgroundPage, revisionField } from '../pages/playground.ts';
 import { sourceCheck, testTable } from '../pages/policy-editor.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
@@ -41,6 +41,7 @@ export function addCheckRoutes(app: Hono<ConsoleEnvironment>): void {
   app.post('/policies/check', checkSource);
   app.get('/policies/:id{[0-9a-fA-F-]{36}}/tests', runTests);
   app.get('/playground', showPlayground);
+  app.get('/playground/revision', newestRevision);
   app.get('/playground/message', addMessage);
   app.post('/playground/check', checkMessages);
 }
@@ -100,6 +101,14 @@ async function showPlayground(context: ConsoleContext): Promise<Response> {
 async function policyOf(context: ConsoleContext, id: string): Promise<readonly PolicySummary[]> {
   const answer = await context.get('management').call(`${policiesPath}/${encodeURIComponent(id)}`, policyDetailSchema);
   return answer.kind === 'value' ? [answer.value] : [];
+}
+
+/** The field of the revision with the newest one of a policy, for a person who chooses another policy. */
+async function newestRevision(context: ConsoleContext): Promise<Response> {
+  const { words } = context.get('page');
+  const policy = context.req.query('policy') ?? '';
+  const [found] = await policyOf(context, policy);
+  return context.html(await revisionField(words, String(found?.revision ?? 1)));
 }
 
 /** The fields of one more message: the request names the roles of those that are there. */

@@ -43,8 +43,8 @@ export function playgroundPage(
     main: html`<p class="hint">${play.intro}</p>
 <form class="split" hx-post="/playground/check" hx-target="#outcome" hx-sync="this:replace">
 <div>
-<div class="row"><label>${words.policy} <select name="policy">${choice.policies.map(({ id, name }) => html`<option value="${id}" ${id === choice.policy ? html`selected` : ''}>${name}</option>`)}</select></label>
-<label>${words.revision} <input name="revision" type="number" min="1" value="${choice.revision}" class="short"></label>
+<div class="row"><label>${words.policy} <select name="policy" hx-get="/playground/revision" hx-target="#revision" hx-swap="outerHTML" hx-sync="this:replace">${choice.policies.map(({ id, name }) => html`<option value="${id}" ${id === choice.policy ? html`selected` : ''}>${name}</option>`)}</select></label>
+${revisionField(words, choice.revision)}
 <label>${play.stage} <select name="stage"><option value="request">${play.request}</option><option value="response">${play.response}</option></select></label></div>
 ${choice.hasMore ? html`<p class="hint">${play.morePolicies}</p>` : ''}<div id="messages">${messageFields(words, 1)}</div>
 <p class="hint">${play.messagesHint}</p>
@@ -53,6 +53,10 @@ ${choice.hasMore ? html`<p class="hint">${play.morePolicies}</p>` : ''}<div id="
 <div id="outcome" aria-live="polite"></div>
 </form>`,
   };
+}
+
+export function revisionField(words: Words, revision: string): Markup | Promise<Markup> {
+  return html`<label id="revision">${words.revision} <input name="revision" type="number" min="1" value="${revision}" class="short"></label>`;
 }
 
 /** The fields of one message; the first one is there from the start. */
