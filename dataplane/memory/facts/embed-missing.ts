@@ -1,3 +1,4 @@
+import { embedText } from '#models/embed-text';
 import { ModelsError } from '#models/models-error';
 import type { EmbeddingProfile } from '#models/ports';
 import type { Database } from '#sql/connect';
@@ -34,7 +35,9 @@ export async function embedMissing(ports: EmbedPorts, signal: AbortSignal): Prom
   const rows = await takeMissing(ports.database, profile.id);
   for (const [at, row] of rows.entries()) {
     try {
-      const vector = await vectorOrNone(() => ports.models.embed(profile, 'passage', [row.text], { signal }));
+      const vector = await vectorOrNone(() =>
+        embedText(ports.models, { profile, use: 'passage', text: row.text }, { signal }),
+      );
       if (vector === 'invalid') await delayMemory(ports.database, row);
       else await storeVector(ports.database, row, { vector, profile });
     } catch (error) {
@@ -99,9 +102,9 @@ async function storeVector(
  * An empty vector for a text that the gateway refuses: the text is found by its words, and the gateway is not asked
  * again.
  */
-async function vectorOrNone(embed: () => Promise<readonly Float32Array[]>): Promise<Float32Array | 'invalid'> {
+async function vectorOrNone(embed: () => Promise<Float32Array | undefined>): Promise<Float32Array | 'invalid'> {
   try {
-    return (await embed())[0] ?? new Float32Array();
+    return (await embed()) ?? new Float32Array();
   } catch (error) {
     if (error instanceof ModelsError && error.code === 'invalid') return 'invalid';
     if (error instanceof ModelsError && (error.code === 'denied' || error.code === 'refused'))

@@ -1,4 +1,5 @@
 import type { FoundMemory, SearchMemories } from '#contracts/memory';
+import { embedText } from '#models/embed-text';
 import { ModelsError } from '#models/models-error';
 import type { ModelCall } from '#models/ports';
 import { analyseQuery } from '#search/analysis/analyse';
@@ -65,7 +66,7 @@ async function legsOf(
   const legs: NamedLeg[] = [];
   const approved = profile();
   if (mode !== 'bm25' && approved !== undefined) {
-    const [vector] = await models.embed(approved, 'query', [query], call);
+    const vector = await embedText(models, { profile: approved, use: 'query', text: query }, call);
     legs.push({ name: 'semantic', leg: { kind: 'vector', vector: vector as Float32Array } });
   }
   // The profile was withdrawn after the request was read.
