@@ -183,7 +183,7 @@ describe.concurrent('a bundle that cannot be loaded', () => {
       );
       const client = createRuntimeClient(runtime.url, agent, costly);
       const reason = (section: string): string =>
-        `policy policy-a, ${section} section, rule costly: its time on 32768 bytes \\(maxBodyBytes\\) has no known bound, so it ` +
+        `policy policy-a, ${section} section, rule costly: its time on 32768 bytes \\(maxBodyBytes\\) has no known bound, and ` +
         'may be above 25 ms, the most that any local rule may take: write it narrower, with small bounds such as \\{0,64\\} ' +
         'and few alternatives, or move it into an external detector';
       expect(readFileSync(folder.file('termination'), 'utf8')).toMatch(
