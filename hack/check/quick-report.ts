@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Tree } from '../boundaries/tree.ts';
 
-/** The report of the quick check for the full check: the obligations that it proved, and a digest of the files. */
-type QuickReport = { readonly files: string; readonly proved: readonly string[] };
+/** The report of a complete quick check: a digest of the files, the obligations that it proved, and its failed tests. */
+type QuickReport = { readonly files: string; readonly proved: readonly string[]; readonly failed: number };
 
 function reportFile(root: string): string {
   return join(root, 'node_modules/.cache/portcullis/quick-check.json');
@@ -17,18 +17,18 @@ function digestOfFiles({ texts }: Tree): string {
   return hash.digest('hex');
 }
 
-/** The report is written only after a complete quick check without failures. */
-export function writeQuickReport(root: string, tree: Tree, proved: readonly string[]): void {
+/** The report is written after a complete quick check. */
+export function writeQuickReport(root: string, tree: Tree, result: Pick<QuickReport, 'proved' | 'failed'>): void {
   const file = reportFile(root);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, JSON.stringify({ files: digestOfFiles(tree), proved } satisfies QuickReport));
+  writeFileSync(file, JSON.stringify({ files: digestOfFiles(tree), ...result } satisfies QuickReport));
 }
 
-/** Ids that the quick check proved for exactly these files; undefined if it has not passed for them. */
-export function readQuickReport(root: string, tree: Tree): readonly string[] | undefined {
+/** The report of the quick check of exactly these files; undefined if it has not run for them. */
+export function readQuickReport(root: string, tree: Tree): QuickReport | undefined {
   try {
     const report = JSON.parse(readFileSync(reportFile(root), 'utf8')) as QuickReport;
-    return report.files === digestOfFiles(tree) ? report.proved : undefined;
+    return report.files === digestOfFiles(tree) ? report : undefined;
   } catch {
     return undefined;
   }
