@@ -154,7 +154,7 @@ test('portcullis status shows the addresses, and a subject that is not an admini
   expect([refused.code, JSON.parse(refused.stderr).error.message]).toEqual([
     1,
     expect.stringMatching(
-      /^The subject does not have the permission control_plane:control-plane#administer\. Write the token of an /,
+      /^The subject does not have the permission control_plane:control-plane#administer\. Ask an administrator to give this right to the subject of the token in /,
     ),
   ]);
 });
