@@ -17,6 +17,15 @@ const masked = [
   [String.raw`{"note":"pay card\u002d4111"}`, '{"note":"pay ***"}'],
   [String.raw`{"note":"the\npassnumber"}`, String.raw`{"note":"the\n***"}`],
   [String.raw`{"a":"card-4111","b":"x\ncard-4111","n":[1,"\t"]}`, String.raw`{"a":"***","b":"x\n***","n":[1,"\t"]}`],
+  ...[
+    ['card-4111', 'x\ny'],
+    ['x\ncard-4111', 'card-4111'],
+    ['the\npassnumber', 'x'],
+  ].map((texts) => {
+    const inner = JSON.stringify({ texts, price: 'a "b"' });
+    const result = JSON.stringify({ content: [{ type: 'text', text: inner }] });
+    return [result, result.replaceAll(/card-4111|passnumber/g, '***')] as const;
+  }),
 ] as const;
 /** The bodies of a request with the result of a tool, by the path of the API. */
 const requests = {

@@ -49,7 +49,7 @@ test.each([
   expect(nestedOf(value).units.map(({ content }) => content)).toEqual(expected);
 });
 
-test('JSON in strings of JSON is read down to the third level, and a mask below the first one has no place', () => {
+test('JSON in strings of JSON is read down to the third level, and a mask below the first one is put into its text first', () => {
   let value = '{"q":"\\u0062omb"}';
   for (const isRead of [true, true, true, false]) {
     const { units } = nestedOf(value);

@@ -10,8 +10,8 @@ type CollectOptions = {
   readonly role: string;
   /** Whether numbers are judged as they are written: their digits can be those of a card. `long`: those that are long enough for it. */
   readonly numbers: boolean | 'long';
-  /** Leaves out keys that are written without an escape. */
-  readonly onlyEscapedKeys?: boolean;
+  /** Leaves out strings and keys that are written without an escape. */
+  readonly onlyEscaped?: boolean;
 };
 
 /**
@@ -52,8 +52,8 @@ export function collectTexts(node: JsonNode, bytes: Uint8Array, options: Collect
 
 /**
  * The texts of a string that holds JSON, such as the arguments of a tool call: those of the JSON value, so that escapes
- * do not hide a word, and of JSON in these, down to the third level. A mask below the first level is a deny. A string that is not
- * JSON is judged as it is written, and also without its escapes, because some programs read JSON with faults.
+ * do not hide a word, and those with escapes of JSON in these, down to the third level. A string that is not JSON is judged as it is
+ * written, and also without its escapes, because some programs read JSON with faults.
  */
 export function collectNested(
   node: JsonNode & { readonly kind: 'string' },
@@ -82,14 +82,16 @@ export function mayHideTexts(text: string): boolean {
   return /^\s*[[{]/.test(text) && text.includes('\\');
 }
 
-/** The strings and the keys with escapes of the JSON that a text is. */
-function textsBelow({ role, content }: CheckUnit, levels: number): readonly CheckUnit[] {
+/** The strings and keys with escapes of the JSON that a text is. Those without an escape are judged with the text. */
+function textsBelow(of: CheckUnit, levels: number): readonly CheckUnit[] {
+  const { role, content } = of;
   if (levels === 0 || !mayHideTexts(content) || typeof jsonOrUndefined(content) !== 'object') return [];
   const text = Buffer.from(content, 'utf8');
   const inner = parseNested(text);
   if (inner === undefined) return [{ role, content: withoutEscapes(content), place: fixed }];
   const units: CheckUnit[] = [];
-  visit(inner, text, { role, numbers: false, onlyEscapedKeys: true }, units, () => fixed);
+  const options = { role, numbers: false, onlyEscaped: true };
+  visit(inner, text, options, units, (string) => ({ kind: 'within', of, text, string }));
   return units.flatMap((unit) => [unit, ...textsBelow(unit, levels - 1)]);
 }
 
@@ -123,9 +125,11 @@ function visit(
   placeOf: (range: BodyRange) => TextPlace,
 ): void {
   const { role } = options;
+  const isTaken = (start: number, end: number): boolean =>
+    options.onlyEscaped !== true || bytes.subarray(start, end).includes(backslash);
   switch (node.kind) {
     case 'string':
-      if (node.value !== '')
+      if (node.value !== '' && isTaken(node.start, node.end))
         units.push({ role, content: node.value, place: placeOf({ start: node.start, end: node.end }) });
       return;
     case 'number':
@@ -137,8 +141,7 @@ function visit(
       return;
     case 'object':
       for (const { key, keyStart, keyEnd, value } of node.members) {
-        const isTaken = options.onlyEscapedKeys !== true || bytes.subarray(keyStart, keyEnd).includes(backslash);
-        if (isTaken && !isFixedKey(key)) units.push({ role, content: key, place: fixed });
+        if (!isFixedKey(key) && isTaken(keyStart, keyEnd)) units.push({ role, content: key, place: fixed });
         visit(value, bytes, options, units, placeOf);
       }
       return;

@@ -7,10 +7,11 @@ import { type ChatAnswer, readChatAnswer } from '../chat/read-chat-answer.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
 import { readAnswerTexts, reasoningMembers } from '../judged/answer-texts.ts';
 import type { Covered } from '../judged/covered-texts.ts';
-import { escapedTexts, settleMasks } from '../judged/escaped-texts.ts';
+import { escapedTexts } from '../judged/escaped-texts.ts';
 import { isContractOnly } from '../judged/route-coverage.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
-import { type AnswerVerdict, judgeWholeTexts, type WholeAnswer } from './judge-whole-texts.ts';
+import { type AnswerVerdict, judgeAgain, judgeWholeTexts, type WholeAnswer } from './judge-whole-texts.ts';
+import { settleMasks } from './settle-masks.ts';
 
 type TextField = 'content' | 'refusal';
 
@@ -42,10 +43,11 @@ export async function guardAnswer(
   const verdict = await judgeWholeTexts(checks, target, { texts, further: others, inWindows }, signal);
   if (verdict.kind === 'stop') return stop(verdict.error);
   if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };
-  const { contents: cleaned, again } = settleMasks([...texts, ...others], verdict.cleaned);
-  const proof = await judgeWholeTexts(checks, target, { texts: again, further: [], inWindows }, signal);
-  if (proof.kind === 'stop') return stop(proof.error);
-  if (proof.kind === 'mask') return stop(plainError('policy_denied'));
+  const settled = await settleMasks([...texts, ...others], verdict.cleaned, (unit, content) =>
+    judgeAgain(checks, target, { ...unit, content }, answer, signal),
+  );
+  if (settled.kind === 'stop') return stop(settled.error);
+  const cleaned = settled.contents;
   const further = maskEdits(others, cleaned.slice(table.length));
   if (further.kind === 'mismatch') return stop({ kind: 'check_failed', code: 'mask_mismatch' });
   if (further.kind === 'unmaskable') return stop(plainError('policy_denied'));

@@ -4,9 +4,9 @@ import type { CheckClient } from '#checks/client';
 import type { Edit } from '#kit/json/splice';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
-import { settleMasks } from '../judged/escaped-texts.ts';
 import { type ClientError, plainError } from './client-error.ts';
 import { judgeLongText } from './judge-long-text.ts';
+import { type JudgedText, settleMasks } from './settle-masks.ts';
 
 /** The decision about a request: forward it with these edits, or refuse it. */
 type InputVerdict =
@@ -56,17 +56,29 @@ export async function guardInput(
   }
   if (!masked) return { kind: 'pass' };
   const units = [...batches.flat(), ...long];
-  const { contents, again } = settleMasks(units, cleaned);
-  for (const { role, content } of again) {
-    const outcome = await checks.check(target, 'request', [{ role, content }], { signal });
+  const judgeAgain = async (unit: CheckUnit, content: string): Promise<JudgedText> => {
+    if (long.includes(unit)) {
+      const verdict = await judgeLongText(checks, target, { ...unit, content }, signal);
+      return verdict.kind === 'stop' ? verdict : { kind: 'judged', content: verdict.content };
+    }
+    const outcome = await checks.check(target, 'request', [{ role: unit.role, content }], { signal });
     if (signal.aborted) throw signal.reason;
-    if (outcome.kind === 'failed') return { kind: 'stop', error: inputFailure(outcome, true) };
-    if (outcome.kind !== 'pass') return { kind: 'stop', error: plainError('policy_denied') };
-  }
-  return maskInput(units, contents);
+    switch (outcome.kind) {
+      case 'pass':
+        return { kind: 'judged', content };
+      case 'mask':
+        return outcome.contents.length === 1 ? { kind: 'judged', content: outcome.contents[0] ?? '' } : mismatch;
+      case 'deny':
+        return { kind: 'stop', error: plainError('policy_denied') };
+      case 'failed':
+        return { kind: 'stop', error: inputFailure(outcome, true) };
+    }
+  };
+  const settled = await settleMasks(units, cleaned, judgeAgain);
+  return settled.kind === 'stop' ? settled : maskInput(units, settled.contents);
 }
 
-const mismatch: InputVerdict = { kind: 'stop', error: { kind: 'check_failed', code: 'mask_mismatch' } };
+const mismatch = { kind: 'stop', error: { kind: 'check_failed', code: 'mask_mismatch' } } as const;
 
 function maskInput(units: readonly CheckUnit[], cleaned: readonly string[]): InputVerdict {
   const changes = maskEdits(units, cleaned);

@@ -2,11 +2,12 @@ import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import { splice } from '#kit/json/splice';
 import { maskEdits } from '../chat/rewrite-body.ts';
-import { escapedTexts, settleMasks } from '../judged/escaped-texts.ts';
+import { escapedTexts } from '../judged/escaped-texts.ts';
 import { seamsOf } from '../responses/join-texts.ts';
 import { parseAnswer, readResponsesAnswer } from '../responses/read-responses-answer.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
-import { type AnswerVerdict, judgeWholeTexts, type WholeAnswer } from './judge-whole-texts.ts';
+import { type AnswerVerdict, judgeAgain, judgeWholeTexts, type WholeAnswer } from './judge-whole-texts.ts';
+import { settleMasks } from './settle-masks.ts';
 
 /**
  * Judges a whole answer of the Responses API: the texts and refusals of all its messages are one check. An answer that
@@ -36,7 +37,10 @@ export async function guardResponse(
   if (verdict.kind === 'stop') return stop(verdict.error);
   if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };
   const judged = [...texts, ...further];
-  const settled = settleMasks(judged, verdict.cleaned.slice(0, judged.length));
+  const settled = await settleMasks(judged, verdict.cleaned.slice(0, judged.length), (unit, content) =>
+    judgeAgain(checks, target, { ...unit, content }, answer, signal),
+  );
+  if (settled.kind === 'stop') return stop(settled.error);
   const masks = maskEdits(judged, settled.contents);
   if (masks.kind === 'mismatch') return stop({ kind: 'check_failed', code: 'mask_mismatch' });
   if (masks.kind === 'unmaskable') return stop(plainError('policy_denied'));
@@ -46,10 +50,11 @@ export async function guardResponse(
     path,
     text: text === '' ? '' : (settled.contents[position++] ?? ''),
   }));
-  const changed = { texts: settled.again, further: seamsOf(cleaned), inWindows };
-  const again = await judgeWholeTexts(checks, target, changed, signal);
+  const seams = seamsOf(cleaned);
+  const again = await judgeWholeTexts(checks, target, { texts: [], further: seams, inWindows }, signal);
   if (again.kind === 'stop') return stop(again.error);
-  if (again.kind === 'mask') return stop(plainError('policy_denied'));
+  const isChanged = again.kind === 'mask' && seams.some(({ content }, at) => content !== again.cleaned[at]);
+  if (isChanged) return stop(plainError('policy_denied'));
   const breaksJson = texts.some(({ content }, index) => isJson(content) && !isJson(settled.contents[index] ?? ''));
   if (answer.structured && breaksJson) return stop({ kind: 'check_failed', code: unreadableMask });
   const emptied = read.repeats.map(({ start, end, empty }) => ({ start, end, replacement: Buffer.from(empty) }));

@@ -8,6 +8,7 @@ import { piecesOfText } from '../judged/pieces-of-text.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
 import { type ClientError, plainError } from './client-error.ts';
 import { planChecks } from './plan-checks.ts';
+import type { JudgedText } from './settle-masks.ts';
 
 /**
  * A whole provider answer. `structured`: the request asked for JSON. `inWindows`: whether the rules of the policy can judge
@@ -76,6 +77,19 @@ export async function judgeWholeTexts(
   }
   if (cleaned.size === 0) return { kind: 'pass' };
   return { kind: 'mask', cleaned: [...texts, ...further].map((unit) => cleaned.get(unit) ?? unit.content) };
+}
+
+/** Judges one text of an answer once more, after masks were put into it. Rejects only with the reason of the signal. */
+export async function judgeAgain(
+  checks: Checks,
+  target: CheckTarget,
+  unit: CheckUnit,
+  { inWindows }: Pick<WholeAnswer, 'inWindows'>,
+  signal: AbortSignal,
+): Promise<JudgedText> {
+  const verdict = await judgeWholeTexts(checks, target, { texts: [], further: [unit], inWindows }, signal);
+  if (verdict.kind === 'stop') return verdict;
+  return { kind: 'judged', content: verdict.kind === 'mask' ? (verdict.cleaned[0] ?? '') : unit.content };
 }
 
 async function ask(
