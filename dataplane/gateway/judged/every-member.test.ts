@@ -251,6 +251,12 @@ describe('text of a request outside of its content', () => {
     }
   });
 
+  test('a picture of 15 MB is no text, and a document of this size cannot be judged', () => {
+    const data = 'A/b+'.repeat(5_000_000);
+    expect(read(image(`data:image/png;base64,${data}`), all)).toEqual({ units: [], unjudgedAt: undefined });
+    expect(read(file(data), all)).toEqual({ units: [], unjudgedAt: 'messages[0].content[0].file' });
+  });
+
   test('a file that the provider stores or fetches cannot be judged, and one without an id can', () => {
     const named = (more: object) => part({ type: 'file', file: { filename: 'report.pdf', ...more } });
     for (const more of [

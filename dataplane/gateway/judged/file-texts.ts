@@ -6,8 +6,11 @@ import { isService } from './service-value.ts';
 
 /** Media whose data holds no text, unless it can be read as one. */
 const mediaWithoutText = /^(?:image|audio|video)\//i;
-/** Base64, whose lines have at least 60 characters, so that it is no text of words. */
-const base64 = /^(?:[A-Za-z0-9+/_-]{60,}\r?\n)*[A-Za-z0-9+/_-]*={0,2}\s*$/;
+/**
+ * Base64, whose lines have at least 60 characters, so that it is no text of words. A counted loop without an end, `{60,}`, has no
+ * memory left after 5 million characters.
+ */
+const base64 = /^(?:[A-Za-z0-9+/_-]{60}[A-Za-z0-9+/_-]*\r?\n)*[A-Za-z0-9+/_-]*={0,2}\s*$/;
 /** The most characters of base64 that may be a word. */
 const longestWord = 4_096;
 /** The type and parameters of a `data:` URL, without the words of an author. */
