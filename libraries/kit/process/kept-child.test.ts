@@ -102,6 +102,18 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     expect((await ask(children)).pid).not.toBe(pid);
   });
 
+  test('a process that was killed at its timeout is not asked again, also where its answer arrives before its end', async () => {
+    const children = open();
+    const { pid } = await ask(children);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const late = children.ask('{}', timeoutMs);
+    // While this process waits, the answer comes into the pipe.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+    vi.advanceTimersByTime(timeoutMs);
+    await late;
+    expect((await ask(children)).pid).not.toBe(pid);
+  });
+
   test.each([false, true])('a longer answer than allowed is no answer: without a line feed %s', async (isOpen) => {
     const children = open({ maxAnswerLength: 1_000 });
     expect(await children.ask('{"out":1000}', timeoutMs)).toEqual({ kind: 'answered', line: 'o'.repeat(1_000) });

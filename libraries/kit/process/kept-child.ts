@@ -27,6 +27,8 @@ export type KeptChildren = AsyncDisposable & {
   ask(line: string, timeoutMs: number): Promise<KeptAnswer>;
 };
 
+const ignore = (): void => undefined;
+
 type Ended = { readonly kind: 'ended'; readonly end: ChildEnd };
 type Kept = {
   readonly child: Child;
@@ -62,7 +64,7 @@ export function createKeptChildren({ file, idleMs, mostAnswers, maxAnswerLength 
         if (unended > maxAnswerLength) child.signal('SIGKILL');
       },
     });
-    const kept: Kept = { child, answers: 0, settle: () => undefined };
+    const kept: Kept = { child, answers: 0, settle: ignore };
     alive.add(kept);
     void child.closed.then((end) => {
       alive.delete(kept);
@@ -83,11 +85,14 @@ export function createKeptChildren({ file, idleMs, mostAnswers, maxAnswerLength 
     await kept?.child.closed;
   }
 
-  /** Lets this process wait, or a new one if it gives no further answer. */
-  function keep(used: Kept): void {
+  /**
+   * Lets this process wait, or a new one if it gives no further answer.
+   * @param isKilled whether it was sent a signal: its answer can arrive before it ends
+   */
+  function keep(used: Kept, isKilled: boolean): void {
     if (!isOpen || waiting?.child.hasEnded() === false) return void kill(used);
     takeWaiting();
-    const isSpent = used.answers >= mostAnswers || used.child.hasEnded();
+    const isSpent = isKilled || used.answers >= mostAnswers || used.child.hasEnded();
     if (isSpent) void kill(used);
     try {
       waiting = isSpent ? start() : used;
@@ -112,8 +117,10 @@ export function createKeptChildren({ file, idleMs, mostAnswers, maxAnswerLength 
       used.child.write(`${line}\n`);
       const settled = await outcome.promise;
       clearTimeout(timer);
+      // Otherwise the process would hold the answer while it waits.
+      used.settle = ignore;
       used.answers += 1;
-      keep(used);
+      keep(used, timedOut);
       if (settled.kind === 'answered') return settled;
       if (settled.end.kind === 'not_started') throw settled.end.error;
       return { kind: 'ended', timedOut };
