@@ -69,7 +69,7 @@ async function observe(audit: AuditLog, seen: Seen) {
       list: async (_kind: unknown, { labelSelector = '' }: ListOptions = {}) => ({
         resourceVersion: '1',
         items: onServer
-          .filter((id) => labelSelector.endsWith(`=${id}`))
+          .filter((id) => labelSelector === '' || labelSelector.endsWith(`=${id}`))
           .map(() => ({ metadata: { uid: `uid-of-${Object.keys(bindings)[0] ?? 'one'}` } }) as never),
       }),
     } as Parameters<typeof startObserving>[0]['client'],
@@ -119,6 +119,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     const seen = { revisions: [revision(1)], command, cached: [] };
     expect(await observed({ ...seen, onServer: [policyId] })).toEqual([]);
     expect((await observed(seen)).map(({ action }) => action)).toEqual(['policy.delete']);
+  });
+
+  test('a binding whose id label is changed or removed has no entry, and one when it is deleted', async () => {
+    const seen = { revisions: [], onServer: [] };
+    const labels = [modelId, '01900000-0000-7000-8000-0000000000cc', ''];
+    const changed = labels.map((id) => ({ ...seen, bindings: { one: id } }));
+    expect(await observed(...changed)).toEqual([]);
+    expect((await observed(...changed, seen, seen)).map(({ action, target }) => [action, target?.id])).toEqual([
+      ['binding.delete', modelId],
+    ]);
   });
 
   test('the deletion of a binding has one entry, by the next replica too, if the server has no such model', async () => {

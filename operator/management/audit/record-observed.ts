@@ -107,10 +107,10 @@ export function startObserving(options: {
 
   /** A cache may be behind the server, and that of policies behind that of revisions. */
   async function isOnServer({ kind, id, uid }: NonNullable<ObservedChange['deleted']>): Promise<boolean> {
+    if (uid !== undefined) return (await client.list(kind)).items.some(({ metadata }) => metadata.uid === uid);
     if (!labelForm.test(id)) return false;
-    const labelSelector = `${idLabel}=${id}`;
-    const { items } = await client.list(kind, { labelSelector });
-    return items.some(({ metadata }) => uid === undefined || metadata.uid === uid);
+    const { items } = await client.list(kind, { labelSelector: `${idLabel}=${id}` });
+    return items.length > 0;
   }
 
   async function run(): Promise<void> {

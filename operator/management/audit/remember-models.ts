@@ -25,30 +25,31 @@ export function createModelMemory(
 ): ModelMemory {
   let known: Set<string> | undefined;
 
-  function living(): readonly string[] {
-    return bindings.list().flatMap(({ metadata }) => {
-      const id = metadata.labels?.[idLabel] ?? '';
-      return id === '' ? [] : [`${prefix}${id}/${metadata.uid}`];
-    });
-  }
-
   return {
     async remember() {
       known ??= new Set(await audit.openSources(prefix, closing));
-      const added = living().filter((source) => known?.has(source) !== true);
+      const uids = new Set([...known].map((source) => partsOf(source).uid));
+      const added = bindings.list().flatMap(({ metadata }) => {
+        const id = metadata.labels?.[idLabel] ?? '';
+        return id === '' || uids.has(metadata.uid ?? '') ? [] : [`${prefix}${id}/${metadata.uid}`];
+      });
       if (added.length === 0) return;
       const stored = added.slice(0, batch);
       await audit.addSources(stored);
       for (const source of stored) known.add(source);
     },
     deletions(now) {
-      const current = new Set(living());
+      // A changed label is no deletion.
+      const current = new Set(bindings.list().map(({ metadata }) => metadata.uid));
       return [...(known ?? [])]
-        .filter((source) => !current.has(source))
-        .map((source) => {
-          const [id = '', uid = ''] = source.slice(prefix.length).split('/');
-          return changeOfModelDeletion(`${closing}${source}`, { id, uid }, now);
-        });
+        .map((source) => ({ source, ...partsOf(source) }))
+        .filter(({ uid }) => !current.has(uid))
+        .map(({ source, id, uid }) => changeOfModelDeletion(`${closing}${source}`, { id, uid }, now));
     },
   };
+}
+
+function partsOf(source: string): { readonly id: string; readonly uid: string } {
+  const [id = '', uid = ''] = source.slice(prefix.length).split('/');
+  return { id, uid };
 }
