@@ -28,8 +28,8 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
   let unjudgedAt: string | undefined;
   const add = (kind: JudgedTextKind, found: readonly CheckUnit[], place: string): void => {
     if (found.length === 0) return;
-    if (judged.has(kind)) units.push(...found);
-    else unjudgedAt ??= place;
+    if (!judged.has(kind)) unjudgedAt ??= place;
+    else for (const unit of found) units.push(unit);
   };
   return {
     take(kind, node, place, role, numbers) {

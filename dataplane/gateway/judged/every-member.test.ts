@@ -244,6 +244,11 @@ describe('text of a request outside of its content', () => {
     expect(read({ temperature: 0.7, seed: 12_345_678_901 }, none).unjudgedAt).toBeUndefined();
   });
 
+  test('a request has more further texts than a call of a function can have arguments', () => {
+    const many = Array.from({ length: 150_000 }, () => 'Text');
+    expect(read({ tools: [{ enum: many }] }, all).units).toHaveLength(150_000);
+  });
+
   test('a file in base64 that is no text cannot be judged, with and without a label', () => {
     const data = Buffer.from('%PDF-1.7\0').toString('base64');
     for (const request of [file(data), file(`data:application/pdf;base64,${data}`)]) {

@@ -78,7 +78,7 @@ function readInput(node: JsonNode | undefined, rules: ChatRules): Units {
   for (const [index, item] of node.items.entries()) {
     const read = readInputItem(item, `input[${index}]`, rules);
     if (!read.ok) return read;
-    units.push(...read.value);
+    for (const unit of read.value) units.push(unit);
   }
   return accept(units);
 }
@@ -93,7 +93,10 @@ function readInputItem(item: JsonNode, place: string, rules: ChatRules): Units {
   const disguised = disguisedKey(item);
   if (disguised !== undefined) return refuse('ambiguous_key', placeOf(place, disguised));
   const units: CheckUnit[] = [];
-  readItem(item, place, 'tool', { result: (found) => void units.push(...found), further: unread });
+  const result = (found: readonly CheckUnit[]): void => {
+    for (const unit of found) units.push(unit);
+  };
+  readItem(item, place, 'tool', { result, further: unread });
   return accept(units);
 }
 
