@@ -244,6 +244,22 @@ describe('text of a request outside of its content', () => {
     expect(read({ temperature: 0.7, seed: 12_345_678_901 }, none).unjudgedAt).toBeUndefined();
   });
 
+  test('a number for sampling is no text that is not judged, up to the digits of its type', () => {
+    const refused = (json: string) => {
+      const bytes = Buffer.from(`{"messages":[],${json}}`);
+      return readRequestTexts(parseTree(bytes), bytes, none).unjudgedAt;
+    };
+    for (const json of ['"temperature":0.7000000000000001', '"top_p":-1.2345678901234567e-10', '"seed":1718000000000']) {
+      expect(refused(json)).toBeUndefined();
+    }
+    expect(refused('"seed":-9223372036854775808')).toBeUndefined();
+    expect(refused('"seed":-92233720368547758080')).toBe('seed');
+    expect(refused('"temperature":2.000000000001')).toBe('temperature');
+    expect(refused('"temperature":0.70000000000000010000000')).toBe('temperature');
+    expect(refused('"max_tokens":0.7000000000000001')).toBe('max_tokens');
+    expect(read({ seed: 'NUMBER' }, all).units.map(({ content }) => content)).toEqual([card]);
+  });
+
   test('a request has more further texts than a call of a function can have arguments', () => {
     const many = Array.from({ length: 150_000 }, () => 'Text');
     expect(read({ tools: [{ enum: many }] }, all).units).toHaveLength(150_000);

@@ -5,7 +5,7 @@ import { placeOf } from '../chat/parse-result.ts';
 import { isFixedKey } from './collect-texts.ts';
 import { type Covered, collectorFor, type TextCollector } from './covered-texts.ts';
 import { readFileTexts } from './file-texts.ts';
-import { isService } from './service-value.ts';
+import { isSamplingNumber, isService } from './service-value.ts';
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
 
@@ -31,6 +31,7 @@ export function readRequestTexts(root: JsonNode, bytes: Uint8Array, judged: Read
   for (const one of root.members) {
     const { key, value } = one;
     if (ownMembers.has(key) || isService(one, serviceMembers)) continue;
+    if (!judged.has('parameters') && isSamplingNumber(one)) continue;
     collector.take('parameters', value, placeOf('', key), 'user', 'long');
   }
   const messages = member(root, 'messages');

@@ -30,6 +30,22 @@ export function isServiceValue(node: JsonNode): boolean {
   }
 }
 
+/** Members with a number that a model samples with. */
+const samplingMembers: ReadonlySet<string> = new Set([
+  ...['temperature', 'top_p', 'min_p', 'frequency_penalty', 'presence_penalty', 'repetition_penalty'],
+]);
+/** The most characters of a number with the precision of a double, and of an integer of 64 bits. */
+const longestDouble = 24;
+const longestSeed = 20;
+
+/** Whether a member is a number for sampling, which has many digits where a client computed it. The model does not read it. */
+export function isSamplingNumber({ key, value }: { readonly key: string; readonly value: JsonNode }): boolean {
+  if (value.kind !== 'number') return false;
+  const length = value.end - value.start;
+  if (key === 'seed') return length <= longestSeed && Number.isInteger(value.value);
+  return samplingMembers.has(key) && length <= longestDouble && Math.abs(value.value) <= 2;
+}
+
 /** A member of one of these names whose value has the strict form. One of the same name with another value is a parameter. */
 export function isService(
   { key, value }: { readonly key: string; readonly value: JsonNode },

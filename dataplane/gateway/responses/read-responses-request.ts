@@ -8,7 +8,7 @@ import { type ChatRequest, type ChatRules, readStreamFlag } from '../chat/read-c
 import { given, readFlag } from '../chat/read-flag.ts';
 import { joinParts, type MessageText, noText, stringText, type TextPart } from '../chat/read-message.ts';
 import { type Covered, collectorFor, type TextCollector } from '../judged/covered-texts.ts';
-import { isService } from '../judged/service-value.ts';
+import { isSamplingNumber, isService } from '../judged/service-value.ts';
 import {
   attachmentPartTypes,
   inputItemTypes,
@@ -164,6 +164,7 @@ export function readResponsesTexts(root: JsonNode, bytes: Uint8Array, judged: Re
   for (const one of root.members) {
     const { key, value } = one;
     if (ownMembers.has(key) || isService(one, serviceMembers)) continue;
+    if (!judged.has('parameters') && isSamplingNumber(one)) continue;
     further.take('parameters', value, placeOf('', key), 'user', 'long');
   }
   const input = member(root, 'input');
