@@ -129,6 +129,21 @@ describe('text of an answer outside of its content', () => {
     expect(readFrame(plain, all)).toEqual({ texts: [], unjudged: false });
   });
 
+  test('the result of a moderation is no text, with the categories and the scores of the API', () => {
+    const result = (more: object) => ({
+      model: 'omni-moderation-latest',
+      flagged: true,
+      categories: { violence: true, 'harassment/threatening': false, ...more },
+      category_scores: { violence: 0.9876543210123456, 'self-harm/intent': 0.000012345678 },
+      category_applied_input_types: { 'violence/graphic': ['text'] },
+    });
+    const moderated = (more: object = {}) => ({ root: { moderation: { input: result(more), output: result({}) } } });
+    expect(readWhole(moderated(), all)).toEqual({ units: [], unjudgedAt: undefined });
+    expect(readFrame(moderated(), none)).toEqual({ texts: [], unjudged: false });
+    expect(readWhole(moderated({ [phrase]: true }), none).unjudgedAt).toBeDefined();
+    expect(readWhole(moderated({ violence: 'NUMBER' }), all).units.map(({ content }) => content)).toContain(card);
+  });
+
   test.each([
     ['ChatCompletion', 'root', ['metadata']],
     ['ChatCompletionChunk', 'root', []],

@@ -30,6 +30,22 @@ export function isServiceValue(node: JsonNode): boolean {
   }
 }
 
+const categoryName = /^[\w.:/-]{0,128}$/;
+
+/** The same for the result of a moderation: names of categories, such as `harassment/threatening`, with a state or a score from 0 to 1. */
+export function isModeration(node: JsonNode): boolean {
+  switch (node.kind) {
+    case 'number':
+      return isServiceValue(node) || (node.value >= 0 && node.value <= 1);
+    case 'array':
+      return node.items.every(isModeration);
+    case 'object':
+      return node.members.every(({ key, value }) => categoryName.test(key) && isModeration(value));
+    default:
+      return isServiceValue(node);
+  }
+}
+
 /** Members with a number that a model samples with. */
 const samplingMembers: ReadonlySet<string> = new Set([
   ...['temperature', 'top_p', 'min_p', 'frequency_penalty', 'presence_penalty', 'repetition_penalty'],
