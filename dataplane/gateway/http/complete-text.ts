@@ -61,9 +61,12 @@ export async function completeText(context: RequestContext, api: TextApi): Promi
     api.readTexts(admitted.envelope.root, admitted.bytes, coverage.judged),
   );
   if (!further.ok) return refusalResponse(further.refusal);
-  const more = [...further.value, ...escapedResults(request.value.units)];
   const inputTarget = checkTarget(spec, guardrail, 'request');
   const split = spec.longConversations === 'Split';
+  // A check of more characters than its bytes is refused, whatever is inside of its texts.
+  const length = request.value.units.reduce((sum, { content }) => sum + content.length, 0);
+  const isRefused = !split && length > inputTarget.maxBodyBytes;
+  const more = [...further.value, ...(isRefused ? [] : escapedResults(request.value.units))];
   const isLong = (unit: CheckUnit): boolean =>
     guardrail.division?.allowed === true && checkBytes(unit) > inputTarget.maxBodyBytes;
   const plan = planChecks('request', {

@@ -50,6 +50,13 @@ export function collectTexts(node: JsonNode, bytes: Uint8Array, options: Collect
   return units;
 }
 
+/** How many more values are read in JSON that stands in strings of one body. Text beyond it is judged as text that is not JSON. */
+type ValueBudget = { left: number };
+
+export function newBudget(): ValueBudget {
+  return { left: maxJsonValues };
+}
+
 /**
  * The texts of a string that holds JSON, such as the arguments of a tool call: those of the JSON value, so that escapes
  * do not hide a word, and those with escapes of JSON in these, down to the third level. A string that is not JSON is judged as it is
@@ -58,12 +65,13 @@ export function collectTexts(node: JsonNode, bytes: Uint8Array, options: Collect
 export function collectNested(
   node: JsonNode & { readonly kind: 'string' },
   options: CollectOptions,
+  budget = newBudget(),
 ): readonly CheckUnit[] {
   if (node.value === '') return [];
   const { role } = options;
   const outer = { start: node.start, end: node.end };
   const text = Buffer.from(node.value, 'utf8');
-  const inner = parseNested(text);
+  const inner = parseNested(text, budget);
   if (inner === undefined) {
     const written: CheckUnit = { role, content: node.value, place: { kind: 'string', string: outer } };
     const plain = withoutEscapes(node.value);
@@ -71,7 +79,7 @@ export function collectNested(
   }
   const units: CheckUnit[] = [];
   visit(inner, text, options, units, (string) => ({ kind: 'nested', outer, text, string }));
-  return units.flatMap((unit) => [unit, ...textsBelow(unit, levelsBelow)]);
+  return units.flatMap((unit) => [unit, ...textsBelow(unit, levelsBelow, budget)]);
 }
 
 /** How many more times JSON is read that stands in a string of JSON. */
@@ -83,16 +91,16 @@ export function mayHideTexts(text: string): boolean {
 }
 
 /** The strings and keys with escapes of the JSON that a text is. Those without an escape are judged with the text. */
-function textsBelow(of: CheckUnit, levels: number): readonly CheckUnit[] {
+function textsBelow(of: CheckUnit, levels: number, budget: ValueBudget): readonly CheckUnit[] {
   const { role, content } = of;
   if (levels === 0 || !mayHideTexts(content) || typeof jsonOrUndefined(content) !== 'object') return [];
   const text = Buffer.from(content, 'utf8');
-  const inner = parseNested(text);
+  const inner = parseNested(text, budget);
   if (inner === undefined) return [{ role, content: withoutEscapes(content), place: fixed }];
   const units: CheckUnit[] = [];
   const options = { role, numbers: false, onlyEscaped: true };
   visit(inner, text, options, units, (string) => ({ kind: 'within', of, text, string }));
-  return units.flatMap((unit) => [unit, ...textsBelow(unit, levels - 1)]);
+  return units.flatMap((unit) => [unit, ...textsBelow(unit, levels - 1, budget)]);
 }
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
@@ -106,12 +114,25 @@ function withoutEscapes(text: string): string {
     .toWellFormed();
 }
 
-function parseNested(text: Buffer): JsonNode | undefined {
+function parseNested(text: Buffer, budget: ValueBudget): JsonNode | undefined {
   try {
-    return parseTree(text, { maxValues: maxJsonValues });
+    const tree = parseTree(text, { maxValues: budget.left });
+    budget.left -= countValues(tree);
+    return tree;
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;
+  }
+}
+
+function countValues(node: JsonNode): number {
+  switch (node.kind) {
+    case 'array':
+      return node.items.reduce((count, item) => count + countValues(item), 1);
+    case 'object':
+      return node.members.reduce((count, { value }) => count + countValues(value), 1);
+    default:
+      return 1;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import type { JsonNode } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
-import { collectNested, collectTexts, withoutRepetitions } from './collect-texts.ts';
+import { collectNested, collectTexts, newBudget, withoutRepetitions } from './collect-texts.ts';
 
 /**
  * Texts in addition to those of the contract: the texts to judge, and the place of the first text that cannot be
@@ -25,6 +25,7 @@ export type TextCollector = {
 /** @param judged the kinds that `judge` of the binding adds */
 export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): TextCollector {
   const units: CheckUnit[] = [];
+  const budget = newBudget();
   let unjudgedAt: string | undefined;
   const add = (kind: JudgedTextKind, found: readonly CheckUnit[], place: string): void => {
     if (found.length === 0) return;
@@ -41,7 +42,7 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
       add(kind, collectTexts(node, bytes, { role, numbers: read }), place);
     },
     takeNested(kind, node, place, role) {
-      add(kind, collectNested(node, { role, numbers: true }), place);
+      add(kind, collectNested(node, { role, numbers: true }, budget), place);
     },
     unreadable(place) {
       unjudgedAt ??= place;

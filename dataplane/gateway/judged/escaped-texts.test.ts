@@ -24,6 +24,18 @@ describe('strings inside of a text that is JSON', () => {
     expect(textsOf(content)).toEqual(expected);
   });
 
+  test('values of all results of a request together are bounded, and the rest is judged as text that is not JSON', () => {
+    const numbers = unit(`["\\n",${'1,'.repeat(99_997)}1]`);
+    const last = (content: string) => escapedResults([numbers, numbers, unit(content)]).slice(2);
+    expect(last('[]\\')).toEqual([]);
+    expect(last('["\\u0062"]').map(({ content, place }) => [content, place.kind])).toEqual([['["b"]', 'fixed']]);
+    const few = escapedResults([numbers, unit('["\\u0062"]')]);
+    expect(few.map(({ content, place }) => [content, place.kind])).toEqual([
+      ['\n', 'nested'],
+      ['b', 'nested'],
+    ]);
+  });
+
   test('only results of tools are read in a request', () => {
     const content = '{"note":"\\u0062omb"}';
     expect(escapedResults([unit(content, 'user'), unit(content, 'assistant')])).toEqual([]);

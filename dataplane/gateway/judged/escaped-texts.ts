@@ -1,6 +1,6 @@
 import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import type { BodyRange, CheckUnit, TextPlace } from '../chat/check-unit.ts';
-import { collectNested, mayHideTexts } from './collect-texts.ts';
+import { collectNested, mayHideTexts, newBudget } from './collect-texts.ts';
 
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 
@@ -9,17 +9,18 @@ const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
  * and holds the others and the numbers.
  */
 export function escapedResults(units: readonly CheckUnit[]): readonly CheckUnit[] {
-  return units.flatMap((unit) => (toolRoles.has(unit.role) ? escapedTexts(unit) : []));
+  const budget = newBudget();
+  return units.flatMap((unit) => (toolRoles.has(unit.role) ? escapedTexts(unit, budget) : []));
 }
 
 /** The same for any text. An escape hides a word, and the letter of `\n` hides the beginning of one. */
-export function escapedTexts({ role, content, place }: CheckUnit): readonly CheckUnit[] {
+export function escapedTexts({ role, content, place }: CheckUnit, budget = newBudget()): readonly CheckUnit[] {
   const outer = stringOf(place);
   if (outer === undefined || !mayHideTexts(content)) return [];
   const value = jsonOrUndefined(content);
   if (typeof value !== 'object' || value === null) return [];
   const options = { role, numbers: false, onlyEscaped: true };
-  const units = collectNested({ kind: 'string', value: content, ...outer }, options);
+  const units = collectNested({ kind: 'string', value: content, ...outer }, options, budget);
   return units.filter((unit) => unit.place.kind !== 'string');
 }
 

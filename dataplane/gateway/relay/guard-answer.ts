@@ -39,7 +39,7 @@ export async function guardAnswer(
   }
   const table = textsOf(read);
   const texts = table.map(([field, content]) => unitOf(read.message, field, content));
-  const others = [...covered.units, ...texts.flatMap(escapedTexts)];
+  const others = [...covered.units, ...texts.flatMap((unit) => escapedTexts(unit))];
   const verdict = await judgeWholeTexts(checks, target, { texts, further: others, inWindows }, signal);
   if (verdict.kind === 'stop') return stop(verdict.error);
   if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };

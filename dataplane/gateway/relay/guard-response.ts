@@ -30,7 +30,7 @@ export async function guardResponse(
     return { kind: 'stop', error: plainError('unjudged_answer'), stage: 'none' };
   }
   const texts = read.texts.map(({ unit }) => unit).filter(({ content }) => content !== '');
-  const further = [...read.further.units, ...texts.flatMap(escapedTexts)];
+  const further = [...read.further.units, ...texts.flatMap((unit) => escapedTexts(unit))];
   const named = read.texts.map(({ path, unit }) => ({ path, text: unit.content }));
   const joined = { texts, further: [...further, ...seamsOf(named)], inWindows };
   const verdict = await judgeWholeTexts(checks, target, joined, signal);
