@@ -74,8 +74,7 @@ export function collectNested(
   const inner = parseNested(text, budget);
   if (inner === undefined) {
     const written: CheckUnit = { role, content: node.value, place: { kind: 'string', string: outer } };
-    const plain = withoutEscapes(node.value);
-    return plain === node.value ? [written] : [written, { role, content: plain, place: fixed }];
+    return [written, ...plainTexts(written, 1 + levelsBelow)];
   }
   const units: CheckUnit[] = [];
   visit(inner, text, options, units, (string) => ({ kind: 'nested', outer, text, string }));
@@ -85,18 +84,18 @@ export function collectNested(
 /** How many more times JSON is read that stands in a string of JSON. */
 const levelsBelow = 2;
 
-/** Whether a text may be a JSON object or list in which an escape hides a word. Without escapes it is judged as it is written. */
+/** Whether a text may be a JSON object, list or string in which an escape hides a word. Without escapes it is judged as it is written. */
 export function mayHideTexts(text: string): boolean {
-  return /^\s*[[{]/.test(text) && text.includes('\\');
+  return /^\s*[[{"]/.test(text) && text.includes('\\');
 }
 
 /** The strings and keys with escapes of the JSON that a text is. Those without an escape are judged with the text. */
 function textsBelow(of: CheckUnit, levels: number, budget: ValueBudget): readonly CheckUnit[] {
   const { role, content } = of;
-  if (levels === 0 || !mayHideTexts(content) || typeof jsonOrUndefined(content) !== 'object') return [];
+  if (levels === 0 || !mayHideTexts(content) || jsonOrUndefined(content) === undefined) return [];
   const text = Buffer.from(content, 'utf8');
   const inner = parseNested(text, budget);
-  if (inner === undefined) return [{ role, content: withoutEscapes(content), place: fixed }];
+  if (inner === undefined) return plainTexts(of, levels);
   const units: CheckUnit[] = [];
   const options = { role, numbers: false, onlyEscaped: true };
   visit(inner, text, options, units, (string) => ({ kind: 'within', of, text, string }));
@@ -112,6 +111,14 @@ function withoutEscapes(text: string): string {
       code === undefined ? (escapes[letter ?? ''] ?? letter ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
     )
     .toWellFormed();
+}
+
+/** A text without its escapes, which are removed again at each level of JSON that may be in it. */
+function plainTexts({ role, content }: CheckUnit, levels: number): readonly CheckUnit[] {
+  const plain = withoutEscapes(content);
+  if (levels === 0 || plain === content) return [];
+  const unit: CheckUnit = { role, content: plain, place: fixed };
+  return [unit, ...plainTexts(unit, levels - 1)];
 }
 
 function parseNested(text: Buffer, budget: ValueBudget): JsonNode | undefined {

@@ -17,7 +17,12 @@ describe('strings inside of a text that is JSON', () => {
     ['{"\\u0062omb":"a\\tb","key":1}', ['bomb', 'a\tb']],
     ['{"q":1,"q":"\\u0062omb"}', ['{"q":1,"q":"bomb"}']],
     ['{"note":"bomb"}', []],
-    ['"\\u0062omb"', []],
+    ['"\\u0062omb"', ['bomb']],
+    [
+      '{"t":"{\\"q\\":\\"\\\\u0062omb\\"}","a":1,"a":2}',
+      ['{"t":"{"q":"\\u0062omb"}","a":1,"a":2}', '{"t":"{"q":"bomb"}","a":1,"a":2}'],
+    ],
+    ['"said', []],
     ['{"note":"\\u0062omb"', []],
     ['[a note] in C:\\new', []],
   ])('a text %j is also judged as %j', (content, expected) => {

@@ -5,7 +5,7 @@ import { collectNested, mayHideTexts, newBudget } from './collect-texts.ts';
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 
 /**
- * The strings and keys with escapes of the results of tools that are a JSON object or list. The result as it is written is judged, too,
+ * The strings and keys with escapes of the results of tools that are a JSON object, list or string. The result as it is written is judged, too,
  * and holds the others and the numbers.
  */
 export function escapedResults(units: readonly CheckUnit[]): readonly CheckUnit[] {
@@ -17,8 +17,7 @@ export function escapedResults(units: readonly CheckUnit[]): readonly CheckUnit[
 export function escapedTexts({ role, content, place }: CheckUnit, budget = newBudget()): readonly CheckUnit[] {
   const outer = stringOf(place);
   if (outer === undefined || !mayHideTexts(content)) return [];
-  const value = jsonOrUndefined(content);
-  if (typeof value !== 'object' || value === null) return [];
+  if (jsonOrUndefined(content) === undefined) return [];
   const options = { role, numbers: false, onlyEscaped: true };
   const units = collectNested({ kind: 'string', value: content, ...outer }, options, budget);
   return units.filter((unit) => unit.place.kind !== 'string');
