@@ -53,8 +53,11 @@ export const chatKeys: ReadonlySet<string> = new Set(Object.keys(chatMembers));
 /** Members in which providers return the reasoning of an answer, and clients send it back. */
 export const reasoningKeys = ['reasoning', 'reasoning_content', 'reasoning_details', 'thinking'] as const;
 
+/** Members with calls of tools. */
+export const callMembers = ['tool_calls', 'function_call'] as const;
+
 /** Members of an answer that have a kind of judged texts of their own, apart from the texts of the contract. */
-export const answerTextKeys = ['tool_calls', 'function_call', ...reasoningKeys] as const;
+export const answerTextKeys = [...callMembers, ...reasoningKeys] as const;
 
 /**
  * Members of a message of any role: those of the message parameters of the `openai` package, and those of the answers

@@ -1,7 +1,8 @@
-import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
+import { JsonError, type JsonNode, type JsonValue, member, nodeValue, parseTree } from '#kit/json/parse-strict';
+import { hasDisguisedCallKey } from './call-keys.ts';
 import { textOfParts } from './content-parts.ts';
 import { isDisguised } from './fold-key.ts';
-import { answerTextKeys } from './known-keys.ts';
+import { answerTextKeys, callMembers } from './known-keys.ts';
 import { maxJsonValues } from './read-envelope.ts';
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
@@ -37,6 +38,7 @@ export function readChatAnswer(bytes: Uint8Array): ChatAnswer | undefined {
   const message = member(choice, 'message');
   if (message?.kind !== 'object' || hasDisguised(message, messageKeys)) return undefined;
   if (isPresent(member(message, 'audio'))) return undefined;
+  if (callMembers.some((key) => hasDisguisedCallKey(callsOf(member(message, key))))) return undefined;
   const content = readText(member(message, 'content'));
   const refusal = member(message, 'refusal');
   if (content === 'invalid' || (isPresent(refusal) && refusal?.kind !== 'string')) return undefined;
@@ -67,6 +69,10 @@ function parseAnswer(bytes: Uint8Array): JsonNode | undefined {
 
 function isPresent(node: JsonNode | undefined): boolean {
   return node !== undefined && node.kind !== 'null';
+}
+
+function callsOf(node: JsonNode | undefined): JsonValue | undefined {
+  return node === undefined ? undefined : nodeValue(node);
 }
 
 function hasDisguised(node: ObjectNode, known: ReadonlySet<string>): boolean {

@@ -182,6 +182,18 @@ describe('a request is refused', () => {
     ['for the Kelvin sign', { 'max_to\u212aens': 1 }, 'ambiguous_key', '(root)'],
     ['for content in another case', message({ CONTENT: 'b' }), 'ambiguous_key', 'messages[0].CONTENT'],
     ['for text in another case', part({ type: 'text', Text: 'b' }), 'ambiguous_key', 'messages[0].content[0].Text'],
+    [
+      'for arguments of a call in another case',
+      message({ tool_calls: [{ id: 'c', function: { name: 'f', Arguments: '{}' } }] }),
+      'ambiguous_key',
+      'messages[0].tool_calls',
+    ],
+    [
+      'for arguments of a function call in another case',
+      message({ function_call: { name: 'f', Arguments: '{}' } }),
+      'ambiguous_key',
+      'messages[0].function_call',
+    ],
     ['for an unknown key', { prompt: 'x' }, 'unknown_key', 'prompt'],
     ['for an unknown key of a message', message({ text: 'b' }), 'unknown_key', 'messages[0].text'],
     ['for an unknown part', part({ type: 'document' }), 'unsupported_value', 'messages[0].content[0].type'],

@@ -1,7 +1,8 @@
-import { type JsonNode, member } from '#kit/json/parse-tree';
+import { type JsonNode, member, nodeValue } from '#kit/json/parse-tree';
+import { hasDisguisedCallKey } from './call-keys.ts';
 import type { BodyRange, CheckUnit, TextPlace } from './check-unit.ts';
 import { joinSeams } from './join-seams.ts';
-import { findForeignKey, messageKeys, partContentKeys, partKeys } from './known-keys.ts';
+import { callMembers, findForeignKey, messageKeys, partContentKeys, partKeys } from './known-keys.ts';
 import { accept, type ParseResult, refuse } from './parse-result.ts';
 
 /** The contents of messages that a profile and a binding allow. */
@@ -39,6 +40,10 @@ export function readMessage(node: JsonNode, place: string, rules: MessageRules):
   if (role?.kind !== 'string' || role.value === '') return refuse('invalid_request', `${place}.role`);
   if (rules.textOnly && (toolRoles.has(role.value) || toolKeys.some((key) => isPresent(member(node, key))))) {
     return refuse('unsupported_for_profile', place);
+  }
+  for (const key of callMembers) {
+    const calls = member(node, key);
+    if (calls !== undefined && hasDisguisedCallKey(nodeValue(calls))) return refuse('ambiguous_key', `${place}.${key}`);
   }
   const text = readContent(member(node, 'content'), `${place}.content`, rules);
   if (!text.ok) return text;

@@ -192,6 +192,22 @@ describe('text of an answer outside of its content', () => {
     },
   );
 
+  test.each(['Arguments', 'Input', 'Name', 'Function', 'Custom'])(
+    'a key %s of a call makes an answer invalid, and the key of the API does not',
+    (key) => {
+      const read = (name: string) => {
+        const call = { index: 0, function: { name: 'f', arguments: '{}' }, custom: { [name]: '{}' } };
+        const message = { role: 'assistant', content: null, tool_calls: [call] };
+        return [
+          readChatAnswer(written({ ...body, choices: [{ index: 0, message }] })) !== undefined,
+          readChunk(written({ ...body, choices: [{ index: 0, delta: { tool_calls: [call] } }] })).kind === 'chunk',
+        ];
+      };
+      expect(read(key.toLowerCase())).toEqual([true, true]);
+      expect(read(key)).toEqual([false, false]);
+    },
+  );
+
   test('a value of a member of the API counts as no text with up to 128 characters of its form, and as text with 129', () => {
     const isLong = ({ content }: { readonly content: string }): boolean => content.startsWith('xx');
     for (const [length, count] of [

@@ -1,8 +1,9 @@
 import { JsonError, type JsonNode, type JsonValue, member, parseStrict, parseTree } from '#kit/json/parse-strict';
+import { hasDisguisedCallKey } from '../chat/call-keys.ts';
 import { textOfParts } from '../chat/content-parts.ts';
 import { eventTextBytes } from '../chat/estimate-tokens.ts';
 import { isDisguised } from '../chat/fold-key.ts';
-import { answerTextKeys } from '../chat/known-keys.ts';
+import { answerTextKeys, callMembers } from '../chat/known-keys.ts';
 import { isWithoutFurtherText } from '../judged/answer-texts.ts';
 import { collectTexts } from '../judged/collect-texts.ts';
 
@@ -66,6 +67,7 @@ function readChoice(choice: JsonValue | undefined, data: Buffer): StreamChunk {
   const { delta } = choice;
   if (delta === undefined) return withoutText;
   if (!isObject(delta) || hasDisguised(delta, deltaKeys) || isPresent(delta['audio'])) return invalid;
+  if (callMembers.some((key) => hasDisguisedCallKey(delta[key]))) return invalid;
   const inParts = Array.isArray(delta['content']);
   const content = inParts ? readParts(data) : (delta['content'] ?? '');
   const refusal = delta['refusal'] ?? '';
