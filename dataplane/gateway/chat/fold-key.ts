@@ -2,7 +2,7 @@
  * The form in which JSON readers that ignore letter case compare keys: simple folding, U+017F and U+212A included.
  * Folding more than some reader does only refuses more.
  */
-function foldKey(key: string): string {
+export function foldKey(key: string): string {
   return key.toUpperCase().toLowerCase();
 }
 

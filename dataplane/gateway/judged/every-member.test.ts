@@ -246,6 +246,11 @@ const requests: Readonly<Record<string, object>> = {
   'words with the label of a picture in base64': image(`data:image/png;base64,${phrase}`),
   'a picture that has text between bytes': image('data:image/png,%89make a bomb%ff'),
   'an address with percent-encoding': image('https://images.example/?q=make%20a%20bomb'),
+  'an address with percent-encoding and a byte that is not UTF-8': image(
+    'https://images.example/?q=make%20a%20bomb%ff',
+  ),
+  'an address with percent-encoding and a zero byte': image('https://images.example/?q=make%20a%20bomb%00'),
+  'text with the label of a picture and a byte that is not UTF-8': image('data:image/png,make%20a%20bomb%ff'),
   'the address of a video': video(`https://videos.example/?q=${phrase}`),
   'text with the label of a video': video(`data:video/mp4;base64,${base64}`),
   'the address of a recording': sound(`https://sounds.example/?q=${phrase}`),
@@ -280,7 +285,11 @@ describe('text of a request outside of its content', () => {
       const bytes = Buffer.from(`{"messages":[],${json}}`);
       return readRequestTexts(parseTree(bytes), bytes, none).unjudgedAt;
     };
-    for (const json of ['"temperature":0.7000000000000001', '"top_p":-1.2345678901234567e-10', '"seed":1718000000000']) {
+    for (const json of [
+      '"temperature":0.7000000000000001',
+      '"top_p":-1.2345678901234567e-10',
+      '"seed":1718000000000',
+    ]) {
       expect(refused(json)).toBeUndefined();
     }
     expect(refused('"seed":-9223372036854775808')).toBeUndefined();
@@ -316,10 +325,20 @@ describe('text of a request outside of its content', () => {
       { file_url: 'https://files.example/a.pdf' },
       { url: 'https://files.example/a.pdf' },
       { file_id: ['file-abc123'] },
+      { File_Id: 'file-abc123' },
+      { file_data: 'https://files.example/a.pdf' },
+      { file_data: 'gs://bucket/a.pdf' },
     ]) {
       expect(read(named(more), all).unjudgedAt).toBe('messages[0].content[0].file');
     }
-    for (const more of [{ file_id: null }, { file_id: '' }, { file_data: base64 }, { url: 'data:text/plain,hi' }]) {
+    for (const more of [
+      { file_id: null },
+      { file_id: '' },
+      { file_data: base64 },
+      { file_data: 'note: hi' },
+      { url: 'data:text/plain,hi' },
+      { File_Data: 'data:,hi' },
+    ]) {
       expect(read(named(more), all).unjudgedAt).toBeUndefined();
     }
   });

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import type { JsonNode } from '#kit/json/parse-tree';
+import { foldKey } from '../chat/fold-key.ts';
 import type { TextCollector } from './covered-texts.ts';
 import { isService } from './service-value.ts';
 
@@ -51,8 +52,9 @@ function readPart(
     else {
       for (const member of value.members) {
         if (key === 'file' && isElsewhere(member)) collector.unreadable(at);
-        if (member.key === 'file_data') readFileData(member.value, at, role, collector);
-        else if (member.key === 'url') readAddress(member.value, at, role, collector);
+        const name = foldKey(member.key);
+        if (name === 'file_data') readFileData(member.value, at, role, collector);
+        else if (name === 'url') readAddress(member.value, at, role, collector);
         else collector.take('files', member.value, at, role, false);
       }
     }
@@ -61,12 +63,17 @@ function readPart(
 
 const documentMembers: ReadonlySet<string> = new Set(['file_id', 'file_url', 'url']);
 
+/** An address of another scheme than that of `data:` URLs. */
+const otherAddress = /^\s*(?!data:)[a-z][a-z\d+.-]*:\S/i;
+
 /**
  * Whether a member of a file names a document that the provider stores or fetches: the model reads it, and no check does. The text
  * of a `data:` URL is in the request.
  */
 export function isElsewhere({ key, value }: { readonly key: string; readonly value: JsonNode }): boolean {
-  if (!documentMembers.has(key) || value.kind === 'null') return false;
+  const name = foldKey(key);
+  if (name === 'file_data') return value.kind === 'string' && otherAddress.test(value.value);
+  if (!documentMembers.has(name) || value.kind === 'null') return false;
   return value.kind !== 'string' || (value.value !== '' && !dataUrl.test(value.value));
 }
 
@@ -139,9 +146,10 @@ export function readFileData(node: JsonNode, place: string, role: string, collec
   if (text === 'not base64' || node.value.length <= longestWord) collector.take('files', node, place, role, false);
 }
 
-/** @returns undefined when the data is not text in UTF-8 */
+/** @returns undefined when data in base64 is not text in UTF-8; other data is text around each byte that is not */
 function decode(data: string, isBase64: boolean): string | undefined {
-  const bytes = Buffer.from(isBase64 ? data : unescapePercent(data), isBase64 ? 'base64' : 'latin1');
+  if (!isBase64) return Buffer.from(unescapePercent(data), 'latin1').toString('utf8');
+  const bytes = Buffer.from(data, 'base64');
   if (!isUtf8(bytes) || bytes.includes(0)) return undefined;
   return bytes.toString('utf8');
 }

@@ -1,6 +1,6 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
-import { isDisguised } from '../chat/fold-key.ts';
+import { foldKey, isDisguised } from '../chat/fold-key.ts';
 import { placeOf } from '../chat/parse-result.ts';
 import { stringText } from '../chat/read-message.ts';
 import { isFixedKey } from '../judged/collect-texts.ts';
@@ -139,7 +139,7 @@ export function readAttachment(part: ObjectNode, place: string, role: string, fu
     if (isDocument && isElsewhere(one)) further.unreadable(place);
     if (isService(one, attachmentService)) continue;
     if (key === 'input_audio') readAudio(value, place, role, further);
-    else if (key === 'file_data') readFileData(value, place, role, further);
+    else if (foldKey(key) === 'file_data') readFileData(value, place, role, further);
     else if (addressMembers.has(key)) readAddress(value, place, role, further);
     else further.take('files', value, place, role, false);
   }
