@@ -92,9 +92,14 @@ onResourceServers('authorization of the management API', (openWorld) => {
 
   test('the owner of an agent reads it and its flow without a role; every other agent is refused like an absent one', async () => {
     const { client, api } = world;
-    const version = await client.create<AgentVersion>(kinds.agentVersion, sampleAgentVersion('owned-1'));
+    const sample = sampleAgentVersion('owned-1');
+    const version = await client.create<AgentVersion>(kinds.agentVersion, {
+      ...sample,
+      spec: { ...sample.spec, agent: 'owned' },
+    });
     for (const [name, subject] of [
       ['owned', 'agent-owner'],
+      ['borrowing', 'agent-owner'],
       ['foreign', 'another-owner'],
     ] as const) {
       const agent = sampleAgent(name, 'owned-1');
@@ -110,6 +115,8 @@ onResourceServers('authorization of the management API', (openWorld) => {
     };
     const owner = { subject: 'agent-owner' };
     expect(await statuses(pathsOf('owned'), owner)).toEqual([200, 200]);
+    // The agent names a version of another agent, whose flow stays hidden.
+    expect(await statuses(pathsOf('borrowing'), owner)).toEqual([200, 404]);
     const others = [...pathsOf('foreign'), ...pathsOf('absent'), '/api/v1/agents'];
     expect(await statuses(others, owner)).toEqual([403, 403, 403, 403, 403]);
     const actors = [{ issuer, subject: 'service' }];

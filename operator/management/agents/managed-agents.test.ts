@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { KubeClient } from '#kube/client/client';
 import { sampleAgent, sampleAgentVersion } from '#kube/testing/sample-agents';
+import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import { type Kind, kinds } from '#resources/kinds';
 import { agentIdOf } from '../../agents/agent-bundle.ts';
@@ -31,6 +32,7 @@ function resourcesWith(name: string, ...versions: readonly Version[]) {
 }
 
 const agentId = agentIdOf('default', 'desk');
+const reading = { program: 'portcullis', isOwnOnly: false };
 const versionOf = (agent: string, name: string): AgentVersion => {
   const version = sampleAgentVersion(name);
   return { ...version, spec: { ...version.spec, agent } };
@@ -41,8 +43,8 @@ test.each([
   ['runs an image', { ...image, metadata: { name: 'desk-1' } }, false],
   ['does not exist', undefined, false],
 ])('the management API shows whether a version has a flow: a version that %s', async (_title, version, hasFlow) => {
-  const versions = version === undefined ? [] : [{ version }];
-  const agent = await readManagedAgent(resourcesWith('desk-1', ...versions), agentId, 'portcullis');
+  const versions = version === undefined ? [] : [{ version: { ...version, spec: { ...version.spec, agent: 'desk' } } }];
+  const agent = await readManagedAgent(resourcesWith('desk-1', ...versions), agentId, reading);
   expect(agent?.versions).toMatchObject([{ name: 'desk-1', hasFlow }]);
 });
 
@@ -54,7 +56,7 @@ test('versions of an agent that it does not name follow the others, the newest f
     { version: versionOf('desk', 'desk-3'), uid: 'third', createdAt: '2026-01-03T00:00:00Z' },
     { version: versionOf('other', 'other-1'), uid: 'foreign' },
   );
-  const agent = await readManagedAgent(resources, agentId, 'portcullis');
+  const agent = await readManagedAgent(resources, agentId, reading);
   expect(agent?.versions.map(({ name, roles }) => [name, roles])).toEqual([
     ['desk-2', ['wanted']],
     ['desk-3', []],
@@ -63,3 +65,36 @@ test('versions of an agent that it does not name follow the others, the newest f
   expect((await readManagedVersion(resources, agentId, 'first'))?.metadata.name).toBe('desk-1');
   expect(await readManagedVersion(resources, agentId, 'foreign')).toBeUndefined();
 });
+
+test('a version of another agent is absent for the agent that names it, and its flow is not read', async () => {
+  const resources = resourcesWith('payroll-3', { version: versionOf('payroll', 'payroll-3'), uid: 'foreign' });
+  const agent = await readManagedAgent(resources, agentId, reading);
+  expect(agent?.versions).toMatchObject([{ name: 'payroll-3', versionId: null, state: null, hasFlow: false }]);
+  expect(await readManagedVersion(resources, agentId, 'foreign')).toBeUndefined();
+});
+
+test.each(['VersionOfOtherAgent', 'CanaryOfOtherAgent'])(
+  'a caller that may read its own agents only is not told the agent of the condition %s',
+  async (reason) => {
+    const message = 'version: the AgentVersion desk-1 is a version of the agent payroll.';
+    const ready = {
+      type: 'Ready',
+      status: 'False',
+      reason,
+      message,
+      lastTransitionTime: system.creationTimestamp,
+    } as const;
+    const resources = resourcesWith('desk-1');
+    const { items } = await resources.list<Agent>(kinds.agent);
+    const status = { conditions: [{ ...ready, observedGeneration: 1 }], observedGeneration: 1 };
+    const shown = {
+      ...resources,
+      list: async () => ({ items: items.map((one) => ({ ...one, status })), resourceVersion: '1' }),
+    };
+    const textOf = async (isOwnOnly: boolean) =>
+      JSON.stringify(await readManagedAgent(shown as typeof resources, agentId, { program: 'portcullis', isOwnOnly }));
+    expect(await textOf(false)).toContain('payroll');
+    expect(await textOf(true)).not.toContain('payroll');
+    expect(await textOf(true)).toContain(reason);
+  },
+);

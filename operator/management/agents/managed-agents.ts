@@ -35,29 +35,36 @@ export async function listManagedAgents(client: Resources, program: string): Pro
   };
 }
 
+type Reading = {
+  /** The command with which remedies begin. */
+  readonly program: string;
+  /** Whether the caller may read this agent only, so that messages name no other one. */
+  readonly isOwnOnly: boolean;
+};
+
 /**
  * An agent with the versions that it names, and then its others, by live reads. The words are those of `portcullis why`.
- * @param program the command with which remedies begin
+ * A version of another agent is shown as an absent one.
  * @returns undefined if there is no such agent
  */
 export async function readManagedAgent(
   client: Resources,
   agentId: string,
-  program: string,
+  { program, isOwnOnly }: Reading,
 ): Promise<ManagedAgent | undefined> {
-  const agent = await findAgent(client, agentId);
-  if (agent === undefined) return undefined;
+  const found = await findAgent(client, agentId);
+  if (found === undefined) return undefined;
+  const agent = isOwnOnly ? withoutOtherAgents(found) : found;
   const { state, summary, whatToDo, chain } = explainAgent(agent, unseen, program);
   const named = rolesOf(agent);
   const versions = await Promise.all(
     [...named].map(async ([name, roles]): Promise<ManagedVersion> => {
-      const found = await client.get<AgentVersion>(kinds.agentVersion, name);
-      return describeVersion({ name, roles, agent, found }, program);
+      return describeVersion({ name, roles, agent, found: await ownVersion(client, agent, name) }, program);
     }),
   );
   const others = (await versionsOf(client, agent))
     .filter(({ metadata }) => !named.has(metadata.name))
-    .map((found) => describeVersion({ name: found.metadata.name, roles: [], agent, found }, program));
+    .map((other) => describeVersion({ name: other.metadata.name, roles: [], agent, found: other }, program));
   const steps = chain.map(({ part, state: stepState, reason = null, message }) => ({
     part,
     state: stepState,
@@ -84,10 +91,33 @@ export async function readManagedVersion(
   const agent = await findAgent(client, agentId);
   if (agent === undefined) return undefined;
   for (const name of rolesOf(agent).keys()) {
-    const found = await client.get<AgentVersion>(kinds.agentVersion, name);
+    const found = await ownVersion(client, agent, name);
     if (found?.metadata.uid === versionId) return found;
   }
   return (await versionsOf(client, agent)).find(({ metadata }) => metadata.uid === versionId);
+}
+
+/** The version of a name, which an Agent may name although it belongs to another agent. */
+async function ownVersion(
+  client: Resources,
+  agent: Stored<Agent>,
+  name: string,
+): Promise<Stored<AgentVersion> | undefined> {
+  const found = await client.get<AgentVersion>(kinds.agentVersion, name);
+  return found?.spec.agent === agent.metadata.name ? found : undefined;
+}
+
+const otherAgentReasons: readonly string[] = ['VersionOfOtherAgent', 'CanaryOfOtherAgent'];
+
+/** The Agent with conditions that do not name another agent. */
+function withoutOtherAgents(agent: Stored<Agent>): Stored<Agent> {
+  const { status } = agent;
+  if (status?.conditions === undefined) return agent;
+  const message = 'The AgentVersion that the spec names is not a version of this agent.';
+  const conditions = status.conditions.map((one) =>
+    otherAgentReasons.includes(one.reason) ? { ...one, message } : one,
+  );
+  return { ...agent, status: { ...status, conditions } };
 }
 
 /** The versions that belong to an agent, the newest first. */
@@ -144,7 +174,7 @@ function describeVersion(
   const canary = agent.status?.canary;
   const percent = canary?.version === name ? canary.percent : null;
   if (found === undefined) {
-    const summary = `There is no AgentVersion ${name}.`;
+    const summary = `The agent ${agent.metadata.name} has no AgentVersion ${name}.`;
     const whatToDo = `Apply it, or name another version: ${program} edit agent/${agent.metadata.name}`;
     const absent = { versionId: null, state: null, hasFlow: false, isUnguarded: false };
     return { name, roles, percent, ...absent, summary, whatToDo };

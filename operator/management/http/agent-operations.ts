@@ -65,9 +65,10 @@ export const managedAgentOperations: readonly ApiOperation<
 ];
 
 async function getAgent(request: ManagementRequest): Promise<ManagementResponse> {
-  const { service, path } = request;
+  const { service, path, caller } = request;
   if (await isHidden(request)) return failure('permission_denied');
-  const found = await readManagedAgent(service.client, path('agentId'), 'portcullis');
+  const reading = { program: 'portcullis', isOwnOnly: caller.ownOnly === true };
+  const found = await readManagedAgent(service.client, path('agentId'), reading);
   return found === undefined ? failure('not_found') : success(found);
 }
 
