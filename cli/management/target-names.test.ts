@@ -14,8 +14,14 @@ const object = (kind: string, name: string, number: number, spec: object = {}) =
 const binding = (name: string, alias: string, number: number) =>
   object('ModelBinding', name, number, { model: { alias } });
 const kindLists = {
-  guardrailpolicies: [object('GuardrailPolicy', 'guard', 1), object('GuardrailPolicy', 'shared', 2)],
-  modelbindings: [binding('chat', 'chat-large', 3), binding('small', 'chat', 4), binding('shared', 'shared', 5)],
+  guardrailpolicies: [
+    ...[object('GuardrailPolicy', 'guard', 1), object('GuardrailPolicy', 'shared', 2)],
+    ...[object('GuardrailPolicy', 'prod-guard', 6), object('GuardrailPolicy', 'zz-test', 6)],
+  ],
+  modelbindings: [
+    ...[binding('chat', 'chat-large', 3), binding('small', 'chat', 4), binding('shared', 'shared', 5)],
+    ...[binding('twin-1', 'one', 7), binding('twin-2', 'two', 7), binding('like-a-policy', 'like', 1)],
+  ],
 };
 
 let api: ScriptedHttp;
@@ -46,6 +52,18 @@ test('a word that is the name of one model and the alias of another is refused w
     message: expect.stringContaining(`give an id, ${idOf(3)} or ${idOf(4)}.`),
   });
   expect(await targetIdOf(connection(), 'model', 'shared')).toBe(idOf(5));
+});
+
+test('an id that two objects have is not shown as the name of either, and neither name nor alias is resolved to it', async () => {
+  const shared = { exit: 'usage', message: expect.stringContaining(idOf(6)) };
+  await expect(targetIdOf(connection(), 'policy', 'zz-test')).rejects.toMatchObject(shared);
+  await expect(targetIdOf(connection(), 'policy', 'prod-guard')).rejects.toMatchObject(shared);
+  await expect(filteredTarget(connection(), 'zz-test')).rejects.toMatchObject(shared);
+  await expect(targetIdOf(connection(), 'model', 'two')).rejects.toMatchObject({ exit: 'usage' });
+  const nameOf = await shownTargetNames(connection(), 'text');
+  expect([nameOf('policy', idOf(6)), nameOf('model', idOf(7))]).toEqual([idOf(6), idOf(7)]);
+  // A policy and a model may have the same id: each is shown by its own name.
+  expect([nameOf('policy', idOf(1)), nameOf('model', idOf(1))]).toEqual(['guard', 'like-a-policy']);
 });
 
 test('a filter takes policies and models, refuses a word that is both, and keeps any other word with a doubt', async () => {

@@ -35,17 +35,28 @@ function named({ name, labels }: Resource['metadata']): readonly { readonly id: 
   return id === undefined ? [] : [{ id, name }];
 }
 
-/** The names for a table; a format for programs has ids. Without an answer the table has ids, too. */
+/** The names for a table; a format for programs has ids. Without an answer, and for an id of two objects, the table has ids, too. */
 export async function shownTargetNames(connection: ManagementConnection, format: Format): Promise<NameOfTarget> {
   const known = isForPeople(format) ? await readNames(connection).catch(() => undefined) : undefined;
-  const names = new Map([...(known?.policy ?? []), ...(known?.model ?? [])].map(({ id, name }) => [id, name]));
-  return (type, id) => (type === 'policy' || type === 'model' ? (names.get(id) ?? id) : id);
+  const names = { policy: namesById(known?.policy ?? []), model: namesById(known?.model ?? []) };
+  return (type, id) => (type === 'policy' || type === 'model' ? (names[type].get(id) ?? id) : id);
+}
+
+/** Anyone who may create an object can give it the id of another one, so that a name counts for an id of one object only. */
+function namesById(known: readonly Named[]): ReadonlyMap<string, string> {
+  const byId = [...Map.groupBy(known, ({ id }) => id)];
+  return new Map(byId.flatMap(([id, [one, other]]) => (one && other === undefined ? [[id, one.name] as const] : [])));
+}
+
+function sharers(known: readonly Named[], id: string): readonly string[] {
+  return known.filter((one) => one.id === id).map(({ name }) => name);
 }
 
 /**
  * The id of the policy or model that an option names: its resource name, the alias of a model, or the id itself, which
  * is not looked up.
- * @throws CliError not_found, usage for a word that means two models, ManagementApiError, ManagementUnreachableError
+ * @throws CliError not_found, usage for a word that means two models or an id of two objects, ManagementApiError,
+ * ManagementUnreachableError
  */
 export async function targetIdOf(connection: ManagementConnection, type: TargetType, word: string): Promise<string> {
   if (isId(word)) return word;
@@ -58,7 +69,7 @@ type FilteredTarget = { readonly id: string; readonly doubt: string };
 
 /**
  * The id of the policy or model that a filter names. Any other word stays as it is: it may be the id of another object.
- * @throws CliError usage for a word that means two objects, ManagementApiError, ManagementUnreachableError
+ * @throws CliError usage for a word that means two objects or an id of two objects, ManagementApiError, ManagementUnreachableError
  */
 export async function filteredTarget(connection: ManagementConnection, word: string): Promise<FilteredTarget> {
   if (isId(word)) return { id: word, doubt: '' };
@@ -80,6 +91,11 @@ function isId(word: string): boolean {
 function onlyId(type: TargetType, known: readonly Named[], word: string): string | undefined {
   const ids = new Set(known.filter(({ name, alias }) => name === word || alias === word).map(({ id }) => id));
   const [id, other] = ids;
+  const owners = id === undefined ? [] : sharers(known, id);
+  if (owners.length > 1) {
+    const sentence = `The id ${id} of the ${type} ${JSON.stringify(word)} is that of ${owners.length} objects, ${owners.join(', ')}: delete the one whose condition names the conflict, and apply it again without the label ${idLabel}.`;
+    throw new CliError('usage', sentence);
+  }
   if (other === undefined) return id;
   const sentence = `${word} is the name of one ${type} and the alias of another: give an id, ${[...ids].join(' or ')}.`;
   throw new CliError('usage', sentence);
