@@ -93,8 +93,8 @@ function stateOf(
 }
 
 /**
- * A deleted version keeps its process and its route as long as its agent serves it, and its condition then tells about the
- * deletion only.
+ * A deleted version keeps its process and its route as long as its agent serves it. Its condition has this reason while the
+ * process is ready.
  */
 function isAnswering(ready: Condition | undefined): boolean {
   return ready?.status === 'True' || ready?.reason === 'Routed';

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { agentProblemCodes } from '#contracts/agent-state';
 import { missingConnections } from '../../agents/missing-connections.ts';
 import { agentVersionConditions } from './conditions.ts';
+import { decideAgentVersion } from './decide.ts';
+import type { AgentVersionSnapshot } from './snapshot.ts';
 
 const bare = { build: 'test', capabilities: {}, runs: 0 };
 
@@ -69,3 +71,41 @@ test('an AgentVersion whose detector does not judge stays Ready, and a condition
     { status: 'False', message: expect.stringContaining('The provider presidio of the rule names cannot be used') },
   ]);
 });
+
+const answering = { ...bare, ready: true, problems: [] };
+const ended = { reason: 'ProcessEnded', message: 'exit code 1' } as const;
+
+test.each([
+  ['is ready', { state: answering, card: 'verified', problem: undefined }, 'Routed'],
+  [
+    'reports that it is not ready',
+    { state: { ...answering, ready: false }, card: 'verified', problem: undefined },
+    'Starting',
+  ],
+  ['has ended', { state: undefined, card: 'unread', problem: ended }, 'ProcessEnded'],
+  ['does not exist', undefined, 'ProcessEnded'],
+] as const)(
+  'a deleted AgentVersion that a route lists has the reason Routed only while its process is ready: it %s',
+  (_title, observed, reason) => {
+    const deleted: AgentVersionSnapshot = {
+      deleting: true,
+      hasFinalizer: true,
+      routedBy: 'desk',
+      users: [],
+      deletingMs: 60_000,
+      drainMs: 1_000,
+      isConfigured: true,
+      isForeignImage: false,
+      outcome: undefined,
+      differences: [],
+      missing: [],
+      isWanted: true,
+      mayRun: observed !== undefined,
+      observed,
+    };
+    const step = decideAgentVersion(deleted);
+    if (step.kind !== 'settle') throw new TypeError('the pass must settle');
+    const message = expect.stringContaining('The deletion waits: the agent desk serves the version.');
+    expect(agentVersionConditions(step.result, 1)).toMatchObject([{ type: 'Ready', status: 'False', reason, message }]);
+  },
+);

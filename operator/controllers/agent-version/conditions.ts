@@ -1,7 +1,7 @@
 import type { AgentProblem } from '#contracts/agent-state';
 import { describeProviderProblem, providerProblems } from '#contracts/provider-causes';
 import type { ConditionChange } from '#kube/apply/conditions';
-import type { AgentHostProblem } from '../../agents/ports.ts';
+import type { AgentHostProblem, AgentObservation } from '../../agents/ports.ts';
 import type { AgentVersionResult } from './decide.ts';
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
@@ -36,8 +36,11 @@ function isLeaving(result: AgentVersionResult): result is Leaving {
 
 function leavingOf(result: Leaving): Aspect {
   switch (result.kind) {
-    case 'held':
-      return no('Ready', 'Routed', `The deletion waits: the agent ${result.agent} serves the version.`);
+    case 'held': {
+      const waits = `The deletion waits: the agent ${result.agent} serves the version.`;
+      const fault = processFault(result.observed);
+      return fault === undefined ? no('Ready', 'Routed', waits) : { ...fault, message: `${fault.message} ${waits}` };
+    }
     case 'called': {
       const { replicas } = result;
       const counted = replicas === 1 ? '1 gateway replica' : `${replicas} gateway replicas`;
@@ -196,8 +199,10 @@ function problemText({ code, message }: AgentProblem): string {
   return code === 'advertised_capability_unavailable' ? `${code}: ${message}` : message;
 }
 
-function runningOf(result: Running): Aspect {
-  const { state, problem } = result.observed;
+/** Why a process does not serve its version; undefined if it is ready. */
+function processFault(observed: AgentObservation | undefined): Aspect | undefined {
+  if (observed === undefined) return no('Ready', 'ProcessEnded', 'No process of the version runs.');
+  const { state, problem } = observed;
   if (problem !== undefined) return no('Ready', problem.reason, sentenceOf(problem));
   if (state === undefined) return no('Ready', 'Starting', 'The process of the version is starting.');
   if (!state.ready) {
@@ -207,6 +212,12 @@ function runningOf(result: Running): Aspect {
     const message = state.problems.slice(0, mostNames).map(problemText).join('; ');
     return no('Ready', reason, `${message}.`);
   }
+  return undefined;
+}
+
+function runningOf(result: Running): Aspect {
+  const fault = processFault(result.observed);
+  if (fault !== undefined) return fault;
   if (result.missing.length > 0) {
     const names = result.missing.slice(0, mostNames).join('; ');
     return no('Ready', 'CapabilityUnavailable', `advertised_capability_unavailable: ${names}.`);

@@ -17,8 +17,8 @@ export type AgentVersionResult =
       readonly observed: AgentObservation;
       readonly missing: readonly string[];
     }
-  /** The deletion waits until the route of the agent no longer lists the version. */
-  | { readonly kind: 'held'; readonly agent: string }
+  /** The deletion waits until the route of the agent no longer lists the version, whose process may be away. */
+  | { readonly kind: 'held'; readonly agent: string; readonly observed: AgentObservation | undefined }
   /** The deletion waits for gateway replicas. */
   | { readonly kind: 'called'; readonly replicas: number }
   /** The deletion of the version waits until its runs have ended. */
@@ -60,7 +60,7 @@ const lookAgainMs = 500;
 function leave(s: AgentVersionSnapshot): AgentVersionStep {
   const { hasFinalizer, routedBy, users, mayRun, observed, deletingMs, drainMs } = s;
   if (!hasFinalizer) return { kind: 'nothing' };
-  if (routedBy !== undefined) return settle({ kind: 'held', agent: routedBy });
+  if (routedBy !== undefined) return settle({ kind: 'held', agent: routedBy, observed });
   if (users.length > 0) return settle({ kind: 'called', replicas: users.length });
   if (mayRun && observed === undefined && deletingMs < Math.min(drainMs, observationMs)) {
     return { kind: 'wait', afterMs: lookAgainMs };
