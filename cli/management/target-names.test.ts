@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { answers, type Script, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { filteredTarget, shownTargetNames, targetIdOf } from './target-names.ts';
 
 const idOf = (number: number): string => `01890a5d-ac96-774b-bcce-b302099a800${number}`;
@@ -20,19 +20,22 @@ const kindLists = {
   ],
   modelbindings: [
     ...[binding('chat', 'chat-large', 3), binding('small', 'chat', 4), binding('shared', 'shared', 5)],
-    ...[binding('twin-1', 'one', 7), binding('twin-2', 'two', 7), binding('like-a-policy', 'like', 1)],
+    ...[binding('twin-1', 'one', 7), binding('twin-2', 'two', 7), binding('like-a-policy', 'like:1', 1)],
   ],
+};
+
+const withNames: Script = (response, request) => {
+  const plural = /resources\/(\w+)/.exec(request.path)?.[1] as keyof typeof kindLists | undefined;
+  const discovered = { namespace: 'default', kinds: Object.keys(kindLists) };
+  const body = plural === undefined ? discovered : { items: kindLists[plural], continue: null };
+  return answers(body)(response, request);
 };
 
 let api: ScriptedHttp;
 beforeAll(async () => {
-  api = await startScriptedHttp((response, request) => {
-    const plural = /resources\/(\w+)/.exec(request.path)?.[1] as keyof typeof kindLists | undefined;
-    const discovered = { namespace: 'default', kinds: Object.keys(kindLists) };
-    const body = plural === undefined ? discovered : { items: kindLists[plural], continue: null };
-    return answers(body)(response, request);
-  });
+  api = await startScriptedHttp(withNames);
 });
+beforeEach(() => api.play(withNames));
 afterAll(() => api[Symbol.asyncDispose]());
 
 const connection = () => ({ origin: api.url, token: async () => 'token', timeoutMs: 5_000 });
@@ -70,6 +73,19 @@ test('a filter takes policies and models, refuses a word that is both, and keeps
   expect(await filteredTarget(connection(), 'guard')).toEqual({ id: idOf(1), doubt: '' });
   await expect(filteredTarget(connection(), 'shared')).rejects.toMatchObject({ exit: 'usage' });
   expect(await filteredTarget(connection(), 'guard-1')).toMatchObject({ id: 'guard-1', doubt: expect.any(String) });
+});
+
+test('a filter passes on the id of another object without a look-up, and any word if the names may not be read', async () => {
+  expect(await filteredTarget(connection(), 'like:1')).toEqual({ id: idOf(1), doubt: '' });
+  api.forget();
+  const object = 'control_plane:control-plane#administer@user:ann';
+  expect(await filteredTarget(connection(), object)).toEqual({ id: object, doubt: '' });
+  expect(api.seen).toEqual([]);
+  const refusal = { code: 'permission_denied', message: 'refused', traceId: '0'.repeat(32), details: [] };
+  api.play(answers({ error: refusal }, 403));
+  expect(await filteredTarget(connection(), 'guard')).toEqual({ id: 'guard', doubt: '' });
+  api.play(answers({ error: { ...refusal, code: 'rate_limited' } }, 429));
+  await expect(filteredTarget(connection(), 'guard')).rejects.toMatchObject({ status: 429 });
 });
 
 test('a table has names of policies and models, ids of other objects, and ids of all without an answer', async () => {

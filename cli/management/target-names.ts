@@ -7,6 +7,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type Format, isForPeople } from '../output/format.ts';
+import { ManagementApiError } from './management-error.ts';
 import { openResourceReader } from './resource-reader.ts';
 import type { ManagementConnection } from './send-request.ts';
 
@@ -67,13 +68,19 @@ export async function targetIdOf(connection: ManagementConnection, type: TargetT
 /** The word of a filter as an id. The doubt is a sentence with a leading space, and empty for a known object or an id. */
 type FilteredTarget = { readonly id: string; readonly doubt: string };
 
+/** Characters of ids of other objects that no resource name or alias has. */
+const foreignCharacters = /[#@]/;
+
 /**
- * The id of the policy or model that a filter names. Any other word stays as it is: it may be the id of another object.
+ * The id of the policy or model that a filter names. Any other word stays as it is: it may be the id of another object. A
+ * caller that may read the audit log need not have the right to read the names.
  * @throws CliError usage for a word that means two objects or an id of two objects, ManagementApiError, ManagementUnreachableError
  */
 export async function filteredTarget(connection: ManagementConnection, word: string): Promise<FilteredTarget> {
-  if (isId(word)) return { id: word, doubt: '' };
-  const names = await readNames(connection);
+  const asWritten = { id: word, doubt: '' };
+  if (isId(word) || foreignCharacters.test(word)) return asWritten;
+  const names = await readNames(connection).catch(absentIfForbidden);
+  if (names === undefined) return asWritten;
   const [policy, model] = [onlyId('policy', names.policy, word), onlyId('model', names.model, word)];
   if (policy !== undefined && model !== undefined && policy !== model) {
     throw new CliError('usage', `${word} is a policy and a model: give an id, ${policy} or ${model}.`);
@@ -82,6 +89,12 @@ export async function filteredTarget(connection: ManagementConnection, word: str
   if (id !== undefined) return { id, doubt: '' };
   const meant = didYouMean(word, [...names.policy, ...names.model].flatMap(wordsOf));
   return { id: word, doubt: ` There is no policy or model ${JSON.stringify(word)}.${meant}` };
+}
+
+/** @throws each error that is not 403 as it is */
+function absentIfForbidden(error: unknown): undefined {
+  if (error instanceof ManagementApiError && error.status === 403) return undefined;
+  throw error;
 }
 
 function isId(word: string): boolean {
