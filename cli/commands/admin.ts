@@ -48,7 +48,7 @@ async function list(options: ManagementCommandOptions & OutputOptions): Promise<
   const { connection } = openManagement(options);
   const call = { method: 'GET', path: '/api/v1/rights' } as const;
   const { value } = await sendRequest(connection, call, controlRightsSchema);
-  const nameOf = await shownTargetNames(connection, formatOf(options));
+  const nameOf = await shownTargetNames(connection, formatOf(options), value.items.flatMap(targetsOf));
   const head = ['ROLE', 'KIND', 'NAME', 'ISSUER', 'SCOPE'];
   writeResult(formatOf(options), value, (isWide) =>
     tableOf([
@@ -65,6 +65,13 @@ function rowOf({ role, holder, policyId, modelId }: ControlRight, nameOf: NameOf
   const model = modelId === undefined ? 'all' : `model ${nameOf('model', modelId)}`;
   const scope = policyId === undefined ? model : `policy ${nameOf('policy', policyId)}`;
   return [role, kind, name, holder.issuer, scope];
+}
+
+function targetsOf({ policyId, modelId }: ControlRight) {
+  return [
+    ...(policyId === undefined ? [] : [{ type: 'policy', id: policyId }]),
+    ...(modelId === undefined ? [] : [{ type: 'model', id: modelId }]),
+  ];
 }
 
 function changeWith(verb: 'grant' | 'revoke') {

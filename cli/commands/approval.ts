@@ -51,7 +51,11 @@ function withRule(command: Command): Command {
 async function list(options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/approvals' }, approvalsSchema);
-  const nameOf = await shownTargetNames(connection, formatOf(options));
+  const nameOf = await shownTargetNames(
+    connection,
+    formatOf(options),
+    value.items.map(({ target }) => target),
+  );
   const head = ['ID', 'COMMAND', 'TARGET', 'VERSION', 'ASKED BY', 'APPROVED BY', 'EXPIRES'];
   const text = (isWide: boolean): string =>
     tableOf([
@@ -100,11 +104,16 @@ async function rules(options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const call = { method: 'GET', path: '/api/v1/approval-rules' } as const;
   const { value } = await sendRequest(connection, call, approvalRulesSchema);
-  const nameOf = await shownTargetNames(connection, formatOf(options));
+  const targets = value.items.map(targetOf);
+  const nameOf = await shownTargetNames(
+    connection,
+    formatOf(options),
+    targets.map(([type, id]) => ({ type, id })),
+  );
   writeResult(formatOf(options), value, (isWide) =>
     tableOf([
       isWide ? ['KIND', 'NAME', 'ID'] : ['KIND', 'NAME'],
-      ...value.items.map(targetOf).map(([type, id]) => {
+      ...targets.map(([type, id]) => {
         const row = [type, nameOf(type, id)];
         return isWide ? [...row, id] : row;
       }),
@@ -127,8 +136,8 @@ function changeWith(verb: 'require' | 'release') {
     const { value } = await sendRequest(connection, call, changedApprovalRuleSchema);
     const now = verb === 'require' ? 'requires approvals' : 'no longer requires approvals';
     const before = value.changed ? '' : ' It was so before.';
-    const nameOf = await shownTargetNames(connection, formatOf(options));
     const [type, id] = targetOf(rule);
+    const nameOf = await shownTargetNames(connection, formatOf(options), [{ type, id }]);
     writeResult(formatOf(options), value, () => `The ${type} ${nameOf(type, id)} ${now}.${before}`);
   };
 }

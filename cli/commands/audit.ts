@@ -69,7 +69,8 @@ async function list(options: FilterOptions & OutputOptions & { readonly limit: n
   for await (const entry of readAudit(connection, filters, { order: 'newest', most: options.limit })) {
     items.push(entry);
   }
-  const nameOf = await shownTargetNames(connection, formatOf(options));
+  const targets = items.flatMap(({ content }) => (content.target === null ? [] : [content.target]));
+  const nameOf = await shownTargetNames(connection, formatOf(options), targets);
   writeResult(formatOf(options), { items }, (isWide) =>
     items.length === 0 ? `There is no such entry.${doubt}` : auditTable(items, nameOf, isWide),
   );

@@ -48,7 +48,11 @@ export function addFreeze(program: Command): void {
 async function list(options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/freezes' }, freezesSchema);
-  const nameOf = await shownTargetNames(connection, formatOf(options));
+  const nameOf = await shownTargetNames(
+    connection,
+    formatOf(options),
+    value.items.map(({ target }) => target),
+  );
   const head = ['ID', 'TARGET', 'FROM', 'UNTIL'];
   const text = (isWide: boolean): string =>
     tableOf([
@@ -74,7 +78,7 @@ async function set(options: WindowOptions): Promise<void> {
       : { policyId: await targetIdOf(connection, 'policy', policy), ...window };
   const call = { method: 'POST', path: '/api/v1/freezes', body } as const;
   const { value } = await sendRequest(connection, call, freezeSchema).catch(nameOptions);
-  const target = textOf(value, await shownTargetNames(connection, formatOf(options)));
+  const target = textOf(value, await shownTargetNames(connection, formatOf(options), [value.target]));
   writeResult(formatOf(options), value, () => `${target} is frozen from ${value.startsAt} to ${value.endsAt}.`);
 }
 
@@ -95,7 +99,7 @@ async function remove(id: string, options: Options): Promise<void> {
   const { value } = await sendRequest(connection, call, freezeSchema).catch(
     withAbsenceRemedy('"freeze list" shows the windows that have not ended.'),
   );
-  const target = textOf(value, await shownTargetNames(connection, formatOf(options)));
+  const target = textOf(value, await shownTargetNames(connection, formatOf(options), [value.target]));
   writeResult(formatOf(options), value, () => `The window of ${target} was removed.`);
 }
 

@@ -72,7 +72,11 @@ async function list(options: ListOptions): Promise<void> {
   if (doubt !== '') throw new CliError('not_found', doubt.trimStart());
   const items: ListedOperation[] = [];
   for await (const one of readOperations(connection, { kind, state, subject, targetId }, limit)) items.push(one);
-  const nameOf = await shownTargetNames(connection, formatOf(options));
+  const nameOf = await shownTargetNames(
+    connection,
+    formatOf(options),
+    items.map(({ target }) => target),
+  );
   writeNamed(formatOf(options), {
     value: { items },
     names: items.map(({ operationId }) => operationId),

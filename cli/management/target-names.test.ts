@@ -24,7 +24,11 @@ const kindLists = {
   ],
 };
 
+const aPolicy = { type: 'policy', id: idOf(1) };
+const ownRights = { view: true, author: false, apply: false, administer: false, policies: [], models: [] };
+
 const withNames: Script = (response, request) => {
+  if (request.path === '/api/v1/own-rights') return answers(ownRights)(response, request);
   const plural = /resources\/(\w+)/.exec(request.path)?.[1] as keyof typeof kindLists | undefined;
   const discovered = { namespace: 'default', kinds: Object.keys(kindLists) };
   const body = plural === undefined ? discovered : { items: kindLists[plural], continue: null };
@@ -38,7 +42,7 @@ beforeAll(async () => {
 beforeEach(() => api.play(withNames));
 afterAll(() => api[Symbol.asyncDispose]());
 
-const connection = () => ({ origin: api.url, token: async () => 'token', timeoutMs: 5_000 });
+const connection = () => ({ origin: api.url, token: async () => 'a.b.c', timeoutMs: 5_000 });
 
 test('a policy is found by its resource, a model by its resource or its alias, and an id is not looked up', async () => {
   expect(await targetIdOf(connection(), 'policy', 'guard')).toBe(idOf(1));
@@ -63,7 +67,7 @@ test('an id that two objects have is not shown as the name of either, and neithe
   await expect(targetIdOf(connection(), 'policy', 'prod-guard')).rejects.toMatchObject(shared);
   await expect(filteredTarget(connection(), 'zz-test')).rejects.toMatchObject(shared);
   await expect(targetIdOf(connection(), 'model', 'two')).rejects.toMatchObject({ exit: 'usage' });
-  const nameOf = await shownTargetNames(connection(), 'text');
+  const nameOf = await shownTargetNames(connection(), 'text', [aPolicy]);
   expect([nameOf('policy', idOf(6)), nameOf('model', idOf(7))]).toEqual([idOf(6), idOf(7)]);
   // A policy and a model may have the same id: each is shown by its own name.
   expect([nameOf('policy', idOf(1)), nameOf('model', idOf(1))]).toEqual(['guard', 'like-a-policy']);
@@ -89,7 +93,7 @@ test('a filter passes on the id of another object without a look-up, and any wor
 });
 
 test('a table has names of policies and models, ids of other objects, and ids of all without an answer', async () => {
-  const nameOf = await shownTargetNames(connection(), 'text');
+  const nameOf = await shownTargetNames(connection(), 'text', [aPolicy]);
   expect([nameOf('policy', idOf(1)), nameOf('model', idOf(3)), nameOf('model', idOf(9))]).toEqual([
     'guard',
     'chat',
@@ -97,6 +101,22 @@ test('a table has names of policies and models, ids of other objects, and ids of
   ]);
   expect(nameOf('collection', idOf(1))).toBe(idOf(1));
   api.play(answers({ error: {} }, 403));
-  const unknown = await shownTargetNames(connection(), 'text');
+  const unknown = await shownTargetNames(connection(), 'text', [aPolicy]);
   expect(unknown('policy', idOf(1))).toBe(idOf(1));
+});
+
+test('names for a table are read only for policies and models, by a caller that may read them and has a token', async () => {
+  const pathsFor = async (shown: readonly { readonly type: string; readonly id: string }[], token = 'a.b.c') => {
+    api.forget();
+    const nameOf = await shownTargetNames({ ...connection(), token: async () => token }, 'text', shown);
+    expect(nameOf('policy', idOf(2))).toBe(api.seen.length > 1 ? 'shared' : idOf(2));
+    return api.seen.map(({ path }) => path.split('?')[0]);
+  };
+  expect(await pathsFor([])).toEqual([]);
+  expect(await pathsFor([{ type: 'collection', id: idOf(1) }])).toEqual([]);
+  expect(await pathsFor([aPolicy], 'emergency-credential')).toEqual([]);
+  expect((await pathsFor([{ type: 'model', id: idOf(3) }])).length).toBe(4);
+  api.play(answers({ ...ownRights, view: false }));
+  expect(await pathsFor([aPolicy])).toEqual(['/api/v1/own-rights']);
+  expect(await filteredTarget(connection(), 'guard')).toEqual({ id: 'guard', doubt: '' });
 });

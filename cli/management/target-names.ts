@@ -1,4 +1,5 @@
 import { resourceIdSchema } from '#contracts/management';
+import { ownRightsSchema } from '#contracts/rights';
 import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
@@ -9,17 +10,18 @@ import { CliError } from '../errors/cli-error.ts';
 import { type Format, isForPeople } from '../output/format.ts';
 import { ManagementApiError } from './management-error.ts';
 import { openResourceReader } from './resource-reader.ts';
-import type { ManagementConnection } from './send-request.ts';
+import { type ManagementConnection, sendRequest } from './send-request.ts';
 
 type TargetType = 'policy' | 'model';
 type Named = { readonly id: string; readonly name: string; readonly alias?: string };
+type Names = Readonly<Record<TargetType, readonly Named[]>>;
 
 /** Gives the resource name of a policy or model; the id if it is deleted or of another type. */
 export type NameOfTarget = (type: string, id: string) => string;
 
 const listers = { policy: 'get guardrailpolicies', model: 'get modelbindings' } as const;
 
-async function readNames(connection: ManagementConnection): Promise<Readonly<Record<TargetType, readonly Named[]>>> {
+async function readNames(connection: ManagementConnection): Promise<Names> {
   const client = await openResourceReader(connection);
   const policies = (await listAll<GuardrailPolicy>(client, kinds.guardrailPolicy)).items;
   const bindings = (await listAll<ModelBinding>(client, kinds.modelBinding)).items;
@@ -36,11 +38,32 @@ function named({ name, labels }: Resource['metadata']): readonly { readonly id: 
   return id === undefined ? [] : [{ id, name }];
 }
 
-/** The names for a table; a format for programs has ids. Without an answer, and for an id of two objects, the table has ids, too. */
-export async function shownTargetNames(connection: ManagementConnection, format: Format): Promise<NameOfTarget> {
-  const known = isForPeople(format) ? await readNames(connection).catch(() => undefined) : undefined;
+type ShownTarget = { readonly type: string; readonly id: string };
+
+/**
+ * The names for a table; a format for programs has ids. Without an answer, and for an id of two objects, the table has ids, too.
+ * @param shown the objects of the table; names are read only if one of them can have a name
+ */
+export async function shownTargetNames(
+  connection: ManagementConnection,
+  format: Format,
+  shown: readonly ShownTarget[],
+): Promise<NameOfTarget> {
+  const isAsked = isForPeople(format) && shown.some(({ type }) => isTargetType(type));
+  const known = isAsked ? await readPermittedNames(connection).catch(() => undefined) : undefined;
   const names = { policy: namesById(known?.policy ?? []), model: namesById(known?.model ?? []) };
-  return (type, id) => (type === 'policy' || type === 'model' ? (names[type].get(id) ?? id) : id);
+  return (type, id) => (isTargetType(type) ? (names[type].get(id) ?? id) : id);
+}
+
+function isTargetType(type: string): type is TargetType {
+  return type === 'policy' || type === 'model';
+}
+
+/** A refused read is written to the audit log, and raises an alarm for the emergency credential, which is no JWT. */
+async function readPermittedNames(connection: ManagementConnection): Promise<Names | undefined> {
+  if ((await connection.token()).split('.').length !== 3) return undefined;
+  const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/own-rights' }, ownRightsSchema);
+  return value.view ? await readNames(connection) : undefined;
 }
 
 /** Anyone who may create an object can give it the id of another one, so that a name counts for an id of one object only. */
@@ -79,7 +102,7 @@ const foreignCharacters = /[#@]/;
 export async function filteredTarget(connection: ManagementConnection, word: string): Promise<FilteredTarget> {
   const asWritten = { id: word, doubt: '' };
   if (isId(word) || foreignCharacters.test(word)) return asWritten;
-  const names = await readNames(connection).catch(absentIfForbidden);
+  const names = await readPermittedNames(connection).catch(absentIfForbidden);
   if (names === undefined) return asWritten;
   const [policy, model] = [onlyId('policy', names.policy, word), onlyId('model', names.model, word)];
   if (policy !== undefined && model !== undefined && policy !== model) {
