@@ -86,6 +86,12 @@ test('a wait continues while the operator may not have read a provider that was 
   await expect(waitApplied(client, unknown, 60)).rejects.toThrow('was not applied (provider_unknown)');
 });
 
+test('a wait that is shorter than the read of providers ends with the refusal and not with a timeout', async () => {
+  const unknown = bindingOf(['False', 'ProviderUnknown'], { reason: 'provider_unknown' });
+  const client = { get: async () => unknown } as unknown as KubeClient;
+  await expect(waitApplied(client, unknown, 1)).rejects.toMatchObject({ exit: 'refused' });
+});
+
 test.each([
   ['a terminal', true, 'text', ['step\n']],
   ['a file or pipe', false, 'text', []],

@@ -33,15 +33,18 @@ export async function waitApplied(
       throw new CliError('conflict', `The ModelBinding ${name} was changed before it was applied.`);
     }
     const outcome = applicationOutcome(current);
+    const now = performance.now();
     if (outcome.kind === 'applied') return;
     const mayBeApproved =
-      outcome.kind === 'failed' && outcome.reason === 'provider_unknown' && performance.now() - start < providersReadMs;
+      outcome.kind === 'failed' &&
+      outcome.reason === 'provider_unknown' &&
+      now < Math.min(start + providersReadMs, end);
     if (outcome.kind === 'failed' && !mayBeApproved) {
       throw new CliError('refused', `The ModelBinding ${name} was not applied (${outcome.reason}): ${outcome.message}`);
     }
     if (outcome.message !== said && !mayBeApproved) onState(`ModelBinding ${name}: ${outcome.message}`);
     said = outcome.message;
-    if (performance.now() > end) {
+    if (now >= end) {
       throw new CliError('timeout', `The ModelBinding ${name} was not applied within ${seconds} s: ${outcome.message}`);
     }
     await delay(pauseMs);
