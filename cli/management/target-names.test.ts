@@ -21,6 +21,7 @@ const kindLists = {
   modelbindings: [
     ...[binding('chat', 'chat-large', 3), binding('small', 'chat', 4), binding('shared', 'shared', 5)],
     ...[binding('twin-1', 'one', 7), binding('twin-2', 'two', 7), binding('like-a-policy', 'like:1', 1)],
+    ...[binding('east', 'everywhere', 8), binding('west', 'everywhere', 9)],
   ],
 };
 
@@ -49,14 +50,18 @@ test('a policy is found by its resource, a model by its resource or its alias, a
   expect(await targetIdOf(connection(), 'model', 'small')).toBe(idOf(4));
   expect(await targetIdOf(connection(), 'model', 'chat-large')).toBe(idOf(3));
   api.forget();
-  expect(await targetIdOf(connection(), 'model', idOf(9))).toBe(idOf(9));
+  expect(await targetIdOf(connection(), 'model', idOf(0))).toBe(idOf(0));
   expect(api.seen).toEqual([]);
 });
 
-test('a word that is the name of one model and the alias of another is refused with both ids', async () => {
+test('a word that is the name or alias of two models is refused with both ids', async () => {
   await expect(targetIdOf(connection(), 'model', 'chat')).rejects.toMatchObject({
     exit: 'usage',
-    message: expect.stringContaining(`give an id, ${idOf(3)} or ${idOf(4)}.`),
+    message: `chat is the name or alias of 2 models: give an id, ${idOf(3)} or ${idOf(4)}.`,
+  });
+  // An alias is unique at one gateway only.
+  await expect(targetIdOf(connection(), 'model', 'everywhere')).rejects.toMatchObject({
+    message: `everywhere is the name or alias of 2 models: give an id, ${idOf(8)} or ${idOf(9)}.`,
   });
   expect(await targetIdOf(connection(), 'model', 'shared')).toBe(idOf(5));
 });
@@ -94,10 +99,10 @@ test('a filter passes on the id of another object without a look-up, and any wor
 
 test('a table has names of policies and models, ids of other objects, and ids of all without an answer', async () => {
   const nameOf = await shownTargetNames(connection(), 'text', [aPolicy]);
-  expect([nameOf('policy', idOf(1)), nameOf('model', idOf(3)), nameOf('model', idOf(9))]).toEqual([
+  expect([nameOf('policy', idOf(1)), nameOf('model', idOf(3)), nameOf('model', idOf(0))]).toEqual([
     'guard',
     'chat',
-    idOf(9),
+    idOf(0),
   ]);
   expect(nameOf('collection', idOf(1))).toBe(idOf(1));
   api.play(answers({ error: {} }, 403));

@@ -133,7 +133,7 @@ function onlyId(type: TargetType, known: readonly Named[], word: string): string
     throw new CliError('usage', sentence);
   }
   if (other === undefined) return id;
-  const sentence = `${word} is the name of one ${type} and the alias of another: give an id, ${[...ids].join(' or ')}.`;
+  const sentence = `${word} is the name or alias of ${ids.size} ${type === 'policy' ? 'policies' : 'models'}: give an id, ${[...ids].join(' or ')}.`;
   throw new CliError('usage', sentence);
 }
 
