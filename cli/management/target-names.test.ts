@@ -16,6 +16,7 @@ const binding = (name: string, alias: string, number: number) =>
 const kindLists = {
   guardrailpolicies: [
     ...[object('GuardrailPolicy', 'guard', 1), object('GuardrailPolicy', 'shared', 2)],
+    object('GuardrailPolicy', idOf(1), 8),
     ...[object('GuardrailPolicy', 'prod-guard', 6), object('GuardrailPolicy', 'zz-test', 6)],
   ],
   modelbindings: [
@@ -74,6 +75,8 @@ test('an id that two objects have is not shown as the name of either, and neithe
   await expect(targetIdOf(connection(), 'model', 'two')).rejects.toMatchObject({ exit: 'usage' });
   const nameOf = await shownTargetNames(connection(), 'text', [aPolicy]);
   expect([nameOf('policy', idOf(6)), nameOf('model', idOf(7))]).toEqual([idOf(6), idOf(7)]);
+  // The name of this policy is the id of another one.
+  expect(nameOf('policy', idOf(8))).toBe(idOf(8));
   // A policy and a model may have the same id: each is shown by its own name.
   expect([nameOf('policy', idOf(1)), nameOf('model', idOf(1))]).toEqual(['guard', 'like-a-policy']);
 });

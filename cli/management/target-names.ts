@@ -66,10 +66,17 @@ async function readPermittedNames(connection: ManagementConnection): Promise<Nam
   return value.view ? await readNames(connection) : undefined;
 }
 
-/** Anyone who may create an object can give it the id of another one, so that a name counts for an id of one object only. */
+/**
+ * Anyone who may create an object can give it the id of another one, so that a name counts for an id of one object only. A
+ * name in the form of an id would be taken for the id of another object.
+ */
 function namesById(known: readonly Named[]): ReadonlyMap<string, string> {
   const byId = [...Map.groupBy(known, ({ id }) => id)];
-  return new Map(byId.flatMap(([id, [one, other]]) => (one && other === undefined ? [[id, one.name] as const] : [])));
+  return new Map(
+    byId.flatMap(([id, [one, other]]) =>
+      one && other === undefined && !isId(one.name) ? [[id, one.name] as const] : [],
+    ),
+  );
 }
 
 function sharers(known: readonly Named[], id: string): readonly string[] {
