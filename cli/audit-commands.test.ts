@@ -58,14 +58,15 @@ test('portcullis admin grants, lists and revokes a role, and portcullis audit sh
 
 test('commands of administrators take names of policies and models, and suggest the name that was probably meant', async () => {
   const granted = await run('admin', 'grant', 'carol', '--role', 'author', '--policy', 'guarded-chat');
-  expect(granted.stdout).toBe('carol has the role author.\n');
   const { metadata } = JSON.parse((await run('get', 'gp', 'guarded-chat', '-o', 'json')).stdout);
   const id: string = metadata.labels['portcullis.dev/id'];
+  expect(granted.stdout).toBe(`carol has the role author for the policy guarded-chat (${id}).\n`);
   const ownRow = async (...more: readonly string[]) =>
     (await run('admin', 'list', ...more)).stdout.split('\n').find((line) => line.includes('carol'));
   expect(await ownRow()).toMatch(/ policy guarded-chat *$/);
   expect(await ownRow('-o', 'wide')).toMatch(new RegExp(` policy guarded-chat +${id}$`));
-  expect((await run('admin', 'revoke', 'carol', '--role', 'author', '--policy', id)).code).toBe(0);
+  const revoked = await run('admin', 'revoke', 'carol', '--role', 'author', '--policy', id);
+  expect(revoked.stdout).toBe(`carol no longer has the role author for the policy ${id}.\n`);
   expect(await ownRow()).toBe(undefined);
   const until = ['--until', '2099-01-01T00:00:00Z'];
   for (const [words, meant] of [

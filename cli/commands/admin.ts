@@ -84,7 +84,8 @@ function changeWith(verb: 'grant' | 'revoke') {
     const { value } = await sendRequest(connection, call, changedRightSchema);
     const done = verb === 'grant' ? 'has' : 'no longer has';
     const before = value.changed ? '' : ' It was so before.';
-    writeResult(formatOf(options), value, () => `${name} ${done} the role ${right.role}.${before}`);
+    const scope = scopeText(options, right);
+    writeResult(formatOf(options), value, () => `${name} ${done} the role ${right.role}${scope}.${before}`);
   };
 }
 
@@ -113,7 +114,17 @@ function holderOf(name: string, options: ChangeOptions): ControlRight['holder'] 
   return group === true ? { issuer: from, group: name } : { issuer: from, subject: name };
 }
 
-async function scopeOf(connection: ManagementConnection, { policy, model }: ChangeOptions) {
+type Scope = Pick<ControlRight, 'policyId' | 'modelId'>;
+
+/** The limit of a role as it was written, with the id that was found for it. */
+function scopeText({ policy, model }: ChangeOptions, { policyId, modelId }: Scope): string {
+  const id = policyId ?? modelId;
+  if (id === undefined) return '';
+  const word = policy ?? model;
+  return ` for the ${policyId === undefined ? 'model' : 'policy'} ${word === id ? id : `${word} (${id})`}`;
+}
+
+async function scopeOf(connection: ManagementConnection, { policy, model }: ChangeOptions): Promise<Scope> {
   return {
     ...(policy === undefined ? {} : { policyId: await targetIdOf(connection, 'policy', policy) }),
     ...(model === undefined ? {} : { modelId: await targetIdOf(connection, 'model', model) }),
