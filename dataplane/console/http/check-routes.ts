@@ -6,7 +6,14 @@ import type { ApiAnswer } from '../clients/call-api.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
 import { readPolicySource } from '../clients/policy-source.ts';
 import { refusalNotice } from '../pages/notice.ts';
-import { messageFields, mostMessages, playgroundOutcome, playgroundPage, revisionField } from '../pages/playground.ts';
+import {
+  messageFields,
+  mostMessages,
+  playgroundOutcome,
+  playgroundPage,
+  refusedRevision,
+  revisionField,
+} from '../pages/playground.ts';
 import { sourceCheck, testTable } from '../pages/policy-editor.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
@@ -106,9 +113,10 @@ async function policyOf(context: ConsoleContext, id: string): Promise<readonly P
 /** The field of the revision with the newest one of a policy, for a person who chooses another policy. */
 async function newestRevision(context: ConsoleContext): Promise<Response> {
   const { words } = context.get('page');
-  const policy = context.req.query('policy') ?? '';
-  const [found] = await policyOf(context, policy);
-  return context.html(await revisionField(words, String(found?.revision ?? 1)));
+  const path = `${policiesPath}/${encodeURIComponent(context.req.query('policy') ?? '')}`;
+  const found = await context.get('management').call(path, policyDetailSchema);
+  if (found.kind === 'value') return context.html(await revisionField(words, String(found.value.revision)));
+  return context.html(await refusedRevision(words, await refusalNotice(words, found)));
 }
 
 /** The fields of one more message: the request names the roles of those that are there. */
@@ -127,12 +135,12 @@ async function checkMessages(context: ConsoleContext): Promise<Response> {
   const found = await api.call(path, policyDetailSchema);
   if (found.kind !== 'value') return context.html(await refusalNotice(words, found));
   const messages = await readMessages(context, stage);
-  const { definition } = found.value;
+  const { definition, name } = found.value;
   const answer = await check(api, { definition, checks: [{ name: 'messages', stage, messages }], marks: true });
   if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
   const [result] = answer.value.results;
   if (result === undefined) return context.html(await sourceCheck(words, answer.value));
-  return context.html(await playgroundOutcome(words, { messages, stage, result }));
+  return context.html(await playgroundOutcome(words, { policy: { name, revision }, messages, stage, result }));
 }
 
 /** The messages with a text; without any, one empty message. An answer is said by the model, whatever role was chosen. */

@@ -44,7 +44,7 @@ function open(answers: Readonly<Record<string, unknown>>) {
   addPolicyRoutes(app);
   addMemoryRoutes(app, apiOf);
   addKnowledgeRoutes(app, { apiOf, tenant: 'default', persons: [] });
-  const read = async (path: string): Promise<string> => (await app.request(path)).text();
+  const read = async (path: string, init?: RequestInit): Promise<string> => (await app.request(path, init)).text();
   return { asked, read };
 }
 
@@ -95,4 +95,19 @@ test('the playground opens a policy that is not on the first page of the list, a
   expect(text).toContain(en.play.morePolicies);
   const whole = await open({ '/own-rights': rights, '?limit': { ...others, nextCursor: null } }).read('/playground');
   expect(whole).not.toContain(en.play.morePolicies);
+});
+
+test('another policy in the playground brings its newest revision, or no revision and the reason', async () => {
+  const path = `/playground/revision?policy=${id}`;
+  expect(await open({ [`/${id}`]: policy }).read(path)).toContain('value="3"');
+  const refusal = await open({}).read(path);
+  expect(refusal).toContain('name="revision" type="number" min="1" value=""');
+  expect(refusal).toContain('records_unavailable');
+});
+
+test('the outcome in the playground names the policy and the revision that decided', async () => {
+  const result = { name: 'messages', decision: 'Pass', rules: [], contents: null, marks: [], skipped: [], code: null };
+  const answers = { '/revisions/2': policy, '/policy-checks': { results: [result] } };
+  const body = new URLSearchParams({ policy: id, revision: '2', stage: 'request', role: 'user', text: 'hello' });
+  expect(await open(answers).read('/playground/check', { method: 'POST', body })).toContain('Policy Chat, Revision 2');
 });

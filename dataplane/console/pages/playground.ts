@@ -59,6 +59,11 @@ export function revisionField(words: Words, revision: string): Markup | Promise<
   return html`<label id="revision">${words.revision} <input name="revision" type="number" min="1" value="${revision}" class="short"></label>`;
 }
 
+/** The field without a revision, and why the newest one is not known: the one of the policy before would be wrong. */
+export function refusedRevision(words: Words, refusal: Markup): Markup | Promise<Markup> {
+  return html`<div id="revision"><label>${words.revision} <input name="revision" type="number" min="1" value="" class="short"></label>${refusal}</div>`;
+}
+
 /** The fields of one message; the first one is there from the start. */
 export function messageFields({ play }: Words, number: number): Markup | Promise<Markup> {
   const id = number === 1 ? 'text' : `text-${number}`;
@@ -71,17 +76,18 @@ export function messageFields({ play }: Words, number: number): Markup | Promise
 export function playgroundOutcome(
   words: Words,
   given: {
+    readonly policy: { readonly name: string; readonly revision: string };
     readonly messages: readonly PlayedMessage[];
     readonly stage: 'request' | 'response';
     readonly result: CheckedResult;
   },
 ): Markup | Promise<Markup> {
   const { play, policyPages: own } = words;
-  const { messages, stage, result } = given;
+  const { policy, messages, stage, result } = given;
   const { decision, rules, contents, marks, skipped, code } = result;
   const seen = decision === 'Pass' ? messages.map(({ content }) => content) : contents;
   const title = (at: number) => (messages.length === 1 ? '' : html`<h4>${play.message(at + 1)}</h4>`);
-  return html`<h2>${own.decision}</h2><p>${badge(tones[decision], play.decisions[decision])} ${rules.length === 0 ? '' : html`<code>${rules.join(', ')}</code>`} ${code === null ? '' : html`<code>${code}</code>`}</p>
+  return html`<h2>${own.decision}</h2><p class="hint">${words.policy} ${policy.name}, ${words.revision} ${policy.revision}</p><p>${badge(tones[decision], play.decisions[decision])} ${rules.length === 0 ? '' : html`<code>${rules.join(', ')}</code>`} ${code === null ? '' : html`<code>${code}</code>`}</p>
 <h3>${play.marks}</h3>${
     marks.length === 0
       ? html`<p class="quiet">${play.noMarks}</p>`
