@@ -64,7 +64,7 @@ verifies(
     expect(JSON.parse(call?.text ?? '')).toEqual({
       model: 'm',
       messages: [{ role: 'user', content: 'hello' }],
-      max_tokens: 100,
+      max_completion_tokens: 100,
     });
   },
 );

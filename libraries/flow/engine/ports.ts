@@ -70,7 +70,8 @@ export type PortRequests = {
     readonly parameters: {
       readonly temperature?: number | undefined;
       readonly topP?: number | undefined;
-      readonly maxTokens: number;
+      /** Most tokens of the answer; undefined for the limit of the model. */
+      readonly maxTokens?: number | undefined;
       readonly seed?: number | undefined;
     };
     readonly responseSchema?: JsonValue;

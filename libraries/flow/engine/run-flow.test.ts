@@ -3,7 +3,7 @@ import { loadFlow } from '../loader/load-flow.ts';
 import { chainText, flowId, flowText, template } from '../testing/flow-text.ts';
 import { runText, scriptedPorts } from '../testing/scripted-ports.ts';
 import { PortError } from './flow-error.ts';
-import type { FlowPorts } from './ports.ts';
+import type { FlowPorts, PortRequests } from './ports.ts';
 import { runFlow } from './run-flow.ts';
 
 const ref = (path: string): string => `\${${path}}`;
@@ -38,7 +38,7 @@ const kinds: readonly KindCase[] = [
     prompt(),
     { model: answer },
     { text: 'hello', finishReason: 'stop', usage, turns: 1 },
-    { model: 'gpt', messages: [{ role: 'user', content: 'Q: why?' }], parameters: { maxTokens: 2_000_000 }, tools: [] },
+    { model: 'gpt', messages: [{ role: 'user', content: 'Q: why?' }], parameters: {}, tools: [] },
   ],
   [
     'retrieval',
@@ -682,9 +682,32 @@ test.each([
 });
 
 test('a requested budget above the limits of a flow run does not raise them', async () => {
-  const { calls } = await runText(chainText([prompt()]), { model: answer }, { input, budget: { modelTokens: 9e9 } });
-  expect(calls[0]?.request).toMatchObject({ parameters: { maxTokens: 2_000_000 } });
+  const spends = (completionTokens: number) => async () => ({
+    text: 'x',
+    usage: { promptTokens: 0, completionTokens },
+  });
+  const run = (tokens: number) =>
+    runText(chainText([prompt()]), { model: spends(tokens) }, { input, budget: { modelTokens: 9e9 } });
+  expect((await run(2_000_000)).last).toMatchObject({ type: 'result' });
+  expect((await run(2_000_001)).last).toEqual(failed('budget_exceeded'));
 });
+
+test.each([
+  ['no limit of the author and a large rest', {}, 4_097, undefined],
+  ['no limit of the author and a small rest', {}, 4_096, 4_096],
+  ['a limit below the rest', { maxTokens: 5_000 }, 5_001, 5_000],
+  ['a limit above the rest', { maxTokens: 5_000 }, 4_999, 4_999],
+])(
+  'with %s, a prompt limits the tokens of its answer as far as a model accepts it',
+  async (_, parameters, left, sent) => {
+    const { calls } = await runText(
+      chainText([prompt({ parameters })]),
+      { model: answer },
+      { input, budget: { modelTokens: left } },
+    );
+    expect(calls.map(({ request }) => (request as PortRequests['model']).parameters.maxTokens)).toEqual([sent]);
+  },
+);
 
 test('the output of a flow node has at most 1048576 bytes as JSON, also when it contains one value many times', async () => {
   const run = (bytes: number, copies: number) => {

@@ -72,7 +72,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
     request: {
       model,
       messages,
-      parameters: { ...parameters, maxTokens: Math.min(parameters.maxTokens ?? left, left) },
+      parameters: { ...parameters, maxTokens: mostTokens(parameters.maxTokens, left) },
       tools: declared.map(({ name, description }) => ({
         name,
         description,
@@ -93,6 +93,18 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
         : { ...answer, data: dataOf(run, answer.text) };
     },
   });
+}
+
+/** Tokens up to which the rest of a budget is sent as the limit of an answer. Models accept a limit of this size. */
+const smallRest = 4_096;
+
+/**
+ * The limit of tokens that the model gets for its answer. Models refuse a limit above their own one, so that a large
+ * rest of the budget is not sent: without a limit of the author, the model applies its own.
+ */
+function mostTokens(limit: number | undefined, left: number): number | undefined {
+  if (limit !== undefined) return Math.min(limit, left);
+  return left > smallRest ? undefined : left;
 }
 
 /** @throws FlowError answer_invalid for a text that is not JSON of the schema */

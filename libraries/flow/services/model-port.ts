@@ -84,7 +84,7 @@ function bodyOf({ model, messages, parameters, responseSchema, tools }: PortRequ
   return {
     model,
     messages: messages.map(messageOf),
-    max_tokens: maxTokens,
+    ...(maxTokens === undefined ? {} : { max_completion_tokens: maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
     ...(seed === undefined ? {} : { seed }),

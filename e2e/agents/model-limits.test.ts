@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { SeenRequest } from '#kit/testing/scripted-http';
+import { newFlowFiles } from '../../cli/flows/new-flow.ts';
+import { agentBundle } from '../../dataplane/agents/testing/agent-bundle.ts';
+import { messageOf, startAgent } from '../../dataplane/agents/testing/start-agent.ts';
+import { type ScriptedUpstream, startScriptedUpstream, type UpstreamScript } from '../support/scripted-upstream.ts';
+
+/** Most tokens of an answer of the pretended model, as of gpt-4o. */
+const mostTokens = 16_384;
+let gateway: ScriptedUpstream;
+beforeAll(async () => {
+  gateway = await startScriptedUpstream({ kind: 'silence' });
+  gateway.play(answerLikeOpenAi);
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+/** Refuses the requests that models of OpenAI refuse: a limit above their own one, and the older name of the member. */
+function answerLikeOpenAi({ text }: SeenRequest): UpstreamScript {
+  const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const asked = Number(body['max_completion_tokens'] ?? 1);
+  if (Object.hasOwn(body, 'max_tokens')) return refusal('unsupported_parameter');
+  if (asked < 1 || asked > mostTokens) return refusal('invalid_value');
+  return { kind: 'answer', content: 'Paris.' };
+}
+
+function refusal(code: string): UpstreamScript {
+  return { kind: 'status', status: 400, body: JSON.stringify({ error: { type: 'invalid_request_error', code } }) };
+}
+
+/** The answer of a served version to one question. */
+async function askVersion(flow: Readonly<Record<string, unknown>>) {
+  await using agent = await startAgent({
+    bundle: agentBundle({ flow, bundle: { requires: [{ kind: 'model', name: 'guarded-echo' }] } }),
+    services: { modelGateway: new URL(gateway.url) },
+    modelGatewayToken: 'client-key',
+  });
+  return await agent.call('POST', '/message:send', messageOf({ text: 'What is the capital of France?' }));
+}
+
+/** The flow of `portcullis flow init`, with further members in the config of its prompt. */
+function newFlow(config: object = {}): Readonly<Record<string, unknown>> {
+  const files = newFlowFiles('first', '01890a5d-ac96-774b-bcce-b302099a8079');
+  const flow = parse(files['flow.yaml'] ?? '') as { nodes: { kind: string; config?: object }[] };
+  const nodes = flow.nodes.map((node) =>
+    node.kind === 'prompt' ? { ...node, config: { ...node.config, ...config } } : node,
+  );
+  return { ...flow, nodes };
+}
+
+test('a served version of the flow of `flow init` is answered by a model that refuses limits above its own', async () => {
+  const answer = await askVersion(newFlow());
+  expect(answer.json).toMatchObject({ message: { parts: [{ text: 'Paris.' }, { data: { answer: 'Paris.' } }] } });
+});
+
+test('a limit of the author is sent by the name that newer models accept, and a model may refuse it', async () => {
+  const accepted = await askVersion(newFlow({ parameters: { maxTokens: mostTokens } }));
+  expect(accepted.status).toBe(200);
+  expect(JSON.parse(gateway.seen.at(-1)?.text ?? '')).toMatchObject({ max_completion_tokens: mostTokens });
+  const refused = await askVersion(newFlow({ parameters: { maxTokens: mostTokens + 1 } }));
+  expect(refused.status).not.toBe(200);
+});
