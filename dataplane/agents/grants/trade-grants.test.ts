@@ -13,6 +13,7 @@ const call = (runId = 'run'): PortCall => ({
   traceId: 'trace',
   trace: openTrace(undefined),
   caller: 'node',
+  path: 'ask',
   attempt: 1,
   context: {},
 });

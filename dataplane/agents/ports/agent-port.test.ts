@@ -14,7 +14,16 @@ async function codeOf(code: string, status: number): Promise<unknown> {
   gateway.play(answers({ error: { code: status, details: [{ metadata: { code, traceId: 't' } }] } }, status));
   const port = createAgentPort({ url: new URL(gateway.url), identity: () => async () => ({}) });
   const { signal } = new AbortController();
-  const call = { signal, runId: 'r', traceId: 't', trace: openTrace(undefined), caller: 'n', attempt: 1, context: {} };
+  const call = {
+    signal,
+    runId: 'r',
+    traceId: 't',
+    trace: openTrace(undefined),
+    caller: 'n',
+    path: 'n',
+    attempt: 1,
+    context: {},
+  };
   return await port({ agentId: 'helper', text: 'hello' }, call).then(
     () => 'none',
     (error: { readonly code: unknown }) => error.code,

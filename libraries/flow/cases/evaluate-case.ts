@@ -36,7 +36,7 @@ export async function evaluateCase(
   const durationMs = performance.now() - start;
   const last = events.at(-1);
   const trace = request.trace ?? startTrace(request.traceId, false);
-  const call = { ...request, trace, signal, caller: 'judge', attempt: 1 };
+  const call = { ...request, trace, signal, caller: 'judge', path: 'judge', attempt: 1 };
   const judgements =
     last?.type === 'result' || judged.expect?.error !== undefined || judged.expect?.flowCode !== undefined
       ? await judgementsOf(judged, events, ports, call)

@@ -77,7 +77,7 @@ async function attemptOnce<Name extends PortName, Result>(
   try {
     // The run of another agent uses the budget of this one.
     share = port === 'agent' ? run.budget.reserve(width) : undefined;
-    const facts = { signal: deadline.signal, runId, traceId, trace, caller, attempt, context };
+    const facts = { signal: deadline.signal, runId, traceId, trace, caller, path, attempt, context };
     const call: PortCall = share === undefined ? facts : { ...facts, share };
     const answer = await unlessAborted(() => run.ports[port](given, call), deadline.signal);
     // Before the answer is counted: the run that waits for it has nothing left but its share.

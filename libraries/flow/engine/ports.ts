@@ -18,6 +18,8 @@ export type PortCall = {
   readonly trace: TraceContext;
   /** The node, or `NODE.TOOL` for a tool that a model chose. */
   readonly caller: string;
+  /** The path of the node, which occurs once in a run. */
+  readonly path: string;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
   /** Facts that the platform knows about the request, never a value of the request itself. */

@@ -1,4 +1,4 @@
-import { v7 as uuid } from 'uuid';
+import { createHash } from 'node:crypto';
 import { acceptedEventSchema, foundMemoriesSchema, sessionStateSchema } from '#contracts/memory';
 import type { JsonValue } from '#kit/json/json-value';
 import { PortError } from '../engine/flow-error.ts';
@@ -33,7 +33,7 @@ export function createMemoryPorts({
     },
     async memoryAdd({ text, infer }, call) {
       const body = { messages: [{ role: 'user', content: text }], agent_id: fact(call, 'agentId'), infer };
-      const answer = await exchange(call, '/v1/memories', body, { 'idempotency-key': uuid() });
+      const answer = await exchange(call, '/v1/memories', body, { 'idempotency-key': addKey(call) });
       return { eventId: readServiceAnswer(acceptedEventSchema, answer).event_id };
     },
     async sessionGet(_, call) {
@@ -50,6 +50,11 @@ export function createMemoryPorts({
       return {};
     },
   };
+}
+
+/** The same key for all attempts of a node, so that an add whose answer was lost is not stored twice. */
+function addKey({ runId, path }: PortCall): string {
+  return createHash('sha256').update(`${runId}\n${path}`).digest('hex');
 }
 
 function sessionPath(call: PortCall): string {
