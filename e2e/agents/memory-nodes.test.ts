@@ -69,4 +69,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memory nodes of serve
     expect(stored.map(({ event_id }) => event_id).sort()).toEqual([first, second].sort());
     expect(second).not.toBe(first);
   });
+
+  test('two agents in one conversation of a user have their own session states, with ids of any length', async () => {
+    const nodes = [
+      { id: 'known', kind: 'session_get' },
+      { id: 'keep', kind: 'session_put', inputs: { state: { said: ref('input.question') } } },
+    ];
+    const before = { from: ref('nodes.known.output.state.said'), default: 'nothing' };
+    await using planner = await serve('01890a5d-ac96-774b-bcce-b302099a80a2', nodes, before);
+    await using helper = await serve('01890a5d-ac96-774b-bcce-b302099a80a3', nodes, before);
+    for (const session of ['talk', '..', 's'.repeat(256)]) {
+      expect(await answerOf(planner, 'ann', 'one', session)).toBe('nothing');
+      expect(await answerOf(helper, 'ann', 'two', session)).toBe('nothing');
+      expect(await answerOf(planner, 'ann', 'three', session)).toBe('one');
+      expect(await answerOf(planner, 'bob', 'four', session)).toBe('nothing');
+    }
+    expect(await answerOf(planner, 'ann', 'five', 'another talk')).toBe('nothing');
+  });
 });

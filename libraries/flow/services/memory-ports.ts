@@ -12,7 +12,7 @@ const sessionSeconds = 86_400;
 
 /**
  * The memories and session states of the memory service. Memories belong to the caller of the run and to its agent, a
- * state to its session; all three are from the context of the run. A session without a state has an empty one.
+ * state to its session, too; all three are from the context of the run. A session without a state has an empty one.
  */
 export function createMemoryPorts({
   url,
@@ -57,8 +57,10 @@ function addKey({ runId, path }: PortCall): string {
   return createHash('sha256').update(`${runId}\n${path}`).digest('hex');
 }
 
+/** Each agent has its own state in a session. The digest is a valid id of the memory service for every session id. */
 function sessionPath(call: PortCall): string {
-  return `/v1/sessions/${encodeURIComponent(fact(call, 'sessionId'))}/state`;
+  const owner = `${fact(call, 'agentId')}\n${fact(call, 'sessionId')}`;
+  return `/v1/sessions/${createHash('sha256').update(owner).digest('hex')}/state`;
 }
 
 /** A fact of the context of a run. @throws PortError forbidden without it */
