@@ -15,13 +15,20 @@ beforeAll(async () => {
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-/** Refuses the requests that models of OpenAI refuse: a limit above their own one, and the older name of the member. */
+/**
+ * Refuses the requests that models of OpenAI refuse: a limit above their own one, the older name of the member, and the
+ * strict mode for a schema with an object that is not closed.
+ */
 function answerLikeOpenAi({ text }: SeenRequest): UpstreamScript {
   const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
   const asked = Number(body['max_completion_tokens'] ?? 1);
   if (Object.hasOwn(body, 'max_tokens')) return refusal('unsupported_parameter');
   if (asked < 1 || asked > mostTokens) return refusal('invalid_value');
-  return { kind: 'answer', content: 'Paris.' };
+  const format = body['response_format'] as { readonly json_schema: { strict: boolean; schema: object } } | undefined;
+  if (format === undefined) return { kind: 'answer', content: 'Paris.' };
+  const { strict, schema } = format.json_schema;
+  if (strict && !Object.hasOwn(schema, 'additionalProperties')) return refusal('invalid_json_schema');
+  return { kind: 'answer', content: '{"city":"Paris"}' };
 }
 
 function refusal(code: string): UpstreamScript {
@@ -59,4 +66,16 @@ test('a limit of the author is sent by the name that newer models accept, and a 
   expect(JSON.parse(gateway.seen.at(-1)?.text ?? '')).toMatchObject({ max_completion_tokens: mostTokens });
   const refused = await askVersion(newFlow({ parameters: { maxTokens: mostTokens + 1 } }));
   expect(refused.status).not.toBe(200);
+});
+
+test('the strict mode is asked for only with a schema that it accepts', async () => {
+  const open = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+  for (const [responseSchema, strict] of [
+    [open, false],
+    [{ ...open, additionalProperties: false }, true],
+  ] as const) {
+    const answer = await askVersion(newFlow({ responseSchema }));
+    expect(answer.json).toMatchObject({ message: { parts: [{ text: '{"city":"Paris"}' }, {}] } });
+    expect(JSON.parse(gateway.seen.at(-1)?.text ?? '')).toMatchObject({ response_format: { json_schema: { strict } } });
+  }
 });

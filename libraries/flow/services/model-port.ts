@@ -5,6 +5,7 @@ import type { FlowPorts, ModelMessage, PortRequests } from '../engine/ports.ts';
 import { type CallerService, readServiceAnswer } from './caller-service.ts';
 import { type Completion, readCompletionStream, usageSchema } from './completion-stream.ts';
 import { deniedIf, exchangeWithService, streamFromService } from './exchange-with-service.ts';
+import { isStrictSchema } from './is-strict-schema.ts';
 import { traceHeaders } from './trace-headers.ts';
 
 const completion = z.object({
@@ -80,7 +81,6 @@ function answerOf({ text, toolCalls, finishReason, usage }: Completion): ModelAn
 
 function bodyOf({ model, messages, parameters, responseSchema, tools }: PortRequests['model']): object {
   const { temperature, topP, maxTokens, seed } = parameters;
-  const format = { type: 'json_schema', json_schema: { name: 'answer', schema: responseSchema, strict: true } };
   return {
     model,
     messages: messages.map(messageOf),
@@ -88,9 +88,14 @@ function bodyOf({ model, messages, parameters, responseSchema, tools }: PortRequ
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
     ...(seed === undefined ? {} : { seed }),
-    ...(responseSchema === undefined ? {} : { response_format: format }),
+    ...(responseSchema === undefined ? {} : { response_format: formatOf(responseSchema) }),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
   };
+}
+
+/** Without the strict mode the schema is advice to the model. The flow checks the answer in either case. */
+function formatOf(schema: JsonValue): object {
+  return { type: 'json_schema', json_schema: { name: 'answer', schema, strict: isStrictSchema(schema) } };
 }
 
 function messageOf(message: ModelMessage): object {
