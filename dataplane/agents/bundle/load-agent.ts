@@ -8,7 +8,8 @@ import { streamedPrompts } from '#flow/loader/streamed-text';
 import { textMemberOf } from '#flow/loader/text-member';
 import { problemLine, type SourceProblem } from '#flow/source/problem';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
-import { knownMediaTypes } from './media-types.ts';
+import { fileUses } from './file-uses.ts';
+import { hasText, knownMediaTypes } from './media-types.ts';
 
 /** One version whose flow and manifest passed every check of the loader. It never changes (`agents:flow:immutable`). */
 export type LoadedAgent = {
@@ -61,7 +62,7 @@ export function loadAgent(bytes: Uint8Array): AgentLoad {
 }
 
 /** The media modes of a manifest must fit its input schema, and its guardrails those of the bundle of the agent. */
-function contractProblems({ bundle, manifest, textMember }: LoadedAgent): readonly AgentProblem[] {
+function contractProblems({ bundle, flow, manifest, textMember }: LoadedAgent): readonly AgentProblem[] {
   const problems: AgentProblem[] = [];
   const known = ['text/plain', 'application/json'];
   const { inputMediaModes, outputMediaModes } = manifest.contract;
@@ -79,6 +80,14 @@ function contractProblems({ bundle, manifest, textMember }: LoadedAgent): readon
   const { enabled, mediaTypes } = manifest.files;
   if (enabled && (mediaTypes.length === 0 || !mediaTypes.every((type) => knownMediaTypes.includes(type)))) {
     report('manifest_invalid', `files.mediaTypes must name at least one, and only, of ${knownMediaTypes.join(', ')}`);
+  }
+  const uses = fileUses(flow);
+  const unreadable = mediaTypes.filter((type) => knownMediaTypes.includes(type) && !hasText(type));
+  if (enabled && uses.has('text') && !uses.has('provider') && unreadable.length > 0) {
+    report(
+      'manifest_invalid',
+      `files.mediaTypes names ${unreadable.join(', ')}, of which no file node can read a text`,
+    );
   }
   for (const stage of ['input', 'output'] as const) {
     const [asked, issued] = [manifest.guardrails[stage], bundle.guardrails[stage]];

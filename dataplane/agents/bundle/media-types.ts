@@ -36,9 +36,14 @@ export function hasMediaType(bytes: Buffer, mediaType: string): boolean {
   return Object.hasOwn(contentChecks, mediaType) && contentChecks[mediaType]?.(bytes) === true;
 }
 
+/** Whether file nodes with `use: text` can read files of the media type. */
+export function hasText(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || mediaType === 'application/json';
+}
+
 /** The text of a file; undefined if the media type has no text form or the bytes are not UTF-8. */
 export function fileText(bytes: Buffer, mediaType: string): string | undefined {
-  return mediaType.startsWith('text/') || mediaType === 'application/json' ? textOf(bytes) : undefined;
+  return hasText(mediaType) ? textOf(bytes) : undefined;
 }
 
 function textOf(bytes: Buffer): string | undefined {

@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import { createFileCapabilityVerifier } from '#identity/file-capability';
 import { openTokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
+import { fileUses } from '../bundle/file-uses.ts';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import { type CallFiles, createCallFiles, type FileTimes } from './call-files.ts';
 import { createFolderAccess } from './folder-access.ts';
@@ -49,7 +49,7 @@ export async function openCallFiles({
   return createCallFiles({
     access: openAccess(place, serviceTokenFile, logger),
     provider: await openTemporaryFiles(join(tmpdir(), `portcullis-files-${bundle.versionId}`)),
-    rules: { mediaTypes, maxBytes, uses: new Set(fileUses(flow)) },
+    rules: { mediaTypes, maxBytes, uses: fileUses(flow) },
     logger,
     ...(times === undefined ? {} : { times }),
   });
@@ -66,12 +66,4 @@ function openAccess(place: FilePlace, serviceTokenFile: string | undefined, logg
     url: place.url,
     headersFor: async () => (tokens === undefined ? {} : { authorization: `Bearer ${tokens.first()}` }),
   });
-}
-
-/** The uses of the file nodes of a flow and of its subflows. */
-function fileUses(flow: LoadedFlow): readonly ('text' | 'provider')[] {
-  return [...flow.nodes.values()].flatMap(({ source, subflow }) => [
-    ...(source.kind === 'file' ? [source.config.use] : []),
-    ...(subflow === undefined ? [] : fileUses(subflow)),
-  ]);
 }

@@ -7,7 +7,8 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { openTemporaryFiles } from '../files/temporary-files.ts';
-import { fileAgentBundle, fileMaxBytes } from '../testing/file-agent.ts';
+import type { BundleParts } from '../testing/agent-bundle.ts';
+import { fileAgentBundle, fileMaxBytes, readingFlow } from '../testing/file-agent.ts';
 import { type FileWorld, fileUse, openFolderWorld, openServiceWorld } from '../testing/file-world.ts';
 import { errorCodeOf, type RunningAgent, startAgent } from '../testing/start-agent.ts';
 
@@ -158,6 +159,24 @@ test('an agent version that accepts files is ready only with a configured file s
     config: { files: world.place },
   });
   expect(await state(other)).toMatchObject({ ready: false, problems: [{ code: 'manifest_invalid' }] });
+});
+
+test('an agent version whose file nodes read texts only is not ready with a media type that has no text', async () => {
+  const ready = async (flow: BundleParts['flow'], ...mediaTypes: readonly string[]) => {
+    const files = { enabled: true, mediaTypes, maxBytes: 1_024 };
+    await using one = await startAgent({
+      bundle: fileAgentBundle({ ...(flow === undefined ? {} : { flow }), manifest: { files } }),
+      config: { files: world.place },
+      fileServiceToken: String(world.token),
+    });
+    return await (await fetch(`${one.adminUrl}/state`)).json();
+  };
+  expect(await ready(readingFlow, 'text/plain', 'application/json')).toMatchObject({ ready: true });
+  expect(await ready(readingFlow, 'text/plain', 'application/pdf')).toMatchObject({
+    ready: false,
+    problems: [{ code: 'manifest_invalid', message: expect.stringContaining('application/pdf') }],
+  });
+  expect(await ready(undefined, 'text/plain', 'application/pdf')).toMatchObject({ ready: true });
 });
 
 test('a symbolic link in the folder of a file store is not followed', async () => {

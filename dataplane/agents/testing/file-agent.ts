@@ -7,7 +7,7 @@ const text = { type: 'string', maxLength: 1_048_576 };
 const fileSchema = { type: 'object', properties: { fileId: text, name: text }, required: ['fileId'] };
 
 /** A flow that answers with the text of its file and the id of the temporary object for it. */
-const flow = {
+const bothUses = {
   apiVersion: 'platform.low-code.flow/v2',
   metadata: { flowId: '01890a5d-ac96-774b-bcce-b302099a8063', name: 'reader', version: 1 },
   input: {
@@ -38,10 +38,23 @@ const flow = {
   ],
 };
 
+/** A flow that reads the text of its file and answers with the media type. */
+export const readingFlow = {
+  ...bothUses,
+  nodes: [
+    ...bothUses.nodes.slice(0, 2),
+    { id: 'end', kind: 'output', inputs: { data: { text: ref('nodes.read.output.mediaType') } } },
+  ],
+  edges: [
+    { from: 'start', to: 'read' },
+    { from: 'read', to: 'end' },
+  ],
+};
+
 export const fileMaxBytes = 1_024;
 
 /** A version that reads files of text and PDF, with at most 1,024 bytes in a call. */
-export function fileAgentBundle({ manifest, contract, bundle }: BundleParts = {}): AgentBundle {
+export function fileAgentBundle({ flow = bothUses, manifest, contract, bundle }: BundleParts = {}): AgentBundle {
   return agentBundle({
     flow,
     manifest: {
