@@ -3,7 +3,7 @@ import { flowLimits } from '#contracts/flow-limits';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { JsonValue } from '#kit/json/json-value';
 import type { Logger } from '#kit/log/logger';
-import { fileText } from '../bundle/media-types.ts';
+import { fileText, hasText } from '../bundle/media-types.ts';
 import type { CallPart } from '../calls/agent-call.ts';
 import { AgentError } from '../calls/agent-error.ts';
 import { listReferences, replaceReferences } from './find-references.ts';
@@ -140,7 +140,9 @@ async function checkAll(
     granted.push(
       await decide(logger, reference, signal, async () => {
         if (!rules.mediaTypes.includes(reference.mediaType)) throw new FileRefusedError('media_type_wrong');
-        if (total > rules.maxBytes) throw new FileRefusedError('size_wrong');
+        const isTooLong =
+          rules.uses.has('text') && hasText(reference.mediaType) && reference.size > flowLimits.outputBytes;
+        if (total > rules.maxBytes || isTooLong) throw new FileRefusedError('size_wrong');
         if (Date.parse(reference.expiresAt) <= Date.now()) throw new FileRefusedError('expired');
         const file = await unlessLate(access.check(reference, use, deadline.signal), deadline.signal);
         const isSame =
@@ -164,8 +166,7 @@ async function load(
   const { mediaType } = file;
   return await decide(logger, reference, signal, async () => {
     const bytes = await readGrantedFile(file, times.readMs, signal);
-    const isShort = bytes.length <= flowLimits.outputBytes;
-    const text = rules.uses.has('text') && isShort ? fileText(bytes, mediaType) : undefined;
+    const text = rules.uses.has('text') ? fileText(bytes, mediaType) : undefined;
     const providerFileId = rules.uses.has('provider') ? await provider.put(bytes) : undefined;
     return {
       mediaType,

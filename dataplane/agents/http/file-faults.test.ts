@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { flowLimits } from '#contracts/flow-limits';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { verifies } from '../../../e2e/support/verifies.ts';
@@ -177,6 +178,25 @@ test('an agent version whose file nodes read texts only is not ready with a medi
     problems: [{ code: 'manifest_invalid', message: expect.stringContaining('application/pdf') }],
   });
   expect(await ready(undefined, 'text/plain', 'application/pdf')).toMatchObject({ ready: true });
+});
+
+test('a text file above the size of an output is refused before it is read if file nodes read texts', async () => {
+  const files = { enabled: true, mediaTypes: ['text/plain'], maxBytes: 2 * flowLimits.outputBytes };
+  await using reader = await startAgent({
+    bundle: fileAgentBundle({ flow: readingFlow, manifest: { files } }),
+    config: { files: world.place },
+    fileServiceToken: String(world.token),
+  });
+  const [runs, downloads] = [await runsOf(reader), world.service?.counts.downloads];
+  const large = await send(await world.mint(world.add('x'.repeat(flowLimits.outputBytes + 1))), reader);
+  expect([errorCodeOf(large), large.status]).toEqual(['file_refused', 403]);
+  expect([await runsOf(reader), world.service?.counts.downloads]).toEqual([runs, downloads]);
+  const fits = await send(await world.mint(world.add('x'.repeat(flowLimits.outputBytes - 100))), reader);
+  expect(fits.status).toBe(200);
+  // As JSON with its media type, this text is above the size of an output: the node ends, not step three.
+  const most = await send(await world.mint(world.add('x'.repeat(flowLimits.outputBytes))), reader);
+  expect(errorCodeOf(most)).not.toBe('file_refused');
+  expect(await runsOf(reader)).toBe(runs + 2);
 });
 
 test('a symbolic link in the folder of a file store is not followed', async () => {
