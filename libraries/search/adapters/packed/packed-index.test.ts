@@ -7,6 +7,7 @@ import { MemorySource } from '../../testing/memory-source.ts';
 import { openPackedWorld } from '../../testing/packed-world.ts';
 import { searchIndexSuite } from '../../testing/search-index-suite.ts';
 import { packSegment } from './pack-segment.ts';
+import { partitionBytes } from './packed-partitions.ts';
 import { PackedSegment } from './packed-segment.ts';
 import { rowsOfSegment } from './segment-layout.ts';
 
@@ -83,6 +84,35 @@ describe('memory of the packed index', () => {
     expect(world.index.loaded()).toEqual(['a', 'c']);
     expect(world.index.bytes()).toBeLessThanOrEqual(300_000);
     expect((await search(world, 'b', reflects))[0]).toHaveLength(1_000);
+  });
+
+  test.each([
+    ['no entry', []],
+    ['one entry', [{ kind: 'put', entry: entryOf('one') }]],
+  ] as const)('partitions with %s count as much as their objects need, and are evicted', async (_, changes) => {
+    const kept = 50;
+    await using world = openPackedWorld({ mostBytes: kept * partitionBytes });
+    for (let at = 0; at < 4 * kept; at += 1) {
+      const reflects = await world.commit(`p${at}`, changes.length === 0 ? replaceGroup('one', []) : changes);
+      await search(world, `p${at}`, reflects);
+    }
+    const loaded = world.index.loaded();
+    expect(loaded.at(-1)).toBe(`p${4 * kept - 1}`);
+    expect(loaded.length).toBeLessThanOrEqual(kept);
+    expect(loaded.length).toBeGreaterThan(kept / 2);
+    expect(world.index.bytes()).toBeLessThanOrEqual(kept * partitionBytes);
+    for (const name of loaded) await world.index.drop(name);
+    expect(world.index.bytes()).toBe(0);
+  });
+
+  test('later changes of a partition count while they are kept as they came', async () => {
+    await using world = openPackedWorld();
+    const put = (id: string) =>
+      ({ kind: 'put', entry: entryOf(id, { vector: unit(...new Array<number>(48).fill(1)) }) }) as const;
+    await search(world, 'p', await world.commit('p', [put('one')]));
+    const before = world.index.bytes();
+    await search(world, 'p', await world.commit('p', [put('two')]));
+    expect(world.index.bytes() - before).toBeGreaterThan(600 + 4 * 48);
   });
 
   test('a partition larger than the bound is refused, and one within it is answered', async () => {

@@ -9,11 +9,18 @@ type PartitionsOptions = {
   readonly mostBytes: number;
 };
 
+/** Estimated bytes of the objects, views and maps of a partition, which one without entries has, too. */
+export const partitionBytes = 8_192;
+
+/** A partition and its estimated bytes, as they were when it was loaded or last changed. */
+type Held = { readonly partition: PackedPartition; readonly bytes: number };
+
 /** The partitions in memory. Beyond the bound, those that were not asked for longest are evicted. */
 export class PackedPartitions {
   readonly #options: PartitionsOptions;
   /** In the order of their last use. */
-  readonly #loaded = new Map<string, PackedPartition>();
+  readonly #loaded = new Map<string, Held>();
+  #bytes = 0;
   readonly #loading = new Map<string, Promise<PackedPartition>>();
   readonly #loadingBytes = new Map<string, number>();
   /** Partitions that were removed while they were loaded. */
@@ -27,16 +34,17 @@ export class PackedPartitions {
   find(name: string): PackedPartition | undefined {
     const found = this.peek(name);
     if (found === undefined) return undefined;
+    const held = this.#loaded.get(name) as Held;
     this.#loaded.delete(name);
-    this.#loaded.set(name, found);
+    this.#loaded.set(name, held);
     if (found.isWorn) void this.load(name).catch(() => undefined);
     return found;
   }
 
   peek(name: string): PackedPartition | undefined {
-    const found = this.#loaded.get(name);
+    const found = this.#loaded.get(name)?.partition;
     if (found?.isRetired !== true) return found;
-    this.#loaded.delete(name);
+    this.#forget(name);
     return undefined;
   }
 
@@ -45,7 +53,7 @@ export class PackedPartitions {
   }
 
   get bytes(): number {
-    return [...this.#loaded.values()].reduce((sum, { set }) => sum + set.bytes, 0);
+    return this.#bytes;
   }
 
   /** Reads the partition from its source, once for calls at the same time; the former one serves meanwhile. */
@@ -59,8 +67,8 @@ export class PackedPartitions {
     };
     const loading = PackedPartition.load(name, this.#options, check)
       .then((partition) => {
-        this.#loaded.delete(name);
-        if (!this.#removed.has(name)) this.#loaded.set(name, partition);
+        this.#forget(name);
+        if (!this.#removed.has(name)) this.#hold(partition);
         return partition;
       })
       .finally(() => {
@@ -74,8 +82,10 @@ export class PackedPartitions {
 
   /** Evicts what exceeds the bound after a partition has grown. */
   settle(partition: PackedPartition): void {
+    const { name } = partition;
+    if (this.#loaded.get(name)?.partition === partition) this.#hold(partition);
     try {
-      this.#makeRoom(partition.name, partition.set.bytes);
+      this.#makeRoom(name, partition.set.bytes, partition.set.tailBytes);
     } catch {
       partition.isRetired = true;
     }
@@ -84,21 +94,37 @@ export class PackedPartitions {
   remove(name: string): void {
     if (this.#loading.has(name)) this.#removed.add(name);
     const found = this.#loaded.get(name);
-    if (found !== undefined) found.isRetired = true;
+    if (found !== undefined) found.partition.isRetired = true;
+    this.#forget(name);
+  }
+
+  /** Keeps a partition with its present size; one that is known keeps its place in the order. */
+  #hold(partition: PackedPartition): void {
+    const { name, set } = partition;
+    const bytes = set.bytes + set.tailBytes + partitionBytes;
+    this.#bytes += bytes - (this.#loaded.get(name)?.bytes ?? 0);
+    this.#loaded.set(name, { partition, bytes });
+  }
+
+  #forget(name: string): void {
+    this.#bytes -= this.#loaded.get(name)?.bytes ?? 0;
     this.#loaded.delete(name);
   }
 
-  /** @throws SearchUnavailableError if the partition alone exceeds the bound */
-  #makeRoom(name: string, needed: number): void {
+  /**
+   * Evicts others so that a partition fits. The entries of a partition are limited by the bound; its objects and later
+   * changes come on top.
+   * @throws SearchUnavailableError if the entries of the partition alone exceed the bound
+   */
+  #makeRoom(name: string, needed: number, tailBytes = 0): void {
     const { mostBytes } = this.#options;
     if (needed > mostBytes) throw new SearchUnavailableError('too_large');
-    let used = needed;
-    for (const [other, { set }] of this.#loaded) if (other !== name) used += set.bytes;
-    for (const [other, bytes] of this.#loadingBytes) if (other !== name) used += bytes;
-    for (const other of this.#loaded.keys()) {
+    let used = this.#bytes - (this.#loaded.get(name)?.bytes ?? 0) + needed + tailBytes + partitionBytes;
+    for (const [other, bytes] of this.#loadingBytes) if (other !== name) used += bytes + partitionBytes;
+    for (const [other, { bytes }] of this.#loaded) {
       if (used <= mostBytes) return;
       if (other === name) continue;
-      used -= this.#loaded.get(other)?.set.bytes ?? 0;
+      used -= bytes;
       this.remove(other);
     }
   }

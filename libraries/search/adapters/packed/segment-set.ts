@@ -39,9 +39,15 @@ export class SegmentSet {
   #packedTail: LiveSegment[] | undefined;
   #dimensions = 0;
 
-  /** Estimated bytes in memory. */
+  /** Estimated bytes of the segments in memory. */
   get bytes(): number {
     return this.#all().reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Estimated bytes of the later changes as they came, which stay beside their packed form. */
+  get tailBytes(): number {
+    const entries = [...this.#tail.values()].reduce((sum, group) => sum + group.length, 0);
+    return entries * (entryOverhead + 4 * this.#dimensions);
   }
 
   get dead(): number {
@@ -150,6 +156,9 @@ export class SegmentSet {
     }
   }
 }
+
+/** The objects of an entry that is not packed, without its vector. */
+const entryOverhead = 600;
 
 /** A flag for each row, and now and then its id as a string. */
 const rowOverhead = 50;
