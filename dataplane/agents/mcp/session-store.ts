@@ -11,28 +11,34 @@ export type Session = {
   readonly calls: Map<string | number, AbortController>;
 };
 
-/** Limits of sessions; the one that was idle for longest is removed first. */
-export const sessionLimits = { kept: 1_000, idleMs: 3_600_000 } as const;
+/** Limits of sessions. Of those that are too many, one without calls ends first, and of these the one idle for longest. */
+export const sessionLimits = { kept: 1_000, ofOwner: 100, idleMs: 3_600_000 } as const;
+
+type StoreLimits = {
+  readonly kept: number;
+  /** Of the sessions of one caller. */
+  readonly ofOwner: number;
+};
 
 /** Sessions of this process (`agents:mcp:initialize`). A version has its own process, so a session is bound to it. */
 export class SessionStore {
   readonly #sessions = new Map<string, Session>();
   readonly #clock: Clock;
-  readonly #kept: number;
+  readonly #limits: StoreLimits;
 
-  constructor(clock: Clock, kept: number = sessionLimits.kept) {
+  constructor(clock: Clock, limits: StoreLimits = sessionLimits) {
     this.#clock = clock;
-    this.#kept = kept;
+    this.#limits = limits;
   }
 
   open(owner: string): Session {
     const id = randomBytes(24).toString('base64url');
     const session = { id, owner, isInitialized: false, usedAt: this.#clock.now(), calls: new Map() };
+    const all = [...this.#sessions.values()];
+    const own = all.filter((one) => one.owner === owner);
+    if (own.length >= this.#limits.ofOwner) this.#endOne(own);
+    else if (all.length >= this.#limits.kept) this.#endOne(all);
     this.#sessions.set(id, session);
-    for (const old of this.#sessions.values()) {
-      if (this.#sessions.size <= this.#kept) break;
-      this.end(old);
-    }
     return session;
   }
 
@@ -48,6 +54,12 @@ export class SessionStore {
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     return session;
+  }
+
+  /** @param sessions in the order of their last use */
+  #endOne(sessions: readonly Session[]): void {
+    const ended = sessions.find(({ calls }) => calls.size === 0) ?? sessions[0];
+    if (ended !== undefined) this.end(ended);
   }
 
   /** Ends a session and its calls in progress. */
