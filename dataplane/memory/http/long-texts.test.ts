@@ -48,9 +48,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('texts longer than the
     const ben = { user: 'ben' };
     const long = `Rex is in Faro${' and'.repeat(most)}`;
     const messages = ['Max is in Evora', long].map((content) => ({ role: 'user', content }));
-    const { json } = await memory.call(ben, 'POST', '/v1/memories', { messages, infer: false });
-    await until('both are stored', async () => (await memory.all(ben)).length === 2);
-    expect(json).toMatchObject({ status: 'PENDING' });
-    expect((await memory.find(ben, 'Rex in Faro', { mode: 'semantic' }))[0]).toBe(long);
+    const event = await memory.add(ben, { agent_id: 'tutor', messages, infer: false });
+    expect(event).toMatchObject({ status: 'SUCCEEDED' });
+    expect(event['memory_ids']).toHaveLength(2);
+    expect((await memory.find(ben, `Rex${' and'.repeat(9)}`, { mode: 'semantic' }))[0]).toBe(long);
   });
 });
