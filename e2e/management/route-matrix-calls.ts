@@ -43,8 +43,12 @@ export async function openMatrixCalls(world: ManagementWorld): Promise<MatrixCal
   const applied = (await world.createPolicy('applied', definitionOf('applied'))).id;
   const model = { own: await world.createModel('own'), other: await world.createModel('other'), unknown: uuid() };
   const targets = { policy, model };
-  const version = await client.create(kinds.agentVersion, sampleOf<AgentVersion>('agent-version-small'));
   const sample = sampleOf<Agent>('agent-small');
+  const sampleVersion = sampleOf<AgentVersion>('agent-version-small');
+  const version = await client.create(kinds.agentVersion, {
+    ...sampleVersion,
+    spec: { ...sampleVersion.spec, agent: sample.metadata.name },
+  });
   const spec = { ...sample.spec, version: version.metadata.name };
   const agent = await client.create(kinds.agent, { ...sample, spec });
   const ofAdministrator = await api.command('POST', policies, { name: 'of-root', definition: definitionOf('x') });
