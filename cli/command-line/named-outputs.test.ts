@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { createPlugin } from '../kubectl/program.ts';
 import { createCommandLine } from '../program.ts';
+import { leavesOf } from '../testing/leaves-of.ts';
 
 /** Commands whose results have names or ids. All others refuse `-o name` before they run. */
 const named = new Set([
@@ -48,11 +48,6 @@ const named = new Set([
   'approval list',
   'freeze list',
 ]);
-
-function leavesOf(command: Command, words: readonly string[] = []): readonly (readonly [string, Command])[] {
-  if (command.commands.length === 0) return [[words.join(' '), command]];
-  return command.commands.flatMap((sub) => leavesOf(sub, [...words, sub.name()]));
-}
 
 test.each([
   ['portcullis', createCommandLine],

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { createPlugin } from '../kubectl/program.ts';
 import { createCommandLine } from '../program.ts';
+import { leavesOf } from '../testing/leaves-of.ts';
 
 /** Commands that send no request, and runs of flows, which have `--timeout`. */
 const local = new Set([
@@ -22,11 +22,6 @@ const local = new Set([
   'runtime',
   'completion',
 ]);
-
-function leavesOf(command: Command, words: readonly string[] = []): readonly (readonly [string, Command])[] {
-  if (command.commands.length === 0) return [[words.join(' '), command]];
-  return command.commands.flatMap((sub) => leavesOf(sub, [...words, sub.name()]));
-}
 
 test.each([
   ['portcullis', createCommandLine],

@@ -41,7 +41,8 @@ function named({ name, labels }: Resource['metadata']): readonly { readonly id: 
 type ShownTarget = { readonly type: string; readonly id: string };
 
 /**
- * The names for a table; a format for programs has ids. Without an answer, and for an id of two objects, the table has ids, too.
+ * The names for a table; a format for programs has ids. The table also has ids if the names cannot be read, and for an id of
+ * two objects.
  * @param shown the objects of the table; names are read only if one of them can have a name
  */
 export async function shownTargetNames(
@@ -67,8 +68,8 @@ async function readPermittedNames(connection: ManagementConnection): Promise<Nam
 }
 
 /**
- * Anyone who may create an object can give it the id of another one, so that a name counts for an id of one object only. A
- * name in the form of an id would be taken for the id of another object.
+ * A user with the right to create objects can copy the id of another object, so an id of two objects gets no name. A name
+ * that is a UUID would be read as an id.
  */
 function namesById(known: readonly Named[]): ReadonlyMap<string, string> {
   const byId = [...Map.groupBy(known, ({ id }) => id)];

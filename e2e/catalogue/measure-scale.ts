@@ -32,7 +32,7 @@ export type CallerTimes = {
 
 type MeasuredScale = {
   readonly times: readonly CallerTimes[];
-  /** Answers that are not what is due to their caller. */
+  /** Answers that lack an agent which their caller may see, or have another one. */
   readonly faults: readonly string[];
 };
 

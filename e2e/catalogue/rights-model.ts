@@ -42,7 +42,7 @@ export function createRightsModel(oneOf: <T>(values: readonly T[]) => T) {
   function holdersOf(principal: string, { protocol }: JudgedAgent): ReadonlySet<string> {
     const own = [principal, ...(claims.has(principal) ? [claimed] : []), ...(protocol === 'a2a' ? [everyone] : [])];
     const found = new Set(own);
-    // A set yields what is added during the walk, too.
+    // Iteration over a set includes the members that are added during it.
     for (const holder of found)
       for (const group of groups) if (facts.has(`${holder} member ${group}`)) found.add(group);
     return found;

@@ -14,7 +14,7 @@ const shown = 5;
 export const figure: Figure = {
   name: 'catalogue-scale-openfga',
   title:
-    'pages of 20 and hybrid searches among 100,000 agents with rights in OpenFGA, by callers in random order who may view and invoke 0.1, 0.5 and 1 % of them and by one with 1 % through 1,000 groups: every page, walk and search has what is due; times are reported without a bound, because the server answers the questions',
+    'pages of 20 and hybrid searches among 100,000 agents with rights in OpenFGA, by callers in random order with the rights to view and invoke 0.1, 0.5 and 1 % of them, and by one with 1 % through 1,000 groups: every page, walk and search has exactly the agents that its caller may see; times are reported without a bound, because the server answers the questions',
   async run(size, say) {
     const missing = missingPostgres ?? missingOpenFga;
     if (missing !== undefined) return { skipped: missing };

@@ -154,8 +154,8 @@ async function declaredAgents(context: ConsoleContext): Promise<DeclaredAgents |
 }
 
 /**
- * Undefined for a person who may neither view the control plane nor owns the agent. The owner is known by the subject alone, so that
- * the API decides; every other person would only make a refusal.
+ * Undefined for a person without the right to view the control plane who is not the owner of the agent. The record has only the
+ * subject of the owner, so the API decides. For other persons the API is not called, because a refusal is an audit entry.
  */
 async function managedAgent(context: ConsoleContext, agentId: string, read: Promise<ApiAnswer<AgentRecord>>) {
   const { rights, subject } = context.get('session');

@@ -122,10 +122,19 @@ function withoutOtherAgents(agent: Stored<Agent>): Stored<Agent> {
 
 /** The versions that belong to an agent, the newest first. */
 async function versionsOf(client: Resources, agent: Stored<Agent>): Promise<readonly Stored<AgentVersion>[]> {
-  const { items } = await listAll<AgentVersion>(client, kinds.agentVersion);
+  const isOwn = ({ spec }: Stored<AgentVersion>): boolean => spec.agent === agent.metadata.name;
+  const transform = (version: Stored<AgentVersion>): Stored<AgentVersion> =>
+    isOwn(version) ? version : withoutFlow(version);
+  const { items } = await listAll<AgentVersion>(client, kinds.agentVersion, { transform });
   return items
-    .filter(({ spec }) => spec.agent === agent.metadata.name)
+    .filter(isOwn)
     .toSorted((one, other) => (one.metadata.creationTimestamp > other.metadata.creationTimestamp ? -1 : 1));
+}
+
+/** Versions of other agents are dropped after the list is complete: until then their flows would be in memory. */
+function withoutFlow(version: Stored<AgentVersion>): Stored<AgentVersion> {
+  const { lowCode: _, ...spec } = version.spec;
+  return { ...version, spec };
 }
 
 /** Whether there is the agent and this caller is its owner. One that acts for the owner is not. */

@@ -40,7 +40,7 @@ export const managedAgentOperations: readonly ApiOperation<
     tag: 'Agents',
     summary: 'Read an agent with its versions',
     description:
-      'What is served and on trial, and the first cause with its remedy; for the owner of the agent, too. A live read.',
+      'The served version, the version on trial, and the first cause with its remedy. The owner of the agent needs no role. A live read.',
     gates,
     parameters: [agentId],
     success: usualSuccess('ManagedAgent'),
@@ -54,7 +54,7 @@ export const managedAgentOperations: readonly ApiOperation<
     path: '/api/v1/agents/{agentId}/versions/{versionId}/flow',
     tag: 'Agents',
     summary: 'Read the flow of a version',
-    description: 'The source of the flow of a version of the agent; for the owner of the agent, too. A live read.',
+    description: 'The source of the flow of a version of the agent. The owner of the agent needs no role. A live read.',
     gates,
     parameters: [agentId, uuidParameter('versionId', 'The id of the version.')],
     success: usualSuccess('ManagedFlow'),

@@ -66,7 +66,7 @@ const emergencyOperations = [
   'listAuditChains',
 ] as const satisfies readonly ServedOperation[];
 
-/** Operations that write, compile or ask a provider: each takes many times as long as a read. */
+/** Operations that write, compile, ask a provider, or list every AgentVersion: each takes many times as long as a read. */
 const costlyOperations: ReadonlySet<string> = new Set([
   'createPolicy',
   'replacePolicy',
@@ -77,6 +77,8 @@ const costlyOperations: ReadonlySet<string> = new Set([
   'dryRunReplaceBinding',
   'getRevisionDiff',
   'testProvider',
+  'getAgent',
+  'getAgentFlow',
 ] satisfies readonly ServedOperation[]);
 
 export const accessRules: AccessRules = {
