@@ -13,7 +13,7 @@ import { userSubject } from '#relations/subject';
 import { type AgentRoute, type AgentRouteSpec, agentRouteFormat, type RoutedVersion } from '#resources/agent-route';
 import type { GatewayReport } from '#resources/gateway-report';
 import { apiVersion, kinds } from '#resources/kinds';
-import { startTestServer } from '#sql/testing/test-server';
+import { openSharedServer } from '#sql/testing/shared-server';
 import { type GuardedGateway, startGuardedGateway } from '../support/start-guarded-gateway.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 
@@ -63,7 +63,7 @@ export async function startAgentGateway(settings: Readonly<Record<string, string
   };
   const people = await createTestKey('ES256', 'people-1');
   const issuer = parts.use(await startJwksServer(people));
-  const server = parts.use(await startTestServer());
+  const server = parts.use(await openSharedServer());
   const database = parts.use(await server.createDatabase());
   const relations = parts.use(await openPostgresRelations(database.database));
   const signingKeysFile = join(folder, 'signing-keys.json');

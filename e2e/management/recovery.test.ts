@@ -203,7 +203,7 @@ async function holdCommands({ database, connect }: TestDatabase) {
       until('a command has begun', async () => {
         const waiting = await database.sql`
           select from pg_stat_activity
-          where wait_event_type = 'Lock' and query ilike '%insert into management.operations%'`;
+          where datname = current_database() and wait_event_type = 'Lock' and query ilike '%insert into management.operations%'`;
         return waiting.length > 0;
       }),
     async letGo() {

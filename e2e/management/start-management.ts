@@ -5,7 +5,8 @@ import type { OperationResource } from '#contracts/management';
 import { mintToken } from '#identity/mint-token';
 import { ensureSigningKeys, publicKeySet, readSigningKeys } from '#identity/signing-keys';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
-import { startTestServer, type TestDatabase, type TestServer } from '#sql/testing/test-server';
+import { type DatabaseServer, openSharedServer } from '#sql/testing/shared-server';
+import type { TestDatabase } from '#sql/testing/test-server';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { type CallOptions, callUrl, type HttpResponse, untilFinal } from './call-api.ts';
 
@@ -59,8 +60,8 @@ export type ManagementProcessOptions = {
   readonly runDirectory?: string;
   readonly replicas?: number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** A shared database server; a separate one when absent. */
-  readonly databaseServer?: TestServer;
+  /** Absent: the server that tests share. */
+  readonly databaseServer?: DatabaseServer;
 };
 
 /** Settings of the API for the operator of a standalone platform with this data folder. */
@@ -81,7 +82,7 @@ export function newKey(): string {
 export async function startManagementReplicas(options: ManagementProcessOptions): Promise<RunningManagement> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
-  const server = options.databaseServer ?? parts.use(await startTestServer());
+  const server = options.databaseServer ?? parts.use(await openSharedServer());
   const database = parts.use(await server.createDatabase());
   const keyFile = join(folder, 'issuer.keys');
   const environment = { ...(await settingsOf(options, { folder, keyFile, database })), ...options.environment };

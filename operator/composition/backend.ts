@@ -72,6 +72,8 @@ export type OperatorOverrides = {
   /** Replaces the addresses of pods of agents. */
   readonly reachAgents?: ReachPod;
   readonly authority?: AgentAuthority;
+  /** Receives the events of a standalone operator. */
+  readonly events?: EventRecorder;
   /** Replaces the exit of the process. */
   readonly onLost?: (error: LeadershipLostError) => void;
 };

@@ -75,7 +75,7 @@ export async function openStandalone(
     build,
     template: undefined,
     served,
-    events: silentRecorder,
+    events: overrides.events ?? silentRecorder,
     leadership: soleLeader,
     synced: Promise.resolve(),
     silenceMs: () => 0,

@@ -205,7 +205,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
       const packing = packMemories(database, 'four');
       await until('the packing waits for the lock', async () => {
         const [row] = await database.sql<{ count: number }[]>`
-          select count(*)::int as count from pg_locks where not granted`;
+          select count(*)::int as count from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`;
         return row !== undefined && row.count > 0;
       });
       await sql`update memory.people set forgotten_through = change_no, packed_through = 0 where person = ${store.person}`;

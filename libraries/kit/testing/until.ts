@@ -20,6 +20,11 @@ export type UntilOptions = { readonly deadlineMs?: number; readonly everyMs?: nu
  */
 const longestMs = 300_000;
 
+/** The limit after the first such failure in a process: one of many tests that wait for the same fault tells of it. */
+const repeatedMs = 15_000;
+
+let limitMs = longestMs;
+
 /**
  * Polls until the probe returns a value other than undefined and false, and returns that value. A probe that throws is
  * repeated.
@@ -27,7 +32,7 @@ const longestMs = 300_000;
 export async function until<T>(
   condition: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  { deadlineMs = longestMs, everyMs = 25 }: UntilOptions = {},
+  { deadlineMs = limitMs, everyMs = 25 }: UntilOptions = {},
 ): Promise<T> {
   const end = performance.now() + deadlineMs;
   let last: unknown;
@@ -39,7 +44,10 @@ export async function until<T>(
     } catch (error) {
       last = error;
     }
-    if (performance.now() >= end) throw new DeadlineError(condition, deadlineMs, last);
+    if (performance.now() >= end) {
+      if (deadlineMs === longestMs) limitMs = repeatedMs;
+      throw new DeadlineError(condition, deadlineMs, last);
+    }
     await pause(everyMs);
   }
 }

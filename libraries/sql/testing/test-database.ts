@@ -1,4 +1,5 @@
 import { afterAll } from 'vitest';
+import { openSharedServer } from './shared-server.ts';
 import { missingPostgres, startTestServer, type TestDatabase, type TestServer } from './test-server.ts';
 
 export { missingPostgres, startTestServer, type TestDatabase, type TestServer } from './test-server.ts';
@@ -10,18 +11,18 @@ export function onPostgres(title: string): string {
 
 let server: Promise<TestServer> | undefined;
 
-/** The server of this test file, started by the first call and stopped after the last test. */
+/** A server of this test file alone, started by the first call and stopped after the last test. */
 export function testServer(): Promise<TestServer> {
   server ??= startTestServer();
   return server;
 }
 
 /**
- * A fresh database on the server of this test file. A suite that needs one is
+ * A fresh database on the server that the files of a run share. A suite that needs one is
  * `describe.skipIf(missingPostgres !== undefined)(onPostgres('title'), …)`.
  */
 export async function openTestDatabase(): Promise<TestDatabase> {
-  return (await testServer()).createDatabase();
+  return (await openSharedServer()).createDatabase();
 }
 
 afterAll(async () => {

@@ -75,7 +75,12 @@ async function copyPrepared(): Promise<string> {
   return folder;
 }
 
-async function createDatabase(serverUrl: string, passwordFile: string, template?: string): Promise<TestDatabase> {
+/** A database on the server at this URL, empty or with the content of the database `template`. */
+export async function createDatabase(
+  serverUrl: string,
+  passwordFile: string,
+  template?: string,
+): Promise<TestDatabase> {
   const password = passwordFrom(passwordFile);
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const admin = () => connectSql({ url: serverUrl, password, applicationName: 'test-admin', max: 1 });
