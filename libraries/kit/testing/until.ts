@@ -13,7 +13,11 @@ function describe(value: unknown): string {
   return JSON.stringify(value) ?? String(value);
 }
 
-export type UntilOptions = { readonly deadlineMs?: number; readonly everyMs?: number };
+export type UntilOptions = {
+  readonly deadlineMs?: number;
+  /** Time between two probes; absent: from 10 ms on, each a quarter longer than the one before, up to 150 ms. */
+  readonly everyMs?: number;
+};
 
 /**
  * A last-resort limit for conditions that never become true; it is long enough for a machine that is many times slower.
@@ -32,11 +36,11 @@ let limitMs = longestMs;
 export async function until<T>(
   condition: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  { deadlineMs = limitMs, everyMs = 25 }: UntilOptions = {},
+  { deadlineMs = limitMs, everyMs }: UntilOptions = {},
 ): Promise<T> {
   const end = performance.now() + deadlineMs;
   let last: unknown;
-  for (;;) {
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.25, 150)) {
     try {
       const value = await probe();
       if (value !== undefined && value !== false) return value;
@@ -48,6 +52,6 @@ export async function until<T>(
       if (deadlineMs === longestMs) limitMs = repeatedMs;
       throw new DeadlineError(condition, deadlineMs, last);
     }
-    await pause(everyMs);
+    await pause(everyMs ?? pauseMs);
   }
 }
