@@ -19,6 +19,7 @@ export const hostilePages = [
     '/audit',
     '/knowledge',
     `/knowledge/${id}`,
+    `/knowledge/${id}/search`,
     '/memory',
     '/memory/search',
     `/memory/${id}/history`,
@@ -55,11 +56,14 @@ type HostileOptions = {
   readonly texts?: readonly string[];
   /** The language of the browser. */
   readonly locale?: string;
+  /** Whether the browser runs scripts; it does if absent. */
+  readonly javaScriptEnabled?: boolean;
 };
 
 export async function openHostileConsole({
   texts = hostileTexts().map((text) => text.replaceAll('\u0000', '')),
   locale = 'en',
+  javaScriptEnabled = true,
 }: HostileOptions = {}): Promise<HostileConsole> {
   await using parts = new AsyncDisposableStack();
   const { urls, state } = parts.use(await startHostileApis(texts));
@@ -78,7 +82,7 @@ export async function openHostileConsole({
     ),
   );
   const { browser } = parts.use(await openBrowser());
-  const { page, context, complaints } = await openWatchedPage(browser, { locale });
+  const { page, context, complaints } = await openWatchedPage(browser, { locale, javaScriptEnabled });
   const rights = { view: true, author: true, apply: true, administer: true };
   const session = { subject: texts[1] ?? '', token: 'none', csrf: 'c'.repeat(32), rights };
   const expiresAt = Math.floor(Date.now() / 1_000) + 3_600;

@@ -64,8 +64,13 @@ export async function matrixRowOf(
   const links = new Set([...text.matchAll(/href="(\/[^"#]*)"/g)].map(([, path = '']) => path.replaceAll('&amp;', '&')));
   const refusedLinks: string[] = [];
   for (const path of links) if ((await textOf(context, platform, path)).status >= 400) refusedLinks.push(path);
-  const isAllowed = async (path: string, form: Record<string, string> = {}): Promise<boolean> => {
-    const sent = { headers: { origin: consoleOf(platform) }, form: { csrf, ...form }, maxRedirects: 0 };
+  const isAllowed = async (
+    path: string,
+    form: Record<string, string> = {},
+    headers: Record<string, string> = {},
+  ): Promise<boolean> => {
+    const own = { origin: consoleOf(platform), ...headers };
+    const sent = { headers: own, form: { csrf, ...form }, maxRedirects: 0 };
     const answer = await context.request.post(`${consoleOf(platform)}${path}`, sent);
     const body = await answer.text();
     const isRefused = /<code>(permission_denied|forbidden)<\/code>/.test(body);
@@ -99,7 +104,7 @@ export async function matrixRowOf(
       operations: (await textOf(context, platform, operation)).status === 200,
       audit: (await textOf(context, platform, '/audit')).status === 200,
       reindex: await isAllowed(`${collection}/reindex`),
-      talk: await isAllowed(`${agent}/chat`, { text: 'Hello' }),
+      talk: await isAllowed(`${agent}/chat`, { text: 'Hello' }, { 'hx-request': 'true' }),
       runs: (await textOf(context, platform, runs)).status === 200,
     },
   };

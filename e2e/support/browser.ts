@@ -36,7 +36,11 @@ type WatchedPage = {
 
 export async function openWatchedPage(
   browser: Browser,
-  options: { readonly colorScheme?: 'light' | 'dark'; readonly locale?: string } = {},
+  options: {
+    readonly colorScheme?: 'light' | 'dark';
+    readonly locale?: string;
+    readonly javaScriptEnabled?: boolean;
+  } = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en', ...options });
   context.setDefaultTimeout(60_000);

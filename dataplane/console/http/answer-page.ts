@@ -1,6 +1,7 @@
+import { html } from 'hono/html';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
-import { type ConsolePage, layout } from '../pages/page.ts';
+import { type ConsolePage, layout, type Markup } from '../pages/page.ts';
 import type { ConsoleContext } from './environment.ts';
 
 type Link = { readonly href: string; readonly label: string };
@@ -18,6 +19,18 @@ export async function answerPage(
 
 export function isOfScript(context: ConsoleContext): boolean {
   return context.req.header('hx-request') !== undefined;
+}
+
+/**
+ * The answer to a form whose result the script puts into the page. A form that is sent without the script gets a page with
+ * the result and a link to the page of the form.
+ */
+export async function answerPart(
+  context: ConsoleContext,
+  { title, part, link }: { readonly title: string; readonly part: Markup | Promise<Markup>; readonly link: Link },
+): Promise<Response> {
+  if (isOfScript(context)) return context.html(await part);
+  return answerPage(context, { title, main: html`<p><a href="${link.href}">${link.label}</a></p>${part}` });
 }
 
 /** A page for an answer of an API that is not a value. */

@@ -6,6 +6,7 @@ import type { ApiAnswer } from '../clients/call-api.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
 import { readPolicySource } from '../clients/policy-source.ts';
 import { refusalNotice } from '../pages/notice.ts';
+import type { Markup } from '../pages/page.ts';
 import {
   messageFields,
   mostMessages,
@@ -15,7 +16,7 @@ import {
   revisionField,
 } from '../pages/playground.ts';
 import { sourceCheck, testTable } from '../pages/policy-editor.ts';
-import { answerPage, answerRefusal } from './answer-page.ts';
+import { answerPage, answerPart, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readEdited } from './read-edited.ts';
 import { readForm, readRepeated } from './read-form.ts';
@@ -127,20 +128,26 @@ async function addMessage(context: ConsoleContext): Promise<Response> {
 }
 
 async function checkMessages(context: ConsoleContext): Promise<Response> {
+  const title = context.get('page').words.playground;
+  const part = await outcomeOf(context);
+  return answerPart(context, { title, part, link: { href: '/playground', label: title } });
+}
+
+async function outcomeOf(context: ConsoleContext): Promise<Markup> {
   const { words } = context.get('page');
   const api = context.get('management');
   const { policy = '', revision = '', stage: asked } = await readForm(context);
   const stage = asked === 'response' ? 'response' : 'request';
   const path = `${policiesPath}/${encodeURIComponent(policy)}/revisions/${encodeURIComponent(revision)}`;
   const found = await api.call(path, policyDetailSchema);
-  if (found.kind !== 'value') return context.html(await refusalNotice(words, found));
+  if (found.kind !== 'value') return refusalNotice(words, found);
   const messages = await readMessages(context, stage);
   const { definition, name } = found.value;
   const answer = await check(api, { definition, checks: [{ name: 'messages', stage, messages }], marks: true });
-  if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
+  if (answer.kind !== 'value') return refusalNotice(words, answer);
   const [result] = answer.value.results;
-  if (result === undefined) return context.html(await sourceCheck(words, answer.value));
-  return context.html(await playgroundOutcome(words, { policy: { name, revision }, messages, stage, result }));
+  if (result === undefined) return sourceCheck(words, answer.value);
+  return playgroundOutcome(words, { policy: { name, revision }, messages, stage, result });
 }
 
 /** The messages with a text; without any, one empty message. An answer is said by the model, whatever role was chosen. */

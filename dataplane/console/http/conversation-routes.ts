@@ -6,6 +6,7 @@ import type { PersonHeaders, TenantApi } from '../clients/tenant-api.ts';
 import { longestMessage, turnBegin, turnPart } from '../pages/agent-conversation.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
 import { agentIdForm } from './agent-forms.ts';
+import { answerNotice, isOfScript } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readForm } from './read-form.ts';
 import { streamEvents } from './stream-events.ts';
@@ -25,12 +26,16 @@ export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: Co
   app.post(`/agents/${agentIdForm}/chat`, async (context) => {
     const { words } = context.get('page');
     const { agentPages: own } = words;
+    const agentId = context.req.param('id').toLowerCase();
+    if (!isOfScript(context)) {
+      const link = { href: `/agents/${agentId}`, label: own.chat };
+      return answerNotice(context, 422, { title: own.messageRefused, text: own.messageScript, link });
+    }
     const { text = '', context: contextId = '' } = await readForm(context);
     if (text.trim() === '' || text.length > longestMessage) {
       const refused = { kind: 'error', title: own.messageRefused, text: own.messageForm(longestMessage) } as const;
       return context.html(await notice(refused));
     }
-    const agentId = context.req.param('id').toLowerCase();
     const record = await apiOf(context).call(`/api/v1/agents/${agentId}`, agentRecordSchema);
     if (record.kind !== 'value') return context.html(await refusalNotice(words, record));
     const turn = {

@@ -38,7 +38,8 @@ async function upload(files: readonly (readonly [name: string, bytes: string | U
   const body = new FormData();
   for (const [name, bytes] of files) body.append('file', new File([bytes], name));
   submitted.length = 0;
-  const answer = await app.request(`/knowledge/${id}/documents`, { method: 'POST', body });
+  const headers = { 'hx-request': 'true' };
+  const answer = await app.request(`/knowledge/${id}/documents`, { method: 'POST', body, headers });
   return { status: answer.status, text: await answer.text() };
 }
 const files = (count: number) => Array.from({ length: count }, (_, at) => [`${at}.md`, `Text ${at}.`] as const);

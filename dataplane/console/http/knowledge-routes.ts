@@ -7,8 +7,9 @@ import { documentListSchema, jobListSchema } from '#contracts/retrieval-document
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { citationList, collectionPage, collectionStatePart, jobState, knowledgePage } from '../pages/knowledge.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
+import type { Markup } from '../pages/page.ts';
 import { linksOf } from '../pages/page-links.ts';
-import { answerPage, answerRefusal } from './answer-page.ts';
+import { answerPage, answerPart, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readForm } from './read-form.ts';
 
@@ -81,28 +82,34 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     const { words } = context.get('page');
     const { text = '', as } = await readForm(context);
     const name = await nameOf(context);
-    if (typeof name !== 'string') return context.html(await refusalNotice(words, name));
+    if (typeof name !== 'string') return answerRefusal(context, words.knowledge, name);
     const asked = as !== undefined && persons.includes(as) ? as : undefined;
     const call = { method: 'POST', body: { collection: name, text } } as const;
     const answer = await apiOf(context, asked).call('/v1/query', queryResponseSchema, call);
-    if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
-    return context.html(await citationList(words, answer.value.items));
+    if (answer.kind !== 'value') return answerRefusal(context, name, answer);
+    return answerPart(context, {
+      title: name,
+      part: citationList(words, answer.value.items),
+      link: linkTo(context, name),
+    });
   });
 
   app.post(`/knowledge/${idForm}/documents`, async (context) => {
     const { words } = context.get('page');
+    const name = await nameOf(context);
+    if (typeof name !== 'string') return answerRefusal(context, words.knowledge, name);
+    const link = linkTo(context, name);
     const { file } = await context.req.parseBody({ all: true });
     const files = [file ?? []].flat().filter((one): one is File => one instanceof File && one.name !== '');
     if (files.length === 0 || files.length > mostFiles) {
       const { uploadCount: title, uploadCountText } = words.know;
-      return context.html(await notice({ kind: 'error', title, text: uploadCountText(mostFiles) }));
+      const part = notice({ kind: 'error', title, text: uploadCountText(mostFiles) });
+      return answerPart(context, { title: name, part, link });
     }
-    const name = await nameOf(context);
-    if (typeof name !== 'string') return context.html(await refusalNotice(words, name));
-    const states: string[] = [];
+    const states: Markup[] = [];
     // One request for each file: a file that is refused does not refuse the others.
-    for (const one of files) states.push(String(await upload(context, name, one)));
-    return context.html(states.join('\n'));
+    for (const one of files) states.push(await upload(context, name, one));
+    return answerPart(context, { title: name, part: html`${states}`, link });
   });
 
   async function upload(context: ConsoleContext, collection: string, file: File) {
@@ -142,6 +149,10 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     const answer = await apiOf(context).call(`${collections}/${context.req.param('id')}`, collectionSchema);
     return answer.kind === 'value' ? answer.value.name : answer;
   }
+}
+
+function linkTo(context: ConsoleContext, name: string) {
+  return { href: `/knowledge/${context.req.param('id')}`, label: name };
 }
 
 /** Undefined for bytes that are not UTF-8 text. */

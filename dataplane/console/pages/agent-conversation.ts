@@ -9,11 +9,12 @@ import type { Markup, PageContext } from './page.ts';
 export const longestMessage = 20_000;
 
 /** A conversation with an agent. It exists in the page only, and the script stops an answer. */
-export function conversation({ words }: PageContext, agentId: string): Markup | Promise<Markup> {
+export function conversation({ words, session }: PageContext, agentId: string): Markup | Promise<Markup> {
   const { agentPages: own } = words;
   return html`<section aria-labelledby="chat"><h2 id="chat">${own.chat}</h2><p class="hint">${own.chatText}</p>
 <ol id="talk" class="cards" aria-label="${own.talk}" aria-live="polite"></ol>
-<form class="chat" data-chat hx-post="/agents/${agentId}/chat" hx-target="#talk" hx-swap="beforeend" hx-sync="this:drop">
+<form class="chat" method="post" action="/agents/${agentId}/chat" data-chat hx-post="/agents/${agentId}/chat" hx-target="#talk" hx-swap="beforeend" hx-sync="this:drop">
+<input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
 <input type="hidden" name="context" id="context" value="">
 <label for="message">${own.message}</label>
 <textarea id="message" name="text" rows="3" required maxlength="${longestMessage}" data-once></textarea>

@@ -38,7 +38,7 @@ export function knowledgePage({ words }: PageContext, collections: readonly Coll
   };
 }
 
-/** One collection: a search, its documents, an upload. */
+/** One collection: a search, whose text is sent in a body, its documents, an upload. */
 export function collectionPage(
   page: PageContext,
   shown: {
@@ -55,16 +55,17 @@ export function collectionPage(
   const { know } = words;
   const { collection, documents, links, persons, mayWrite } = shown;
   const { collection_id: id, name, description } = collection;
+  const csrf = html`<input type="hidden" name="csrf" value="${session?.csrf ?? ''}">`;
   const writing = html`<section aria-labelledby="upload"><h2 id="upload">${know.upload}</h2>
-<form class="row drop" hx-post="/knowledge/${id}/documents" hx-encoding="multipart/form-data" hx-target="#uploads" hx-swap="beforeend" data-drop>
-<label>${know.file} <input type="file" name="file" multiple required accept=".md,.txt,text/plain,text/markdown"></label><button>${know.uploadButton}</button> <span class="hint">${know.dropHint}</span></form>
+<form class="row drop" method="post" action="/knowledge/${id}/documents" enctype="multipart/form-data" hx-post="/knowledge/${id}/documents" hx-encoding="multipart/form-data" hx-target="#uploads" hx-swap="beforeend" data-drop>
+${csrf}<label>${know.file} <input type="file" name="file" multiple required accept=".md,.txt,text/plain,text/markdown"></label><button>${know.uploadButton}</button> <span class="hint">${know.dropHint}</span></form>
 <p class="hint">${know.uploadHint}</p><div id="uploads" aria-live="polite"></div></section>
-<form method="post" action="/knowledge/${id}/reindex"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><p><button class="plain">${know.reindex}</button></p></form>`;
+<form method="post" action="/knowledge/${id}/reindex">${csrf}<p><button class="plain">${know.reindex}</button></p></form>`;
   return {
     title: name,
     main: html`<p>${description}</p>${collectionStatePart(words, collection)}
-<form class="row" hx-post="/knowledge/${id}/search" hx-target="#found" hx-sync="this:replace">
-<label>${know.query} <input name="text" type="search" required maxlength="4096" size="48"></label>
+<form class="row" method="post" action="/knowledge/${id}/search" hx-post="/knowledge/${id}/search" hx-target="#found" hx-sync="this:replace">
+${csrf}<label>${know.query} <input name="text" type="search" required maxlength="4096" size="48"></label>
 ${persons.length === 0 ? '' : html`<label>${know.seeAs} <select name="as">${persons.map((person) => html`<option value="${person}" ${person === session?.subject ? html`selected` : ''}>${person}</option>`)}</select></label>`}
 <button>${know.search}</button></form>
 <div id="found" aria-live="polite"></div>

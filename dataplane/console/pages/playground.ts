@@ -21,7 +21,7 @@ export const mostMessages = policyCheckLimits.messages.max;
 
 /** A text or a conversation against any revision of any policy. */
 export function playgroundPage(
-  { words }: PageContext,
+  { words, session }: PageContext,
   choice: {
     readonly policies: readonly PolicySummary[];
     readonly policy: string;
@@ -41,8 +41,8 @@ export function playgroundPage(
   return {
     title: words.playground,
     main: html`<p class="hint">${play.intro}</p>
-<form class="split" hx-post="/playground/check" hx-target="#outcome" hx-sync="this:replace">
-<div>
+<form class="split" method="post" action="/playground/check" hx-post="/playground/check" hx-target="#outcome" hx-sync="this:replace">
+<div><input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
 <div class="row"><label>${words.policy} <select name="policy" hx-get="/playground/revision" hx-target="#revision" hx-swap="outerHTML" hx-sync="this:replace">${choice.policies.map(({ id, name }) => html`<option value="${id}" ${id === choice.policy ? html`selected` : ''}>${name}</option>`)}</select></label>
 ${revisionField(words, choice.revision)}
 <label>${play.stage} <select name="stage"><option value="request">${play.request}</option><option value="response">${play.response}</option></select></label></div>

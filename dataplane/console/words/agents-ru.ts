@@ -84,6 +84,7 @@ export const agentsRu: AgentWords = {
   },
   messageRefused: 'Сообщение не отправлено',
   messageForm: (most) => `Введите сообщение не длиннее ${most} знаков.`,
+  messageScript: 'Для разговора нужен скрипт страницы. Откройте агента снова и отправьте сообщение там.',
   failed: 'Ответить не удалось',
   remedies: {
     guardrail_denied:
