@@ -154,6 +154,41 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     expect(await memory.all(user)).toEqual([]);
   });
 
+  /** Stores texts as they are, and shows the model a dialogue with these messages. */
+  async function knownIn(texts: readonly string[], said: readonly string[]): Promise<readonly string[]> {
+    const user = someone();
+    const messagesOf = (all: readonly string[]) => all.map((content) => ({ role: 'user', content }));
+    const stored = await memory.add(user, { agent_id: 'a', infer: false, messages: messagesOf(texts) });
+    expect(stored['status']).toBe('SUCCEEDED');
+    answers(() => ({ facts: [] }));
+    await memory.add(user, { agent_id: 'a', messages: messagesOf(said) });
+    return (prompts[0]?.known ?? []).map(({ text }) => text);
+  }
+
+  test('the model sees the memories that are nearest to each of many messages', async () => {
+    const texts = Array.from({ length: 30 }, (_, at) => `The item${at} stands in room${at}`);
+    const said = texts.map((_, at) => `item${at} room${at}`);
+    expect((await knownIn(texts, said)).toSorted()).toEqual(texts.toSorted());
+  });
+
+  test('the model sees the memory that is nearest to the end of a long message', async () => {
+    const texts = ['My bicycle is red', ...Array.from({ length: 12 }, (_, at) => `The item${at} is old`)];
+    const items = texts.map((_, at) => `item${at}`).join(' ');
+    const said = `${`${items} `.repeat(250)}My bicycle is blue`;
+    expect(said.length).toBeGreaterThan(20_000);
+    expect(await knownIn(texts, [said])).toContain('My bicycle is red');
+  });
+
+  test('the model sees at most 40 known memories, and at most as many characters of them as ten memories may have', async () => {
+    const ofItem = (at: number) => `item${at}`;
+    const items = Array.from({ length: 41 }, (_, at) => ofItem(at));
+    const said = Array.from({ length: 20 }, (_, at) => `${ofItem(2 * at)} ${ofItem(2 * at + 1)} ${ofItem(40)}`);
+    expect(await knownIn(items, said)).toHaveLength(40);
+    const long = Array.from({ length: 11 }, (_, at) => `item${at} `.padEnd(8_192, 'x'));
+    expect(await knownIn(long.slice(0, 10), said)).toHaveLength(10);
+    expect(await knownIn(long, said)).toHaveLength(10);
+  });
+
   test('a memory of another agent is neither shown nor changed', async () => {
     const user = someone();
     answers(() => ({ facts: [fact('I live in Rome')] }));

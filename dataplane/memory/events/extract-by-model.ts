@@ -1,3 +1,4 @@
+import { memoryLimits } from '#contracts/memory';
 import type { Database } from '#sql/connect';
 import type { SaidMessage, UserFact } from '../extraction/extract-facts.ts';
 import { readQuotedFact } from '../extraction/quoted-fact.ts';
@@ -19,11 +20,11 @@ import { ChangedMemoryError } from './event-fault.ts';
 import { answerForm, extractionPrompt, leastImportance, type ModelFact, readModelFacts } from './model-answer.ts';
 import { prepareFacts } from './prepare-facts.ts';
 
-/** The alias of the model at the gateway, and the search for the memories that are nearest to a text. */
+/** The alias of the model at the gateway, and the search for the memories that are nearest to messages. */
 export type ExtractionModel = {
   readonly alias: string;
-  /** Ids of the memories of a scope that are nearest to a text, at most `most`. */
-  readonly nearest: (event: ClaimedEvent, text: string, most: number) => Promise<readonly string[]>;
+  /** Ids of the memories of a scope, of which the nearest of each message come first. */
+  readonly nearest: (event: ClaimedEvent, messages: readonly string[], call: EventCall) => Promise<readonly string[]>;
 };
 
 type ExtractionPorts = TextPorts & {
@@ -34,7 +35,8 @@ type ExtractionPorts = TextPorts & {
   readonly onStep: (step: 'extracted') => void;
 };
 
-const mostKnown = 10;
+/** Known memories in a prompt, and the characters of their texts together. */
+const mostKnown = { memories: 40, length: 10 * memoryLimits.memoryLength } as const;
 /** Most decisions of one attempt: they are repeated if their memories changed meanwhile. */
 const mostDecisions = 3;
 
@@ -65,8 +67,8 @@ export async function extractByModel(
     role === 'user' && content.trim() !== '' ? [{ message, said_at: saidAt.toISOString(), text: content }] : [],
   );
   for (let decision = 1; ; decision += 1) {
-    const known =
-      said.length === 0 ? [] : await knownNearby(ports, extraction, event, said.map(({ text }) => text).join('\n'));
+    const texts = said.map(({ text }) => text);
+    const known = said.length === 0 ? [] : await knownOf(ports, event, await extraction.nearest(event, texts, call));
     const answers = said.length === 0 ? [] : await ask(ports, extraction.alias, { said, known }, call);
     const read = answers.map((answer) => readFact(answer, messages));
     const prepared = await prepareFacts(
@@ -98,18 +100,21 @@ export async function extractByModel(
   }
 }
 
-async function knownNearby(
+/** The first of the memories that fit into a prompt together, in the order of their ids. */
+async function knownOf(
   { database: { sql } }: ExtractionPorts,
-  { nearest }: ExtractionModel,
-  event: ClaimedEvent,
-  text: string,
+  { person }: ClaimedEvent,
+  nearest: readonly string[],
 ): Promise<readonly Known[]> {
-  const ids = await nearest(event, text, mostKnown);
+  const ids = nearest.slice(0, mostKnown.memories);
   if (ids.length === 0) return [];
   return sql<Known[]>`
-    select memory_id as "memoryId", text, version from memory.memories
-    where person = ${event.person} and memory_id = any(${sql.array([...ids])}::uuid[]) and deleted_at is null
-    order by memory_id`;
+    select "memoryId", text, version from (
+      select memory_id as "memoryId", text, version, sum(length(text)) over (order by n.rank) as length
+      from unnest(${sql.array([...ids])}::uuid[]) with ordinality as n (memory_id, rank)
+      join memory.memories using (memory_id)
+      where person = ${person} and deleted_at is null) nearest
+    where length <= ${mostKnown.length} order by "memoryId"`;
 }
 
 async function ask(

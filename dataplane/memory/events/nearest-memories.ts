@@ -1,32 +1,41 @@
+import type { ModelCall } from '#models/ports';
 import type { AttributeCondition } from '#search/condition';
 import { type MemorySearchPorts, searchMemories } from '../search/search-memories.ts';
 import type { ClaimedEvent } from './claim-event.ts';
+import { nearestQueries } from './nearest-queries.ts';
 
-/** Longest query to the index; of a longer dialogue, only the beginning is sent. */
-const longestQuery = 4_000;
+/** Memories that one query finds. */
+const mostOfQuery = 10;
 
-/** Finds the ids of the memories of a scope that are nearest to a text. */
+/**
+ * Finds the ids of the memories of a scope that are nearest to messages: first the nearest one of each query, then the
+ * second ones, and so on.
+ */
 export function nearestMemories(ports: MemorySearchPorts) {
-  return async ({ person, agentId, runId }: ClaimedEvent, text: string, most: number): Promise<readonly string[]> => {
+  return async (
+    { person, agentId, runId }: ClaimedEvent,
+    messages: readonly string[],
+    call: ModelCall,
+  ): Promise<readonly string[]> => {
     const [row] = await ports.database.sql<{ changeNo: string }[]>`
       select change_no as "changeNo" from memory.people where person = ${person}`;
     if (row === undefined) return [];
     const condition: AttributeCondition = { and: [...exactly('agent_id', agentId), ...exactly('run_id', runId)] };
-    const { results } = await searchMemories(ports, {
-      person: { person, changeNo: row.changeNo },
-      userId: '',
-      request: { query: beginningOf(text), mode: 'hybrid', top_k: most },
-      condition,
-      call: {},
-    });
-    return results.map(({ id }) => id);
+    const found: (readonly string[])[] = [];
+    // One after another: an add must not take the calls of the embedder from searches.
+    for (const query of nearestQueries(messages)) {
+      const { results } = await searchMemories(ports, {
+        person: { person, changeNo: row.changeNo },
+        userId: '',
+        request: { query, mode: 'hybrid', top_k: mostOfQuery },
+        condition,
+        call,
+      });
+      found.push(results.map(({ id }) => id));
+    }
+    const byRank = Array.from({ length: mostOfQuery }, (_, rank) => found.flatMap((ids) => ids[rank] ?? []));
+    return [...new Set(byRank.flat())];
   };
-}
-
-/** The gateway refuses a text that ends with half of a surrogate pair. */
-function beginningOf(text: string): string {
-  const beginning = text.slice(0, longestQuery);
-  return beginning.isWellFormed() ? beginning : beginning.slice(0, -1);
 }
 
 function exactly(path: 'agent_id' | 'run_id', value: string | null): readonly AttributeCondition[] {
