@@ -143,6 +143,45 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
     });
   });
 
+  test('a person whose expired memories cannot be deleted is counted and tried again, and those of others are deleted', async () => {
+    await using database = await openTestDatabase();
+    const { sql } = database.database;
+    // More than one statement reads, and all of them expired before the one of the other person.
+    await store(
+      database,
+      Array.from({ length: 101 }, (_, no) => `text ${no}`),
+    );
+    {
+      await using memory = await openMemory({ database });
+      await memory.say({ user: 'bob' }, 'I like tea.');
+    }
+    const [first] = await sql<{ person: string }[]>`select person from memory.memories where text = 'text 0'`;
+    const person = first?.person ?? '';
+    await sql`
+      update memory.memories set expires_at = clock_timestamp()
+        - case when person = ${person} then interval '1 hour' else interval '1 minute' end`;
+    await sql.unsafe(`create function memory.refuse() returns trigger language plpgsql as
+      $$ begin
+        if new.person = ${person} and new.deleted_at is not null then raise exception 'refused'; end if;
+        return new;
+      end $$`);
+    await sql.unsafe(
+      'create trigger refuse before update on memory.memories for each row execute function memory.refuse()',
+    );
+    await using memory = await openMemory({ database });
+    await until('the expired memory of the other person is deleted, with an entry in its history', async () => {
+      const rows = await sql`select 1 from memory.history where event = 'DELETE' and old_text = 'I like tea'`;
+      return rows.length > 0 ? true : undefined;
+    });
+    const failures = 'portcullis_memory_maintenance_failures_total{part="expired_memories"';
+    expect(await metric(memory, failures)).toBeGreaterThan(0);
+    const left = async () =>
+      (await sql`select 1 from memory.memories where person = ${person} and deleted_at is null`).length;
+    expect(await left()).toBe(101);
+    await sql.unsafe('drop trigger refuse on memory.memories');
+    await until('the memories of the first person are deleted', async () => ((await left()) === 0 ? true : undefined));
+  });
+
   test('a person whose packing fails is delayed and counted, and the persons who wait behind are packed', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;

@@ -36,7 +36,10 @@ export function maintainMemories(ports: EmbedPorts, options: MaintenanceOptions)
     undelivered_events: async () => (await options.failUndelivered()) < 0,
     expired_sessions: () => removeExpiredSessions(database),
     ended_events: () => removeEndedEvents(database),
-    expired_memories: () => removeExpired(ports),
+    expired_memories: async (signal) => {
+      await removeExpired(ports, { signal, onFailed: (error) => report('expired_memories', error) });
+      return false;
+    },
     missing_vectors: (signal) => embedMissing(ports, signal),
     packing: options.packOne,
   };
@@ -49,10 +52,13 @@ export function maintainMemories(ports: EmbedPorts, options: MaintenanceOptions)
     try {
       return await steps[part](signal);
     } catch (error) {
-      if (signal.aborted) return false;
-      options.onFailed(part, error);
-      options.logger.warn('memory_maintenance_failed', { part, failure: describeFailure(error) });
+      if (!signal.aborted) report(part, error);
       return false;
     }
+  }
+
+  function report(part: MaintenancePart, error: unknown): void {
+    options.onFailed(part, error);
+    options.logger.warn('memory_maintenance_failed', { part, failure: describeFailure(error) });
   }
 }

@@ -6,8 +6,10 @@ type RemovalPorts = { readonly database: Database; readonly newId: () => string 
 
 /** Rows that one statement removes. */
 const batch = 500;
-/** Expired memories that one step deletes. */
+/** Expired memories that one statement reads. */
 const memoriesAtOnce = 100;
+/** Persons whose memories cannot be deleted, after which a call ends. */
+const mostLeftOut = 1_000;
 /** How long an ended event can be read. */
 const eventsKept = '30 days';
 
@@ -33,23 +35,34 @@ export async function removeEndedEvents({ sql }: Database): Promise<boolean> {
 }
 
 /**
- * Deletes a batch of expired memories, with an entry in their history; true if there may be more. Reads have already
- * excluded them. A person whose memories cannot be deleted does not stop the deletion of those of others.
+ * Deletes all expired memories, with an entry in their history. Reads have already excluded them. A person whose memories
+ * cannot be deleted is left out until the next call, so that those of all others are deleted.
+ * @param onFailed called for each person whose memories cannot be deleted
+ * @throws SqlUnavailableError if the expired memories cannot be read
  */
-export async function removeExpired({ database, newId }: RemovalPorts): Promise<boolean> {
-  const rows = await database.sql<{ person: string; memory_id: string }[]>`
-    select person, memory_id from memory.memories
-    where deleted_at is null and expires_at <= clock_timestamp() order by expires_at limit ${memoriesAtOnce}`;
-  const failures: unknown[] = [];
-  for (const [person, own] of Map.groupBy(rows, (row) => row.person)) {
-    const removed = database.sql.begin(async (sql) => {
-      const changeNo = await beginChange(sql, person);
-      if (changeNo === undefined) return;
-      const change = { sql, person, changeNo, eventId: null, newId };
-      for (const { memory_id } of own) await removeMemory(change, memory_id);
-    });
-    await removed.catch((error: unknown) => failures.push(error));
+export async function removeExpired(
+  { database, newId }: RemovalPorts,
+  { onFailed, signal }: { readonly onFailed: (error: unknown) => void; readonly signal: AbortSignal },
+): Promise<void> {
+  const leftOut: string[] = [];
+  while (!signal.aborted && leftOut.length < mostLeftOut) {
+    const rows = await database.sql<{ person: string; memory_id: string }[]>`
+      select person, memory_id from memory.memories
+      where deleted_at is null and expires_at <= clock_timestamp()
+        and person <> all(${database.sql.array(leftOut)}::bigint[])
+      order by expires_at limit ${memoriesAtOnce}`;
+    for (const [person, own] of Map.groupBy(rows, (row) => row.person)) {
+      const removed = database.sql.begin(async (sql) => {
+        const changeNo = await beginChange(sql, person);
+        if (changeNo === undefined) return;
+        const change = { sql, person, changeNo, eventId: null, newId };
+        for (const { memory_id } of own) await removeMemory(change, memory_id);
+      });
+      await removed.catch((error: unknown) => {
+        leftOut.push(person);
+        onFailed(error);
+      });
+    }
+    if (rows.length < memoriesAtOnce) return;
   }
-  if (failures.length > 0) throw failures[0];
-  return rows.length === memoriesAtOnce;
 }
