@@ -426,7 +426,8 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect(await complete('apply-r')).toEqual(['apply-revision', ':4']);
     expect(await complete('why', ...inNamespace, 'step')).toEqual(['stepping', ':4']);
     expect(await complete('diff', ...inNamespace, 'steps', '')).toEqual(['2', '1', ':4']);
-    expect(await complete('status', '-o', '')).toEqual(['json', 'yaml', 'wide', 'name', 'jsonpath=', ':4']);
+    expect(await complete('status', '-o', '')).toEqual(['json', 'yaml', 'wide', 'jsonpath=', ':4']);
+    expect(await complete('get', '-o', '')).toEqual(['json', 'yaml', 'wide', 'name', 'jsonpath=', ':4']);
   });
 
   test('the commands of docs/kubectl-plugin.md print the documented output', async () => {

@@ -54,7 +54,7 @@ export async function removeExpired(
     for (const [person, own] of Map.groupBy(rows, (row) => row.person)) {
       const removed = database.sql.begin(async (sql) => {
         const changeNo = await beginChange(sql, person);
-        if (changeNo === undefined) return;
+        if (changeNo === undefined) return void leftOut.push(person);
         const change = { sql, person, changeNo, eventId: null, newId };
         for (const { memory_id } of own) await removeMemory(change, memory_id);
       });
