@@ -33,6 +33,7 @@ import { catalogueDocuments } from './http/openapi-document.ts';
 import { createCatalogueMetrics } from './monitoring/metrics.ts';
 import { readOutbox } from './monitoring/read-outbox.ts';
 import { createPageCursors } from './paging/page-cursors.ts';
+import { mostAgeSeconds, readFeedAge } from './records/feed-age.ts';
 import { agentSource } from './search/agent-source.ts';
 import { embedAgents } from './search/embed-agents.ts';
 import { createSimilarityFloor } from './search/similarity-floor.ts';
@@ -125,9 +126,12 @@ export async function createCatalogueService(
   let isFilled = false;
   const problems = async (): Promise<readonly string[]> => {
     const found = await readiness.problems();
-    if (found.length > 0 || isFilled) return found;
-    isFilled = await isFed(database.sql).catch(() => false);
-    return isFilled ? [] : ['the resources of agents were never read completely'];
+    if (found.length > 0) return found;
+    isFilled ||= await isFed(database.sql).catch(() => false);
+    if (!isFilled) return ['the resources of agents were never read completely'];
+    // The API answers all the same, without interfaces: only a process that does nothing but follow is not ready.
+    const isBehind = config.role === 'worker' && feed !== undefined && feed.ageMs() > mostAgeSeconds * 1_000;
+    return isBehind ? ['the resources of agents cannot be followed'] : [];
   };
   const admin = parts.use(
     await serveProbes({
@@ -136,6 +140,7 @@ export async function createCatalogueService(
       problems,
       async beforeScrape() {
         metrics.feed(feed);
+        metrics.feedAge(await readFeedAge(database.sql).catch(() => undefined));
         metrics.outbox(config.events === undefined ? undefined : await readOutbox(database.sql).catch(() => undefined));
         metrics.databaseAnswers(await database.sql`select 1`.then(readiness.isComplete, () => false));
       },

@@ -63,6 +63,8 @@ export async function fillCatalogue(
       from unnest(${ids}, ${eachOf(passages)}, ${eachOf(terms)}, ${eachOf(vectors)})
         as given (id, passage, terms, vector)`;
   }
+  // No resource changes, and no pass of the feed follows: the interfaces stay in the answers.
+  await sql`update catalogue.feed set current_at = clock_timestamp() + interval '1 day'`;
   await sql`analyze`;
   return agents;
 }

@@ -55,7 +55,7 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
   'catalogue-worker': [
     'portcullis.dev/agentroutes: list watch',
     'portcullis.dev/agents: get list watch',
-    'portcullis.dev/agentversions: list watch',
+    'portcullis.dev/agentversions: get list watch',
   ],
   example: ['portcullis.dev/guardrailpolicies: create get', 'portcullis.dev/modelbindings: create get'],
 };

@@ -18,7 +18,7 @@ type ObservedAgent = {
   readonly claims: number;
 };
 
-type RecordDecision = {
+export type RecordDecision = {
   readonly content: AgentContent;
   /** When the state changes although no resource does. */
   readonly again: Date | undefined;

@@ -11,9 +11,9 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { Database, TransactionSql } from '#sql/connect';
 import type { AgentContent } from '../records/agent-content.ts';
-import { decideRecord } from './decide-record.ts';
+import { decideRecord, type RecordDecision } from './decide-record.ts';
 import type { CardJudge } from './judge-card.ts';
-import { markComplete, markRemoved, writeAgent, writeWithFormerTexts } from './write-agent.ts';
+import { markCurrent, markRemoved, writeAgent, writeWithFormerTexts } from './write-agent.ts';
 
 type FeedOptions = {
   readonly client: Pick<KubeClient, 'list' | 'watch' | 'get'>;
@@ -38,7 +38,12 @@ export type AgentFeed = AsyncDisposable & {
   judgeAgain(): void;
   /** Whether removals wait because too many agents vanished at once. */
   isPaused(): boolean;
+  /** Since when the stored agents may lack a change, milliseconds ago. */
+  ageMs(): number;
 };
+
+/** Agents are listed again after an interruption in which nothing proved for as long that they are current, milliseconds. */
+const relistAfterMs = 30_000;
 
 /** As many agents may always vanish within this time; above it, this share of all. */
 const vanishing = { always: 10, share: 0.2, withinMs: 60_000 } as const;
@@ -60,7 +65,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
   /** By name: when the state changes although no resource does. */
   const alarms = new Map<string, number>();
   let isListed = false;
-  let isComplete = false;
+  /** Every change until then is stored, on the clock; undefined before the first complete pass. */
+  let currentAt: number | undefined;
   let isPaused = false;
   /** Whether a check failed in this pass, so that no other one is sent before the next pass. */
   let isGuardAway = false;
@@ -82,7 +88,9 @@ export function followAgents(options: FeedOptions): AgentFeed {
           if (id !== undefined) for (const { metadata } of agents.store.by('id', id)) mark(metadata.name);
         }
       },
+      relistAfterMs,
       logger,
+      clock,
     }),
   );
   const versions = parts.use(
@@ -91,10 +99,14 @@ export function followAgents(options: FeedOptions): AgentFeed {
       kind: kinds.agentVersion,
       transform: withoutSources,
       onChange: (_name, current, previous) => mark((current ?? previous)?.spec.agent ?? ''),
+      relistAfterMs,
       logger,
+      clock,
     }),
   );
-  const routes = parts.use(startReflector<AgentRoute>({ client, kind: kinds.agentRoute, onChange: mark, logger }));
+  const routes = parts.use(
+    startReflector<AgentRoute>({ client, kind: kinds.agentRoute, onChange: mark, relistAfterMs, logger, clock }),
+  );
   parts.use(loop);
   Promise.all([agents.synced, versions.synced, routes.synced]).then(
     () => {
@@ -108,10 +120,11 @@ export function followAgents(options: FeedOptions): AgentFeed {
   async function pass(signal: AbortSignal): Promise<boolean> {
     if (!isListed) return false;
     isGuardAway = false;
+    const seenAt = Math.min(...[agents, versions, routes].map((one) => one.currentAt()));
     // One of them is tried in each pass; the others follow once a check succeeds.
     for (const name of [...unjudged].slice(0, 1)) changed.add(name);
     try {
-      if (!isComplete) await markStored();
+      if (currentAt === undefined) await markStored();
       ringAlarms();
       const vanished = [...changed].filter((name) => agents.store.get(name) === undefined);
       isPaused = !acceptsMassRemoval && vanished.length > 0 && (await isTooMany(vanished));
@@ -122,8 +135,9 @@ export function followAgents(options: FeedOptions): AgentFeed {
         changed.delete(name);
         await storeOne(name, signal);
       }
-      if (!isComplete) await markComplete(database.sql);
-      isComplete = true;
+      // At rest this is written as often as the watches prove that nothing has changed.
+      if (currentAt === undefined || seenAt > currentAt) await markCurrent(database.sql, clock.now() - seenAt);
+      currentAt = seenAt;
       return false;
     } catch (error) {
       if (signal.aborted) return false;
@@ -168,13 +182,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
       unjudged.delete(name);
       const agent = agents.store.get(name);
       if (agent === undefined) return await removeOne(name);
-      const decided = decideRecord({
-        agent,
-        version: (version) => versions.store.get(version),
-        route: routes.store.get(name),
-        now: clock.date(),
-        claims: agents.store.by('id', agent.status?.agentId ?? '').length,
-      });
+      const decided = await decideOne(agent);
       if (decided === undefined) return;
       if (decided.again !== undefined) alarms.set(name, decided.again.getTime());
       const card = await judged(name, decided.content, signal);
@@ -185,6 +193,24 @@ export function followAgents(options: FeedOptions): AgentFeed {
       changed.add(name);
       throw error;
     }
+  }
+
+  /**
+   * The watches of the kinds are independent: that of the versions may be behind the one of the agents. So only a live read of
+   * the served version decides that its agent is degraded.
+   */
+  async function decideOne(agent: Stored<Agent>): Promise<RecordDecision | undefined> {
+    const { metadata, status } = agent;
+    const observed = {
+      agent,
+      route: routes.store.get(metadata.name),
+      now: clock.date(),
+      claims: agents.store.by('id', status?.agentId ?? '').length,
+    };
+    const decided = decideRecord({ ...observed, version: versions.store.get });
+    if (decided?.content.state !== 'degraded' || status?.served === undefined) return decided;
+    const live = await client.get<AgentVersion>(kinds.agentVersion, status.served.version);
+    return decideRecord({ ...observed, version: () => live });
   }
 
   /** The record with the texts that may be shown; undefined while there is no decision about them. */
@@ -224,6 +250,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
       for (const { metadata } of agents.store.list()) mark(metadata.name);
     },
     isPaused: () => isPaused,
+    ageMs: () => clock.now() - (currentAt ?? Number.NEGATIVE_INFINITY),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }

@@ -87,6 +87,35 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
   );
 
   verifies(
+    ['catalogue:state:active', 'catalogue:state:degraded-hidden'],
+    'an agent that is reported before its version is active, and one whose version is gone is degraded',
+    async () => {
+      const types = async ({ agentId }: AgentSketch) => {
+        const rows = await world.database.sql<{ type: string }[]>`
+          select type from catalogue.outbox where agent_id = ${agentId}::uuid order by event_no`;
+        return rows.map(({ type }) => type);
+      };
+      const since = new Date(Date.now() - 60_000);
+      const trial = await world.publish('on-trial', { isServed: false, isReady: false, since });
+      world.resources.fallBehind('agentversions');
+      const unknown = await world.publish('ahead-of-its-version');
+      const served = { ...trial, isServed: true, isReady: true };
+      editVersion(trial, served);
+      world.resources.change('agents', trial.name, (object) => {
+        object['status'] = resourcesOf(served).agent.status;
+      });
+      await stateIs(trial, 'active');
+      expect(await world.stored(unknown)).toBe('active');
+      world.resources.remove('agentversions', `${unknown.name}-1`);
+      world.resources.catchUp('agentversions');
+      await stateIs(unknown, 'degraded');
+      const begun = ['agent.version.selected', 'agent.activated'];
+      expect(await types(unknown)).toEqual([...begun, 'agent.degraded']);
+      expect((await types(trial)).slice(-2)).toEqual(begun);
+    },
+  );
+
+  verifies(
     ['catalogue:state:removed', 'catalogue:record:state-values'],
     'a deleted agent is removed once the server confirms it, and is shown to callers who ask for that state',
     async () => {

@@ -64,9 +64,15 @@ export async function markRemoved(sql: TransactionSql, resource: string): Promis
   return changed.length > 0;
 }
 
-/** Every listed agent was stored once, so that answers miss none. @throws SqlUnavailableError */
-export async function markComplete(sql: Sql): Promise<void> {
-  await sql`insert into catalogue.feed (is_complete) values (true) on conflict do nothing`;
+/**
+ * The stored agents have every change until a moment ago. The first time, every listed agent was stored once, so that answers
+ * miss none. @throws SqlUnavailableError
+ */
+export async function markCurrent(sql: Sql, agoMs: number): Promise<void> {
+  await sql`
+    insert into catalogue.feed (is_complete, current_at)
+    values (true, clock_timestamp() - make_interval(secs => ${agoMs / 1_000}::float8))
+    on conflict (is_complete) do update set current_at = excluded.current_at`;
 }
 
 /** @throws SqlUnavailableError */

@@ -18,6 +18,8 @@ type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> &
   feedChanged(change: FeedChange): void;
   /** The state of the feed at a scrape; undefined in a process without one. */
   feed(state: Pick<AgentFeed, 'pending' | 'isPaused'> | undefined): void;
+  /** How old the stored agents are, seconds; undefined where nothing was stored or the database did not answer. */
+  feedAge(seconds: number | undefined): void;
   eventEnded(end: RelayEnd): void;
   /** The events that wait; undefined where none are delivered or the database did not answer. */
   outbox(found: OutboxState | undefined): void;
@@ -49,6 +51,11 @@ export function createCatalogueMetrics(): CatalogueMetrics {
   const paused = registry.gauge({
     name: 'portcullis_catalogue_feed_paused',
     help: '1 while removals wait because too many agents vanished at once, else 0.',
+    labels: {},
+  });
+  const age = registry.gauge({
+    name: 'portcullis_catalogue_feed_age_seconds',
+    help: 'Time since the stored agents had every change of their resources; above 60 no interface is shown, and at rest it stays below 30.',
     labels: {},
   });
   const answers = registry.gauge({
@@ -96,6 +103,9 @@ export function createCatalogueMetrics(): CatalogueMetrics {
       if (state === undefined) return;
       pending.set({}, state.pending());
       paused.set({}, state.isPaused() ? 1 : 0);
+    },
+    feedAge(seconds) {
+      if (seconds !== undefined) age.set({}, seconds);
     },
     unguarded: () => unguarded.set({}, 1),
     fileRefused(file, isRefused) {

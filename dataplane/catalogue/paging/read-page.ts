@@ -3,11 +3,11 @@ import type { Sql } from '#sql/connect';
 import { nextReach, wideReach } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import { judgeAgents } from '../access/judge-agents.ts';
-import type { AgentContent } from '../records/agent-content.ts';
+import type { ReadAgent } from '../records/agent-content.ts';
 import { type AgentFilters, isId, readAgents } from '../records/read-agents.ts';
 
 type PageParts = { readonly sql: Sql; readonly relations: Pick<Relations, 'nextObjects' | 'checkEach'> };
-type ShownAgent = { readonly agent: AgentContent; readonly isInvocable: boolean };
+type ShownAgent = { readonly agent: ReadAgent; readonly isInvocable: boolean };
 type Page = { readonly agents: readonly ShownAgent[]; readonly hasMore: boolean };
 type PageQuery = {
   readonly caller: CatalogueCaller;
@@ -16,7 +16,7 @@ type PageQuery = {
   readonly limit: number;
 };
 /** Agents of one read; `from` is the id from which the next read begins, undefined at the end. */
-type Part = { readonly agents: readonly AgentContent[]; readonly from: string | undefined };
+type Part = { readonly agents: readonly ReadAgent[]; readonly from: string | undefined };
 
 /** Agents of the first question, and of later ones: few pages of a caller without filters need a second one. */
 const sizes = { first: 200, growth: 5, most: 5_000 } as const;
@@ -64,7 +64,7 @@ export async function readPage(parts: PageParts, { caller, filters, after, limit
     return { agents, from: agents.length < need ? reach.next : agents.at(-1)?.agent_id };
   }
 
-  async function shown(agents: readonly AgentContent[]): Promise<readonly ShownAgent[]> {
+  async function shown(agents: readonly ReadAgent[]): Promise<readonly ShownAgent[]> {
     const [viewable, invocable] = await Promise.all([
       judgeAgents(viewing, agents),
       judgeAgents({ ...viewing, right: 'invoke' }, agents),

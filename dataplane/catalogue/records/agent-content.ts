@@ -24,3 +24,9 @@ export type AgentContent = {
   /** Whether several resources claim the id, so that none of them is shown. */
   readonly is_contested: boolean;
 };
+
+/** An agent as it is read for an answer. */
+export type ReadAgent = AgentContent & {
+  /** Whether the resources of the agents were followed until shortly before the read. */
+  readonly is_current: boolean;
+};

@@ -1,8 +1,8 @@
 import type { AgentRecord } from '#contracts/catalogue';
-import type { AgentContent } from './agent-content.ts';
+import type { ReadAgent } from './agent-content.ts';
 
 /** The record for one caller. @param mayInvoke whether the caller has the right invoke at this moment */
-export function describeRecord(agent: AgentContent, mayInvoke: boolean): AgentRecord {
+export function describeRecord(agent: ReadAgent, mayInvoke: boolean): AgentRecord {
   const address = mayInvoke ? invocationOf(agent) : undefined;
   return {
     agentId: agent.agent_id,
@@ -21,12 +21,12 @@ export function describeRecord(agent: AgentContent, mayInvoke: boolean): AgentRe
 
 /**
  * The interface of an agent that takes calls now: its version is ready, the rights of its resource are stored and its route
- * is loaded by the gateways. An agent over MCP has none while its exposure is R1.
+ * is loaded by the gateways, all as of a moment ago. An agent over MCP has none while its exposure is R1.
  */
-function invocationOf(agent: AgentContent): AgentRecord['invocationInterface'] {
-  const { state, url, version_id: versionId, protocol, exposure } = agent;
+function invocationOf(agent: ReadAgent): AgentRecord['invocationInterface'] {
+  const { state, url, version_id: versionId, protocol, exposure, is_current: isCurrent } = agent;
   const isOpen = agent.is_ready && agent.is_consistent && agent.is_routed && (protocol === 'a2a' || exposure === 'R2');
-  if (state !== 'active' || !isOpen || url === null || versionId === null) return undefined;
+  if (!isCurrent || state !== 'active' || !isOpen || url === null || versionId === null) return undefined;
   const version = `${url}/versions/${versionId}`;
   return {
     url: protocol === 'a2a' ? version : `${version}/mcp`,

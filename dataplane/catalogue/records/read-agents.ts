@@ -1,6 +1,7 @@
 import type { AgentLifecycle } from '#contracts/catalogue';
 import type { Sql } from '#sql/connect';
-import type { AgentContent } from './agent-content.ts';
+import type { AgentContent, ReadAgent } from './agent-content.ts';
+import { isCurrent } from './feed-age.ts';
 
 /** Filters of a list; every member that is present must hold. */
 export type AgentFilters = {
@@ -22,7 +23,7 @@ type AgentQuery = {
   readonly limit: number;
 };
 
-const columns = [
+const stored = [
   'agent_id',
   'resource',
   'name',
@@ -43,14 +44,16 @@ const columns = [
   'is_contested',
 ] as const;
 
+const columns = (sql: Sql) => sql`${sql(stored)}, ${isCurrent(sql)} as is_current`;
+
 /** Agents in the order of their ids. @throws SqlUnavailableError */
 export async function readAgents(
   sql: Sql,
   { filters, among, after, limit }: AgentQuery,
-): Promise<readonly AgentContent[]> {
+): Promise<readonly ReadAgent[]> {
   const { workspaceId, protocol, implementationType, state, ownerIssuer, ownerSubject } = filters;
-  return await sql<AgentContent[]>`
-    select ${sql(columns)} from catalogue.agents
+  return await sql<ReadAgent[]>`
+    select ${columns(sql)} from catalogue.agents
     where state = ${state} and not is_contested and agent_id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid
       ${among === undefined ? sql`` : isAmong(sql, among)}
       ${workspaceId === undefined ? sql`` : sql`and workspace = ${workspaceId}`}
@@ -76,9 +79,9 @@ export function isId(text: string): boolean {
 }
 
 /** The agents of these ids that exist, in any state. @throws SqlUnavailableError */
-export async function readAgentsById(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, AgentContent>> {
-  const agents = await sql<AgentContent[]>`
-    select ${sql(columns)} from catalogue.agents where agent_id = any(${sql.array([...ids])}::uuid[])`;
+export async function readAgentsById(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, ReadAgent>> {
+  const agents = await sql<ReadAgent[]>`
+    select ${columns(sql)} from catalogue.agents where agent_id = any(${sql.array([...ids])}::uuid[])`;
   return new Map(agents.map((agent) => [agent.agent_id, agent]));
 }
 
@@ -90,10 +93,10 @@ export async function findShownAgent(
   sql: Sql,
   agentId: string,
   protocols: readonly AgentContent['protocol'][],
-): Promise<AgentContent | undefined> {
+): Promise<ReadAgent | undefined> {
   const ids = protocols.length === 0 ? [] : [agentId];
-  const [agent] = await sql<AgentContent[]>`
-    select ${sql(columns)} from catalogue.agents
+  const [agent] = await sql<ReadAgent[]>`
+    select ${columns(sql)} from catalogue.agents
     where agent_id = any(${sql.array(ids)}::uuid[]) and protocol = any(${sql.array([...protocols])}::text[])
       and state <> 'degraded'`;
   return agent;

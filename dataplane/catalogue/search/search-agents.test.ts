@@ -52,8 +52,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search during chang
     const sketch = await world.publish(`changed-${reason.replaceAll(' ', '-')}`);
     await world.allow('ann', 'invoke', sketch);
     const { sql } = world.database;
-    const agent = await findShownAgent(sql, sketch.agentId, agentProtocols);
-    if (agent === undefined) throw new TypeError('the agent is not stored');
+    const shown = await findShownAgent(sql, sketch.agentId, agentProtocols);
+    if (shown === undefined) throw new TypeError('the agent is not stored');
+    const { is_current: _isCurrent, ...agent } = shown;
     const found = [[{ id: `${sketch.agentId}/1`, score: 1 }]];
     expect((await search(async () => found)).map((one) => one.agent.agent_id)).toEqual([sketch.agentId]);
     const answer = await search(async () => {

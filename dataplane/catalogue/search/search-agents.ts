@@ -8,7 +8,7 @@ import type { Database, Sql } from '#sql/connect';
 import { wholeReach } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import { judgeAgents } from '../access/judge-agents.ts';
-import type { AgentContent } from '../records/agent-content.ts';
+import type { AgentContent, ReadAgent } from '../records/agent-content.ts';
 import { isId, readAgents, readAgentsById } from '../records/read-agents.ts';
 import { agentOfEntry, labelOverA2a, newestChange } from './agent-source.ts';
 import { subjectTerms } from './function-words.ts';
@@ -37,7 +37,7 @@ type AgentSearch = {
   readonly call: { readonly signal: AbortSignal; readonly traceparent: string };
 };
 
-type FoundAgent = { readonly agent: AgentContent; readonly score: number };
+type FoundAgent = { readonly agent: ReadAgent; readonly score: number };
 
 /** Agents of one batch, for a caller whose reach the store does not list. */
 const batch = 1_000;

@@ -24,6 +24,11 @@ export type FakeApiServer = AsyncDisposable & {
   remove(plural: string, name: string): void;
   /** Chooses the fault of each request except watches. */
   fate: (incoming: IncomingMessage) => Fate | Promise<Fate>;
+  /** Watches of this plural send nothing until `catchUp` ends them; the next ones begin with what was missed. */
+  fallBehind(plural: string): void;
+  catchUp(plural: string): void;
+  /** Closes every connection, and each new one until it is called with false. */
+  setAway(isAway: boolean): void;
 };
 
 /**
@@ -39,11 +44,15 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   const deleted: { readonly key: string; readonly object: Held }[] = [];
   let version = 0;
   const state: Pick<FakeApiServer, 'fate'> = { fate: () => 'served' };
+  /** Plurals whose watches send nothing. */
+  const behind = new Set<string>();
+  let away = false;
 
   function notify(type: string, key: string, object: Held): void {
     const [collection, name] = [key.slice(0, key.lastIndexOf('/')), object.metadata.name];
     for (const watcher of watchers) {
       if (watcher.collection !== collection || (watcher.name !== null && watcher.name !== name)) continue;
+      if (behind.has(pluralOf(collection))) continue;
       watcher.outgoing.write(`${JSON.stringify({ type, object })}\n`);
     }
   }
@@ -72,6 +81,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   }
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    if (away) return void outgoing.socket?.destroy();
     const url = new URL(incoming.url ?? '/', 'http://localhost');
     const key = url.pathname;
     if (url.searchParams.has('watch')) return watch(url, outgoing);
@@ -120,7 +130,12 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     outgoing.writeHead(200, { 'content-type': 'application/json' });
     outgoing.flushHeaders();
     watchers.add(watcher);
-    outgoing.on('close', () => watchers.delete(watcher));
+    const end = setTimeout(() => finish(watcher), Number(url.searchParams.get('timeoutSeconds') ?? 20) * 1_000);
+    outgoing.on('close', () => {
+      clearTimeout(end);
+      watchers.delete(watcher);
+    });
+    if (behind.has(pluralOf(url.pathname))) return;
     const isMissed = (key: string, { metadata }: Held): boolean =>
       Number(metadata.resourceVersion) > Number(url.searchParams.get('resourceVersion')) &&
       key.slice(0, key.lastIndexOf('/')) === url.pathname &&
@@ -132,6 +147,15 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     for (const { type, key, object } of changes) {
       if (isMissed(key, object)) outgoing.write(`${JSON.stringify({ type, object })}\n`);
     }
+  }
+
+  /** Ends a watch after its time, with a bookmark, as an API server does. */
+  function finish({ collection, outgoing }: Watcher): void {
+    const apiVersion = collection.startsWith('/apis/') ? collection.split('/').slice(2, 4).join('/') : 'v1';
+    const kind = kinds.get(pluralOf(collection));
+    const object = { apiVersion, kind, metadata: { resourceVersion: String(version) } };
+    const isBehind = behind.has(pluralOf(collection));
+    outgoing.end(isBehind ? undefined : `${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
   }
 
   const server = createServer((incoming, outgoing) => {
@@ -153,6 +177,15 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
       put(key, object, 'MODIFIED');
     },
     remove: (plural: string, name: string) => drop(keyOf(plural, name)),
+    fallBehind: (plural: string) => void behind.add(plural),
+    catchUp(plural: string) {
+      behind.delete(plural);
+      for (const { collection, outgoing } of watchers) if (pluralOf(collection) === plural) outgoing.destroy();
+    },
+    setAway(isAway: boolean) {
+      away = isAway;
+      if (isAway) server.closeAllConnections();
+    },
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();
@@ -178,7 +211,12 @@ const kinds = new Map([
 ]);
 
 function isCollection(path: string): boolean {
-  return kinds.has(path.split('/').at(-1) ?? '');
+  return kinds.has(pluralOf(path));
+}
+
+/** The last segment of the path of a collection. */
+function pluralOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 function nameIn(selector: string | null): string | null {

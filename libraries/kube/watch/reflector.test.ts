@@ -61,6 +61,7 @@ type SetupOptions = {
   readonly watchSeconds?: number;
   readonly waitMs?: number;
   readonly clock?: Clock;
+  readonly relistAfterMs?: number;
 };
 
 async function setUp(options: SetupOptions): Promise<Setup> {
@@ -86,6 +87,7 @@ async function setUp(options: SetupOptions): Promise<Setup> {
     kind,
     backoff,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.relistAfterMs === undefined ? {} : { relistAfterMs: options.relistAfterMs }),
     indexes: { gateway: (report) => [report.spec.gateway] },
     logger: {
       info: () => {},
@@ -224,6 +226,58 @@ test('a bookmark advances the version, counts as contact, and is where the next 
   expect(one.changes).toEqual(['a@1']);
   expect(one.reflector.lastContact()).toBeGreaterThan(begun);
 });
+
+test('a complete list, a bookmark and a watch that ends at its time make the store current, and nothing else does', async () => {
+  const begun = performance.now();
+  const second = json(500, status(500, 'InternalError'));
+  await using cut = await setUp({ lists: [list([stored('a', 1)], 9, 'more'), second, second], watches: [] });
+  await until('a page was read', () => cut.reflector.lastContact() > begun && cut.waits.length > 0);
+  expect(cut.reflector.currentAt()).toBe(Number.NEGATIVE_INFINITY);
+
+  const failing = Array.from({ length: 3 }, () => streams([event('ADDED', stored('b', 11))], 'reset'));
+  await using one = await setUp({ lists: [list([], 10)], watches: failing });
+  await one.reflector.synced;
+  const listed = one.reflector.currentAt();
+  expect(listed).toBeGreaterThan(begun);
+  await until('the watches have failed', () => one.waits.length >= 3);
+  expect(one.reflector.lastContact()).toBeGreaterThan(listed);
+  expect(one.reflector.currentAt()).toBe(listed);
+
+  await using two = await setUp({ lists: [list([], 10)], watches: [streams([bookmark(20)])] });
+  await until('the bookmark', () => two.reflector.throughVersion() === '20');
+  expect(two.reflector.currentAt()).toBeGreaterThanOrEqual(two.reflector.lastContact());
+
+  const clock = createFakeClock();
+  const full: Script = (outgoing, incoming) => {
+    clock.advance(25_000);
+    return streams([], 'end')(outgoing, incoming);
+  };
+  await using three = await setUp({ lists: [list([], 10)], watches: [full, streams([])], clock });
+  await until('the second watch', () => three.server.watches().length === 2);
+  expect(three.reflector.currentAt()).toBe(clock.now());
+});
+
+test.each([
+  [30_000, 1],
+  [30_001, 2],
+])(
+  'after an interruption of %d ms a reflector that lists again after 30,000 ms has listed %d times',
+  async (ms, lists) => {
+    const clock = createFakeClock();
+    const cut: Script = (outgoing, incoming) => {
+      clock.advance(ms);
+      return streams([], 'reset')(outgoing, incoming);
+    };
+    await using one = await setUp({
+      lists: [list([], 10), list([stored('a', 11)], 11)],
+      watches: [cut, streams([bookmark(12)])],
+      clock,
+      relistAfterMs: 30_000,
+    });
+    await until('the second watch', () => one.reflector.throughVersion() === '12');
+    expect(one.server.lists()).toHaveLength(lists);
+  },
+);
 
 test('a watch whose version has expired leads to a new list, and each missed change is delivered once', async () => {
   const again = list([stored('kept', 2), stored('changed', 31), stored('new', 32)], 40);

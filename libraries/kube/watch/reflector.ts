@@ -47,6 +47,11 @@ export type ReflectorOptions<R extends KubeObject> = {
    */
   readonly transform?: (object: Stored<R>) => Stored<R>;
   readonly indexes?: Readonly<Record<string, IndexFunction<R>>>;
+  /**
+   * After an interruption all objects are listed again, instead of a watch from the last version, if the store was not proved to be
+   * current for longer than this, milliseconds. When absent, the next watch proves it at its end.
+   */
+  readonly relistAfterMs?: number;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock?: Clock;
   /** Backoff after failures. When absent: 800 ms, doubling to 30 s, reset after two minutes without a failure. */
@@ -62,6 +67,11 @@ export type Reflector<R extends KubeObject> = AsyncDisposable & {
   throughVersion(): string;
   /** When the server last answered, on the monotonic clock in milliseconds; -Infinity before the first answer. */
   lastContact(): number;
+  /**
+   * The store has every change until then, on the monotonic clock in milliseconds; -Infinity before the first list. A complete list,
+   * a bookmark and a watch that ends at its time prove it. Other answers do not: they are contacts only.
+   */
+  currentAt(): number;
 };
 
 /** Starts to list and watch. Objects in the store are shared and must not be modified. */
@@ -69,6 +79,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   const { client, kind, logger, clock = systemClock, transform = (object) => object } = options;
   const kept = (object: Stored<R>): Stored<R> => shareStrings(transform(object));
   const selectors = selectorsOf(options);
+  const { relistAfterMs = Number.POSITIVE_INFINITY } = options;
   const stop = new AbortController();
   const signal = options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
   const store = createObjectStore<R>(options.indexes ?? {});
@@ -82,6 +93,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   let position: string | undefined;
   let listedAt = Number.NEGATIVE_INFINITY;
   let contactAt = Number.NEGATIVE_INFINITY;
+  let currentAt = Number.NEGATIVE_INFINITY;
   /** Whether the server was unreachable or restarted: its state may have been restored from an older backup. */
   let needsConfirmation = false;
 
@@ -105,13 +117,16 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   }
 
   async function relist(): Promise<void> {
+    const askedAt = clock.now();
     const list = await listAll<R>(client, kind, { ...selectors, signal, onPage: contact, transform: kept });
     const changes = publish(list.items);
     for (const [name, previous] of changes) deliver(name, store.get(name), previous);
     advance(list.resourceVersion);
     listedAt = clock.now();
     needsConfirmation = false;
-    if (undelivered.size === 0) synced.resolve();
+    if (undelivered.size > 0) return;
+    currentAt = askedAt;
+    synced.resolve();
   }
 
   /** Replaces the content of the store by a complete list in one step; returns the previous object of each change. */
@@ -161,6 +176,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
       }
       advance(event.object.metadata.resourceVersion);
       if (undelivered.size > 0) throw new KubeError('gone', 'a change handler failed: all objects are listed again');
+      if (event.type === 'BOOKMARK') currentAt = clock.now();
     }
     contact();
     const lastedMs = clock.now() - started;
@@ -168,6 +184,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
     if (changes === 0 && lastedMs < shortestWatchMs) {
       throw new KubeError('unavailable', 'the server ended the watch at once');
     }
+    if (!needsConfirmation) currentAt = clock.now();
   }
 
   function applyEvent(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Stored<R>): void {
@@ -184,7 +201,8 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   }
 
   async function cycle(): Promise<void> {
-    if (position === undefined || undelivered.size > 0) await relist();
+    const isOld = needsConfirmation && clock.now() - currentAt > relistAfterMs;
+    if (position === undefined || undelivered.size > 0 || isOld) await relist();
     if (undelivered.size > 0) throw new KubeError('unavailable', 'a change handler failed');
     if (position === undefined) return;
     if (needsConfirmation) await confirm(position);
@@ -225,6 +243,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
     store,
     throughVersion: () => through,
     lastContact: () => contactAt,
+    currentAt: () => currentAt,
     async [Symbol.asyncDispose]() {
       stop.abort();
       await running;
