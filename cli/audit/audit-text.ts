@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditState } from '#contracts/audit';
+import { type AuditEntry, type AuditServing, type AuditState, auditNamedHolders } from '#contracts/audit';
 import type { NameOfTarget } from '../management/target-names.ts';
 import { authorText } from '../output/author-text.ts';
 import { tableOf } from '../output/write.ts';
@@ -12,8 +12,8 @@ export function auditTable(entries: readonly AuditEntry[], nameOf: NameOfTarget,
     content.action,
     outcomeOf(content),
     content.target === null ? '-' : `${content.target.type} ${nameOf(content.target.type, content.target.id)}`,
-    stateText(content.before),
-    stateText(content.after),
+    beforeText(content),
+    afterText(content, isWide),
     ...(isWide ? [content.target?.id ?? '-', content.operationId ?? '-', content.traceId ?? '-', content.client] : []),
   ]);
   return tableOf([isWide ? [...head, 'TARGET ID', 'OPERATION', 'TRACE', 'CLIENT'] : head, ...rows]);
@@ -24,8 +24,39 @@ function outcomeOf({ outcome, code, count }: AuditEntry['content']): string {
   return count === 1 ? why : `${why} (${count} times)`;
 }
 
+function beforeText({ before, serving, access }: AuditEntry['content']): string {
+  return joined(stateText(before), servingText(serving?.before), rightsText(access?.before));
+}
+
+/** A table for people names one changed right, a wide one those of the entry. */
+function afterText({ after, serving, access }: AuditEntry['content'], isWide: boolean): string {
+  const granted = access?.granted.map((right) => `+${right}`) ?? [];
+  const revoked = access?.after === null ? [] : (access?.revoked.map((right) => `-${right}`) ?? []);
+  const changed = [...granted, ...revoked];
+  const shown = changed.slice(0, isWide ? auditNamedHolders * 2 : 1);
+  const rest = changed.length - shown.length;
+  const changes = [...shown, ...(rest === 0 ? [] : [`${rest} more`])].join(', ');
+  const rights = rightsText(access?.after);
+  return joined(stateText(after), servingText(serving?.after), changes === '' ? rights : `${rights}: ${changes}`);
+}
+
+function joined(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(', ') || '-';
+}
+
+function servingText(serving: AuditServing | null | undefined): string {
+  if (serving === null || serving === undefined) return '';
+  const { version, canary } = serving;
+  return canary === null ? version : `${version}, ${canary.percent} % ${canary.version}`;
+}
+
+function rightsText(access: { readonly count: number } | null | undefined): string {
+  if (access === null || access === undefined) return '';
+  return access.count === 1 ? '1 right' : `${access.count} rights`;
+}
+
 function stateText(state: AuditState | null): string {
-  if (state === null) return '-';
+  if (state === null) return '';
   const revision = state.revision === null ? '' : `r${state.revision} `;
-  return `${revision}${state.digest?.slice(0, 12) ?? ''}`.trim() || '-';
+  return `${revision}${state.digest?.slice(0, 12) ?? ''}`.trim();
 }

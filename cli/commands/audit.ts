@@ -47,7 +47,7 @@ function withFilters(command: Command): Command {
     .option('--subject <subject>', 'only entries whose author has this subject')
     .option(
       '--target <target>',
-      'only entries about this policy or model, by its name, or about the object with this id',
+      'only entries about this policy, model or agent, by its name, or about the object with this id',
     )
     .option('--operation <id>', 'only entries of this command')
     .option('--chain <service>', 'only entries of this service')

@@ -26,11 +26,13 @@ const kindLists = {
   ],
 };
 
+const agents = { items: [{ name: 'desk', agentId: 'agent-1', state: 'ready', served: null, summary: '' }] };
 const aPolicy = { type: 'policy', id: idOf(1) };
 const ownRights = { view: true, author: false, apply: false, administer: false, policies: [], models: [] };
 
 const withNames: Script = (response, request) => {
   if (request.path === '/api/v1/own-rights') return answers(ownRights)(response, request);
+  if (request.path === '/api/v1/agents') return answers(agents)(response, request);
   const plural = /resources\/(\w+)/.exec(request.path)?.[1] as keyof typeof kindLists | undefined;
   const discovered = { namespace: 'default', kinds: Object.keys(kindLists) };
   const body = plural === undefined ? discovered : { items: kindLists[plural], continue: null };
@@ -79,6 +81,20 @@ test('an id that two objects have is not shown as the name of either, and neithe
   expect(nameOf('policy', idOf(8))).toBe(idOf(8));
   // A policy and a model may have the same id: each is shown by its own name.
   expect([nameOf('policy', idOf(1)), nameOf('model', idOf(1))]).toEqual(['guard', 'like-a-policy']);
+});
+
+test('an agent is shown by its name, and a filter takes its name', async () => {
+  const nameOf = await shownTargetNames(connection(), 'text', [{ type: 'agent', id: 'agent-1' }]);
+  expect([nameOf('agent', 'agent-1'), nameOf('agent', 'agent-2')]).toEqual(['desk', 'agent-2']);
+  expect(await filteredTarget(connection(), 'desk')).toEqual({ id: 'agent-1', doubt: '' });
+});
+
+test('policies and models keep their names if the agents cannot be read', async () => {
+  api.play((response, request) =>
+    request.path === '/api/v1/agents' ? answers({}, 503)(response, request) : withNames(response, request),
+  );
+  const nameOf = await shownTargetNames(connection(), 'text', [aPolicy]);
+  expect([nameOf('policy', idOf(1)), nameOf('agent', 'agent-1')]).toEqual(['guard', 'agent-1']);
 });
 
 test('a filter takes policies and models, refuses a word that is both, and keeps any other word with a doubt', async () => {

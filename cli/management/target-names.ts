@@ -1,3 +1,4 @@
+import { managedAgentListSchema } from '#contracts/managed-agents';
 import { resourceIdSchema } from '#contracts/management';
 import { ownRightsSchema } from '#contracts/rights';
 import { listAll } from '#kube/client/list-all';
@@ -16,7 +17,16 @@ type TargetType = 'policy' | 'model';
 type Named = { readonly id: string; readonly name: string; readonly alias?: string };
 type Names = Readonly<Record<TargetType, readonly Named[]>>;
 
-/** Gives the resource name of a policy or model; the id if it is deleted or of another type. */
+/** Types of objects that the audit log names, each with a noun for one and for several. */
+const shownTypes = {
+  policy: { one: 'a policy', several: 'policies' },
+  model: { one: 'a model', several: 'models' },
+  agent: { one: 'an agent', several: 'agents' },
+} as const;
+type ShownType = keyof typeof shownTypes;
+type ShownNames = Readonly<Record<ShownType, readonly Named[]>>;
+
+/** Gives the resource name of a policy, model or agent; the id if it is deleted or of another type. */
 export type NameOfTarget = (type: string, id: string) => string;
 
 const listers = { policy: 'get guardrailpolicies', model: 'get modelbindings' } as const;
@@ -50,21 +60,37 @@ export async function shownTargetNames(
   format: Format,
   shown: readonly ShownTarget[],
 ): Promise<NameOfTarget> {
-  const isAsked = isForPeople(format) && shown.some(({ type }) => isTargetType(type));
-  const known = isAsked ? await readPermittedNames(connection).catch(() => undefined) : undefined;
-  const names = { policy: namesById(known?.policy ?? []), model: namesById(known?.model ?? []) };
-  return (type, id) => (isTargetType(type) ? (names[type].get(id) ?? id) : id);
+  const isAsked = isForPeople(format) && shown.some(({ type }) => isShownType(type));
+  const hasAgents = shown.some(({ type }) => type === 'agent');
+  const known = isAsked ? await readPermittedNames(connection, hasAgents).catch(() => undefined) : undefined;
+  const { policy = [], model = [], agent = [] } = known ?? {};
+  const names = { policy: namesById(policy), model: namesById(model), agent: namesById(agent) };
+  return (type, id) => (isShownType(type) ? (names[type].get(id) ?? id) : id);
 }
 
-function isTargetType(type: string): type is TargetType {
-  return type === 'policy' || type === 'model';
+function isShownType(type: string): type is ShownType {
+  return Object.hasOwn(shownTypes, type);
 }
 
 /** A refused read is written to the audit log, and raises an alarm for the emergency credential, which is no JWT. */
-async function readPermittedNames(connection: ManagementConnection): Promise<Names | undefined> {
+async function readPermittedNames(
+  connection: ManagementConnection,
+  hasAgents: boolean,
+): Promise<ShownNames | undefined> {
   if ((await connection.token()).split('.').length !== 3) return undefined;
   const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/own-rights' }, ownRightsSchema);
-  return value.view ? await readNames(connection) : undefined;
+  if (!value.view) return undefined;
+  return { ...(await readNames(connection)), agent: hasAgents ? await readAgentNames(connection) : [] };
+}
+
+/** None if the agents cannot be read: policies and models are still shown by their names. */
+async function readAgentNames(connection: ManagementConnection): Promise<readonly Named[]> {
+  try {
+    const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/agents' }, managedAgentListSchema);
+    return value.items.map(({ agentId, name }) => ({ id: agentId, name }));
+  } catch {
+    return [];
+  }
 }
 
 /**
@@ -103,23 +129,28 @@ type FilteredTarget = { readonly id: string; readonly doubt: string };
 const foreignCharacters = /[#@]/;
 
 /**
- * The id of the policy or model that a filter names. Any other word stays as it is: it may be the id of another object. A
+ * The id of the policy, model or agent that a filter names. Any other word stays as it is: it may be the id of another object. A
  * caller that may read the audit log need not have the right to read the names.
  * @throws CliError usage for a word that means two objects or an id of two objects, ManagementApiError, ManagementUnreachableError
  */
 export async function filteredTarget(connection: ManagementConnection, word: string): Promise<FilteredTarget> {
   const asWritten = { id: word, doubt: '' };
   if (isId(word) || foreignCharacters.test(word)) return asWritten;
-  const names = await readPermittedNames(connection).catch(absentIfForbidden);
+  const names = await readPermittedNames(connection, true).catch(absentIfForbidden);
   if (names === undefined) return asWritten;
-  const [policy, model] = [onlyId('policy', names.policy, word), onlyId('model', names.model, word)];
-  if (policy !== undefined && model !== undefined && policy !== model) {
-    throw new CliError('usage', `${word} is a policy and a model: give an id, ${policy} or ${model}.`);
+  const found = (['policy', 'model', 'agent'] as const).flatMap((type) => {
+    const id = onlyId(type, names[type], word);
+    return id === undefined ? [] : [{ type, id }];
+  });
+  const ids = new Set(found.map(({ id }) => id));
+  if (ids.size > 1) {
+    const nouns = found.map(({ type }) => shownTypes[type].one).join(' and ');
+    throw new CliError('usage', `${word} is ${nouns}: give an id, ${[...ids].join(' or ')}.`);
   }
-  const id = policy ?? model;
+  const [id] = ids;
   if (id !== undefined) return { id, doubt: '' };
-  const meant = didYouMean(word, [...names.policy, ...names.model].flatMap(wordsOf));
-  return { id: word, doubt: ` There is no policy or model ${JSON.stringify(word)}.${meant}` };
+  const meant = didYouMean(word, [...names.policy, ...names.model, ...names.agent].flatMap(wordsOf));
+  return { id: word, doubt: ` There is no policy, model or agent ${JSON.stringify(word)}.${meant}` };
 }
 
 /** @throws each error that is not 403 as it is */
@@ -132,7 +163,7 @@ function isId(word: string): boolean {
   return resourceIdSchema.safeParse(word).success;
 }
 
-function onlyId(type: TargetType, known: readonly Named[], word: string): string | undefined {
+function onlyId(type: ShownType, known: readonly Named[], word: string): string | undefined {
   const ids = new Set(known.filter(({ name, alias }) => name === word || alias === word).map(({ id }) => id));
   const [id, other] = ids;
   const owners = id === undefined ? [] : sharers(known, id);
@@ -141,7 +172,7 @@ function onlyId(type: TargetType, known: readonly Named[], word: string): string
     throw new CliError('usage', sentence);
   }
   if (other === undefined) return id;
-  const sentence = `${word} is the name or alias of ${ids.size} ${type === 'policy' ? 'policies' : 'models'}: give an id, ${[...ids].join(' or ')}.`;
+  const sentence = `${word} is the name or alias of ${ids.size} ${shownTypes[type].several}: give an id, ${[...ids].join(' or ')}.`;
   throw new CliError('usage', sentence);
 }
 

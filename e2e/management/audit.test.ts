@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditEntry } from '#contracts/audit';
 import { createAuditVerifier } from '#contracts/verify-audit';
 import { until } from '#kit/testing/until';
+import { sampleAgent } from '#kube/testing/sample-agents';
+import type { Agent } from '#resources/agent';
 import { changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { agentIdOf } from '../../operator/agents/agent-bundle.ts';
 import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
 import { policyNameOf } from './actions.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
@@ -148,6 +151,37 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     expect((await observed()).map(({ content }) => [content.outcome, content.author.kind])).toEqual([
       ['observed', 'unknown'],
     ]);
+  });
+
+  test('a switch of an Agent, a change of its rights and its deletion are recorded once each, by two replicas', async () => {
+    await world.client.create<Agent>(kinds.agent, sampleAgent('switched', 'switched-1'));
+    const agentId = agentIdOf(world.client.namespace, 'switched');
+    const observed = async () => (await listed(`targetId=${agentId}&order=oldest`)).map(({ content }) => content);
+    const change = (path: string, value: unknown) =>
+      world.client.patch(kinds.agent, 'switched', [{ op: 'replace', path, value }]);
+    await until('the new agent is recorded', async () => (await observed()).length === 2);
+    await change('/spec/version', 'switched-2');
+    await until('the switch is recorded', async () => (await observed()).length === 3);
+    await change('/spec/access/invoke', []);
+    await until('the rights are recorded', async () => (await observed()).length === 4);
+    const { metadata } = (await world.client.get<Agent>(kinds.agent, 'switched')) ?? {};
+    await world.client.delete(kinds.agent, 'switched', { uid: metadata?.uid ?? '' });
+    await until('the deletion is recorded', async () => (await observed()).length === 5);
+    // A later change covers a look of each replica.
+    await world.client.create<Agent>(kinds.agent, sampleAgent('switched', 'switched-3'));
+    await until('the agent of the same name is recorded', async () => (await observed()).length === 7);
+    const entries = await observed();
+    expect(entries.map(({ action, outcome }) => [action, outcome])).toEqual(
+      ['serve', 'access', 'serve', 'access', 'delete', 'serve', 'access'].map((one) => [`agent.${one}`, 'observed']),
+    );
+    expect(entries[2]?.serving).toEqual({
+      before: { version: 'switched-1', canary: null },
+      after: { version: 'switched-2', canary: null },
+    });
+    expect(entries[3]?.access).toMatchObject({
+      granted: [],
+      revoked: ['invoke User https://login.example.com|ann'],
+    });
   });
 
   test('an application by a patch of the binding is recorded once as observed, and one by the API is not', async () => {

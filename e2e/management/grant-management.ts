@@ -10,7 +10,7 @@ export const managementRules = [
     verbs: ['get', 'list', 'watch'],
   },
   { apiGroups: ['portcullis.dev'], resources: ['gatewayreports'], verbs: ['list', 'watch'] },
-  { apiGroups: ['portcullis.dev'], resources: ['agents'], verbs: ['list'] },
+  { apiGroups: ['portcullis.dev'], resources: ['agents'], verbs: ['list', 'watch'] },
   { apiGroups: ['portcullis.dev'], resources: ['agentversions'], verbs: ['get', 'list'] },
   { apiGroups: ['portcullis.dev'], resources: ['runtimeworkloads'], verbs: ['list'] },
   { apiGroups: ['portcullis.dev'], resources: ['guardrailpolicies', 'policyrevisions'], verbs: ['create'] },

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import type { AuditEntry } from '#contracts/audit';
 import { currentProfile } from '#contracts/profiles';
 import { until } from '#kit/testing/until';
+import { sampleAgent } from '#kube/testing/sample-agents';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { agentIdOf } from '../../operator/agents/agent-bundle.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
 import { untilAnswered } from './call-api.ts';
@@ -132,6 +135,24 @@ describe.skipIf(missingApiServer !== undefined)(
         return answer.status === 202 && answer;
       });
       expect((await world.api.ended(again)).result).toMatchObject({ revision: policy.revision + 2 });
+    });
+
+    test('a switch of an Agent by kubectl is in the audit log with its field manager', async () => {
+      await kubectl(['apply', '--filename=-'], JSON.stringify(sampleAgent('switched', 'switched-1')));
+      const target = agentIdOf(world.client.namespace, 'switched');
+      const switches = async () => {
+        const { items } = (await world.api.call(`/api/v1/audit?targetId=${target}&action=agent.serve&order=oldest`))
+          .json;
+        return (items as readonly AuditEntry[]).map(({ content }) => [content.author, content.serving?.after?.version]);
+      };
+      await until('the new agent is recorded', async () => (await switches()).length === 1);
+      const patch = JSON.stringify({ spec: { version: 'switched-2' } });
+      await kubectl(['patch', 'agent', 'switched', '--type=merge', `--patch=${patch}`]);
+      await until('the switch is recorded', async () => (await switches()).length === 2);
+      expect(await switches()).toEqual([
+        [{ kind: 'claimed', name: 'kubectl-client-side-apply (field manager)' }, 'switched-1'],
+        [{ kind: 'claimed', name: 'kubectl-patch (field manager)' }, 'switched-2'],
+      ]);
     });
 
     test('the API reads and writes again after a restart of the API server', async () => {

@@ -11,6 +11,9 @@ export const auditActions = [
   'binding.unbind',
   'binding.write',
   'binding.delete',
+  'agent.serve',
+  'agent.access',
+  'agent.delete',
   'administrator.grant',
   'administrator.revoke',
   'revision.purge',
@@ -45,6 +48,7 @@ const auditTargetTypes = [
   'policy',
   'revision',
   'model',
+  'agent',
   'control_plane',
   'collection',
   'document',
@@ -90,6 +94,23 @@ export const auditStateSchema = z
   .describe('A policy and its revision; digest is that of the definition, or of the bundle of a model.');
 export type AuditState = z.output<typeof auditStateSchema>;
 
+/** Holders of rights on an agent that one entry names; the counts show that there are more. */
+export const auditNamedHolders = 10;
+
+const versionName = z.string().min(1).max(253);
+const holders = z.array(z.string().min(1).max(1_200)).max(auditNamedHolders);
+
+const auditServingSchema = z.strictObject({
+  version: versionName,
+  canary: z.strictObject({ version: versionName, percent: z.int().min(1).max(99) }).nullable(),
+});
+export type AuditServing = z.output<typeof auditServingSchema>;
+
+const auditAccessSchema = z.strictObject({
+  count: z.int().min(0).describe('How many rights there are, that of the owner included.'),
+  digest: digest.describe('SHA-256 of the canonical JSON (RFC 8785) of the sorted list of rights.'),
+});
+
 /** The content of an entry, as it is hashed. It holds no text of a user. */
 export const auditContentSchema = z.strictObject({
   time: z.iso.datetime().describe('When it happened, by the clock of the process, in milliseconds.'),
@@ -111,6 +132,21 @@ export const auditContentSchema = z.strictObject({
     .strictObject({ startsAt: z.iso.datetime(), endsAt: z.iso.datetime() })
     .optional()
     .describe('The freeze window that was set or removed.'),
+  serving: z
+    .strictObject({ before: auditServingSchema.nullable(), after: auditServingSchema.nullable() })
+    .optional()
+    .describe('The versions that the Agent declares; null before it existed and after it was deleted.'),
+  access: z
+    .strictObject({
+      before: auditAccessSchema.nullable(),
+      after: auditAccessSchema.nullable(),
+      granted: holders.describe(
+        `The first ${auditNamedHolders} new rights on the agent, each as right, kind and name of the holder.`,
+      ),
+      revoked: holders.describe(`The first ${auditNamedHolders} rights that were taken away.`),
+    })
+    .optional()
+    .describe('The rights that the Agent declares; null before it existed and after it was deleted.'),
   count: z.int().min(1).describe('How many equal refusals the entry stands for.'),
   since: z.iso.datetime().nullable().describe('The first of several refusals; null for one.'),
 });

@@ -31,7 +31,9 @@ import { type ManagementAccess, openAccess } from './access/open-access.ts';
 import { createSubjectTurns } from './access/subject-turns.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
 import { createProviderTests } from './activity/test-providers.ts';
+import { createAgentStates } from './audit/adapters/postgres/agent-states.ts';
 import { createRefusalNotes } from './audit/note-refusals.ts';
+import { startObservingAgents } from './audit/observe-agents.ts';
 import { startObserving } from './audit/record-observed.ts';
 import { startManagementCaches } from './caches/management-caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
@@ -166,6 +168,7 @@ export async function createManagementService(
   const times = { recoverMs: overrides.recoverEveryMs ?? recoverEveryMs, sweepMs: overrides.sweepMs ?? sweepMs };
   const settling = parts.use(startSettling(commands, { caches, reader: models }, times));
   parts.use(startObserving({ client, caches, audit, store, clock, logger }));
+  parts.use(startObservingAgents({ client, caches, states: createAgentStates(database, audit), clock, logger }));
   const tables = parts.use(
     watchTables(database, {
       schemas: [{ schema: service, folder: migrations }, auditTables, relationTables(config.relations)],

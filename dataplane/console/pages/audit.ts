@@ -3,6 +3,7 @@ import {
   type AuditChain,
   type AuditEntry,
   type AuditOutcome,
+  type AuditServing,
   auditActions,
   auditAuthorName,
   auditOutcomes,
@@ -94,9 +95,33 @@ function entries(
     return notice({ kind: 'empty', title: audit.none, text, ...link });
   }
   const row = ({ chain, number, content }: AuditEntry) =>
-    html`<tr><td>${timeOf(language, content.time)}</td><td>${auditAuthorName(content.author) ?? audit.noAuthor}</td><td><code>${content.action}</code></td><td class="mono">${content.target === null ? '' : `${content.target.type} ${content.target.id}`}</td><td>${badge(tones[content.outcome], audit.outcomes[content.outcome])} ${content.code === null ? '' : html`<code>${content.code}</code>`}</td><td class="mono">${chain} ${number}${operationLink(words, content)}</td></tr>`;
+    html`<tr><td>${timeOf(language, content.time)}</td><td>${auditAuthorName(content.author) ?? audit.noAuthor}</td><td><code>${content.action}</code></td><td class="mono">${targetOf(content)}${changeOf(words, content)}</td><td>${badge(tones[content.outcome], audit.outcomes[content.outcome])} ${content.code === null ? '' : html`<code>${content.code}</code>`}</td><td class="mono">${chain} ${number}${operationLink(words, content)}</td></tr>`;
   return html`<table><thead><tr><th scope="col">${words.act.time}</th><th scope="col">${audit.author}</th><th scope="col">${audit.action}</th><th scope="col">${audit.target}</th><th scope="col">${words.act.outcome}</th><th scope="col">${audit.entry}</th></tr></thead><tbody>${items.map(row)}</tbody></table>
 ${nextCursor === null ? '' : html`<p><a href="/audit${queryOf(filters, nextCursor)}">${audit.next}</a></p>`}`;
+}
+
+function targetOf({ target }: AuditEntry['content']): Markup | Promise<Markup> | string {
+  if (target === null) return '';
+  const text = `${target.type} ${target.id}`;
+  return target.type === 'agent' ? html`<a href="/agents/${target.id}">${text}</a>` : text;
+}
+
+/** What an entry about an agent says of versions and rights. */
+function changeOf({ audit }: Words, { serving, access }: AuditEntry['content']): Markup | Promise<Markup> | '' {
+  if (serving === undefined && access === undefined) return '';
+  const versions = serving === undefined ? [] : [audit.change(servingText(serving.before), servingText(serving.after))];
+  const counts = access === undefined ? [] : [audit.rights(access.before?.count ?? 0, access.after?.count ?? 0)];
+  const rights = [
+    ...(access?.granted.map((right) => `+ ${right}`) ?? []),
+    ...(access?.revoked.map((right) => `− ${right}`) ?? []),
+  ];
+  return html`${[...versions, ...counts, ...rights].map((line) => html`<span class="sub">${line}</span>`)}`;
+}
+
+function servingText(serving: AuditServing | null): string {
+  if (serving === null) return '—';
+  const { version, canary } = serving;
+  return canary === null ? version : `${version}, ${canary.percent} % ${canary.version}`;
 }
 
 /** Operations are those of the management API; jobs of other services have no page of this kind. */

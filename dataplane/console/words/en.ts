@@ -241,6 +241,8 @@ export const en = {
     since: 'From (UTC)',
     until: 'Before (UTC)',
     entry: 'Entry',
+    change: (before: string, after: string) => `Version: ${before} → ${after}`,
+    rights: (before: number, after: number) => `Rights: ${before} → ${after}`,
     next: 'Older entries',
     newest: 'Newest entries',
     every: 'All entries',

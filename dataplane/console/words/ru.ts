@@ -240,6 +240,8 @@ export const ru: Words = {
     since: 'С (UTC)',
     until: 'До (UTC)',
     entry: 'Запись',
+    change: (before, after) => `Версия: ${before} → ${after}`,
+    rights: (before, after) => `Прав: ${before} → ${after}`,
     next: 'Более старые записи',
     newest: 'Новейшие записи',
     every: 'Все записи',

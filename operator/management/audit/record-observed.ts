@@ -15,9 +15,8 @@ import {
   type ObservedChange,
 } from './observed-changes.ts';
 import { createModelMemory } from './remember-models.ts';
+import { repeatLook } from './repeat-look.ts';
 
-/** Interval of looking at the watched resources, milliseconds. Nothing is sent while nothing changed. */
-const everyMs = 1_000;
 const batch = 500;
 /** A value that a label can have; a revision can name any text as the id of its policy. */
 const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
@@ -37,7 +36,6 @@ export function startObserving(options: {
   const { client, caches, audit, store, clock, logger } = options;
   const settled = new Set<string>();
   const models = createModelMemory(caches.bindings, audit);
-  let stopped = false;
 
   function found(): readonly ObservedChange[] {
     const changes = [
@@ -68,14 +66,14 @@ export function startObserving(options: {
     return isMadeBy(claims, await store.get(claims.operationId));
   }
 
-  async function look(): Promise<void> {
+  async function look(signal: AbortSignal): Promise<void> {
     await models.remember();
     const changes = found();
     if (changes.length === 0) return;
     const unknown = new Set(await audit.unknownSources(changes.map(({ source }) => source)));
     const own: string[] = [];
     for (const change of changes) {
-      if (stopped) return;
+      if (signal.aborted) return;
       const { source } = change;
       if (unknown.has(source)) {
         const isOfCommand = await isOwn(change);
@@ -113,35 +111,5 @@ export function startObserving(options: {
     return items.length > 0;
   }
 
-  async function run(): Promise<void> {
-    await caches.synced;
-    while (!stopped) {
-      try {
-        await look();
-      } catch (error) {
-        logger.warn('observing_failed', { failure: describeFailure(error) });
-      }
-      if (!stopped) await pause();
-    }
-  }
-
-  let endPause: () => void = () => undefined;
-  function pause(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, everyMs);
-      endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  const running = run();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopped = true;
-      endPause();
-      await running;
-    },
-  };
+  return repeatLook(look, { synced: caches.synced, logger });
 }

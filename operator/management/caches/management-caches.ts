@@ -5,6 +5,7 @@ import type { KubeObject } from '#kube/client/kube-object';
 import { allSynced } from '#kube/watch/all-synced';
 import type { IndexFunction, StoreView } from '#kube/watch/object-store';
 import { type Reflector, startReflector } from '#kube/watch/reflector';
+import type { Agent } from '#resources/agent';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel, type Kind, kinds } from '#resources/kinds';
@@ -20,6 +21,8 @@ import { RevisionIndex } from './revision-index.ts';
 export type ManagementCaches = AsyncDisposable & {
   readonly policies: StoreView<CachedPolicy>;
   readonly bindings: StoreView<ModelBinding>;
+  /** Without status. */
+  readonly agents: StoreView<Agent>;
   readonly routes: StoreView<GatewayRoute>;
   readonly reports: StoreView<GatewayReport>;
   /** The revisions of a policy that the watch reported, newest first; without gaps, but the newest may be missing. */
@@ -32,6 +35,8 @@ export type ManagementCaches = AsyncDisposable & {
   readonly order: Pick<PolicyOrder, 'page' | 'size' | 'has'>;
   /** Sets the listener for the id of each model whose binding changed. */
   onModelChange(listener: (modelId: string) => void): void;
+  /** Sets the listener for each state of an Agent that the watch reports. */
+  onAgentChange(listener: (agent: Stored<Agent>) => void): void;
   /** Waits, at most `ms` milliseconds, until a revision is in the cache. @returns whether it is */
   sawRevision(policyId: string, number: number, ms: number): Promise<boolean>;
   /**
@@ -71,6 +76,7 @@ export function startManagementCaches(options: {
   const revisions = new RevisionIndex();
   const order = new PolicyOrder();
   let onModel: (modelId: string) => void = () => undefined;
+  let onAgent: (agent: Stored<Agent>) => void = () => undefined;
   let change = Promise.withResolvers<void>();
   let isEnding = false;
 
@@ -129,19 +135,31 @@ export function startManagementCaches(options: {
     const objects = [current, previous].filter((object) => object !== undefined);
     for (const id of objects.flatMap(byId)) onModel(id);
   });
+  const agents = start<Agent>(
+    kinds.agent,
+    {},
+    (_name, current) => {
+      if (current !== undefined) onAgent(current);
+    },
+    ({ status: _, ...agent }) => agent,
+  );
   const routes = start<GatewayRoute>(kinds.gatewayRoute, {}, ignored);
   const reports = start<GatewayReport>(kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] }, ignored);
-  const all = [policies, recorded, bindings, routes, reports];
+  const all = [policies, recorded, bindings, agents, routes, reports];
 
   return {
     policies: policies.store,
     bindings: bindings.store,
+    agents: agents.store,
     routes: routes.store,
     reports: reports.store,
     revisions: (policyId) => revisions.of(policyId),
     order,
     onModelChange(listener) {
       onModel = listener;
+    },
+    onAgentChange(listener) {
+      onAgent = listener;
     },
     everyRevision: () => revisions.all(),
     get stored() {

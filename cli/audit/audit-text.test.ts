@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { AuditEntry } from '#contracts/audit';
+import { auditTable } from './audit-text.ts';
+
+const digest = '0'.repeat(64);
+
+function rowOf(content: Partial<AuditEntry['content']>, isWide = false): string {
+  const entry = {
+    ...{ chain: 'management', number: 1, previous: digest, hash: digest },
+    content: {
+      ...{ time: '2026-01-31T09:00:00.000Z', action: 'agent.serve', outcome: 'observed', code: null, client: 'none' },
+      ...{ author: { kind: 'unknown' }, target: { type: 'agent', id: 'id-1' }, operationId: null, traceId: null },
+      ...{ before: null, after: null, count: 1, since: null, ...content },
+    },
+  } as AuditEntry;
+  return auditTable([entry], () => 'desk', isWide).split('\n')[1] ?? '';
+}
+
+test('an entry about an agent has its name, and the versions before and after', () => {
+  const before = { version: 'desk-1', canary: null };
+  const after = { version: 'desk-1', canary: { version: 'desk-2', percent: 10 } };
+  expect(rowOf({ serving: { before, after } })).toMatch(/ agent desk +desk-1 +desk-1, 10 % desk-2$/);
+  expect(rowOf({ serving: { before: null, after: before } })).toMatch(/ agent desk +- +desk-1$/);
+});
+
+test('an entry about rights has their numbers and one change, a wide one every change that the entry has', () => {
+  const access = {
+    before: { count: 2, digest },
+    after: { count: 3, digest },
+    granted: ['invoke Group acme/all', 'view Group acme/all'],
+    revoked: ['owner User https://idp|ann'],
+  };
+  expect(rowOf({ action: 'agent.access', access })).toMatch(/ 2 rights +3 rights: \+invoke Group acme\/all, 2 more$/);
+  expect(rowOf({ action: 'agent.access', access }, true)).toContain(
+    '3 rights: +invoke Group acme/all, +view Group acme/all, -owner User https://idp|ann',
+  );
+});
+
+test('an entry about a deletion has the state before', () => {
+  const serving = { before: { version: 'desk-1', canary: null }, after: null };
+  const access = { before: { count: 1, digest }, after: null, granted: [], revoked: ['owner User https://idp|ann'] };
+  expect(rowOf({ action: 'agent.delete', serving, access })).toMatch(/ agent desk +desk-1, 1 right +-$/);
+});
+
+test('an entry about a policy has revision and digest', () => {
+  const after = { policyId: 'id', revision: 2, digest: 'a'.repeat(64) };
+  expect(rowOf({ action: 'policy.record', target: { type: 'policy', id: 'id' }, after })).toMatch(/ - +r2 a{12}$/);
+});

@@ -1,0 +1,116 @@
+import { type AuditAuthor, type AuditContent, type AuditServing, auditNamedHolders } from '#contracts/audit';
+import { digestOf } from '#contracts/canonical';
+import { managerNote } from '#kube/client/field-manager';
+import type { AccessHolder, Agent } from '#resources/agent';
+import type { Stored } from '#resources/metadata';
+import type { AgentState, RecordedAgent } from './ports.ts';
+
+type Observed = {
+  /** The id of the agent. */
+  readonly agentId: string;
+  readonly now: Date;
+};
+
+/** The state of an Agent whose changes are recorded. */
+export function agentState({ spec }: Pick<Agent, 'spec'>): AgentState {
+  const { version, canary, owner, access, cards } = spec;
+  const rights = [
+    `owner User ${owner.issuer}|${owner.subject}`,
+    ...access.view.map((holder) => `view ${holderText(holder)}`),
+    ...access.invoke.map((holder) => `invoke ${holderText(holder)}`),
+    ...(cards === 'Public' ? ['cards Public'] : []),
+  ];
+  return {
+    serving: { version, canary: canary === undefined ? null : { version: canary.version, percent: canary.percent } },
+    rights: [...new Set(rights)].sort(),
+  };
+}
+
+function holderText(holder: AccessHolder): string {
+  switch (holder.kind) {
+    case 'User':
+    case 'Service':
+      return `${holder.kind} ${holder.issuer}|${holder.subject}`;
+    case 'Group':
+      return `Group ${holder.tenant}/${holder.group}`;
+    case 'Agent':
+      return `Agent ${holder.agent}`;
+    case 'AuthenticatedAll':
+      return 'AuthenticatedAll';
+  }
+}
+
+/** The entries of a new state of an Agent: one if another version serves its callers, one if rights on it changed. */
+export function changesOfAgent(
+  { metadata, spec }: Stored<Agent>,
+  before: RecordedAgent,
+  { agentId, now }: Observed,
+): readonly AuditContent[] {
+  const after = agentState({ spec });
+  const author = authorOf(metadata, before);
+  const serving = servingChange(before.state, after);
+  const access = accessChange(before.state, after);
+  const entry = { ...base, time: now.toISOString(), author, target: { type: 'agent', id: agentId } } as const;
+  return [
+    ...(isSame(serving.before, serving.after) ? [] : [{ ...entry, action: 'agent.serve', serving } as const]),
+    ...(access.granted.length + access.revoked.length === 0
+      ? []
+      : [{ ...entry, action: 'agent.access', access } as const]),
+  ];
+}
+
+/** The entry of an Agent that no longer exists. Kubernetes keeps no author of a deletion. */
+export function changesOfAgentDeletion({ state }: RecordedAgent, { agentId, now }: Observed): readonly AuditContent[] {
+  const change = {
+    serving: servingChange(state, undefined),
+    access: accessChange(state, undefined),
+  };
+  const author = { kind: 'unknown' } as const;
+  const target = { type: 'agent', id: agentId } as const;
+  return [{ ...base, time: now.toISOString(), action: 'agent.delete', author, target, ...change }];
+}
+
+const base = {
+  outcome: 'observed',
+  code: null,
+  client: 'none',
+  traceId: null,
+  operationId: null,
+  before: null,
+  after: null,
+  count: 1,
+  since: null,
+} as const;
+
+/** The newest field manager of the spec made this change only if no generation between the two was missed. */
+function authorOf(metadata: Stored<Agent>['metadata'], before: RecordedAgent): AuditAuthor {
+  const { author } = managerNote(metadata);
+  const isNext = metadata.generation === before.generation + 1;
+  return author === undefined || !isNext ? { kind: 'unknown' } : { kind: 'claimed', name: author };
+}
+
+function servingChange(before: AgentState | undefined, after: AgentState | undefined) {
+  return { before: before?.serving ?? null, after: after?.serving ?? null };
+}
+
+function isSame(one: AuditServing | null, other: AuditServing | null): boolean {
+  return digestOf(one) === digestOf(other);
+}
+
+function accessChange(before: AgentState | undefined, after: AgentState | undefined) {
+  const [old, current] = [before?.rights ?? [], after?.rights ?? []];
+  const without = (rights: readonly string[], others: readonly string[]): string[] => {
+    const known = new Set(others);
+    return rights.filter((right) => !known.has(right)).slice(0, auditNamedHolders);
+  };
+  return {
+    before: accessOf(before),
+    after: accessOf(after),
+    granted: without(current, old),
+    revoked: without(old, current),
+  };
+}
+
+function accessOf(state: AgentState | undefined) {
+  return state === undefined ? null : { count: state.rights.length, digest: digestOf(state.rights) };
+}

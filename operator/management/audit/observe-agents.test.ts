@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { until } from '#kit/testing/until';
+import { systemClock } from '#kit/time/clock';
+import { withoutManagedFields } from '#kube/client/decode-object';
+import { sampleAgent } from '#kube/testing/sample-agents';
+import type { Agent } from '#resources/agent';
+import type { Stored } from '#resources/metadata';
+import { SqlUnavailableError } from '#sql/connect';
+import { migrate } from '#sql/migrate';
+import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { agentIdOf } from '../../agents/agent-bundle.ts';
+import { silentLogger } from '../../folder-api/testing/open-folder.ts';
+import { createAgentStates } from './adapters/postgres/agent-states.ts';
+import { startObservingAgents } from './observe-agents.ts';
+import type { AgentStates } from './ports.ts';
+
+const agentId = agentIdOf('default', 'desk');
+const bob = { kind: 'User', issuer: 'https://idp.test', subject: 'bob' } as const;
+
+/** The Agent desk as a server returns it, last changed by this field manager. */
+function desk(generation: number, spec: Partial<Agent['spec']> = {}, manager = 'kubectl-edit'): Stored<Agent> {
+  const agent = sampleAgent('desk', 'desk-1');
+  const managedFields = [{ manager, time: '2026-01-31T09:00:00Z', fieldsV1: { 'f:spec': {} } }];
+  const metadata = {
+    name: 'desk',
+    uid: 'uid-1',
+    generation,
+    resourceVersion: '1',
+    creationTimestamp: '',
+    managedFields,
+  };
+  return withoutManagedFields({ ...agent, metadata, spec: { ...agent.spec, ...spec } } as Stored<Agent>);
+}
+
+/** A replica of the management API: its cache, and the queue of states that its watch reports. */
+function startReplica(states: AgentStates, server: { agents: readonly Stored<Agent>[] }) {
+  let report: (agent: Stored<Agent>) => void = () => undefined;
+  let cached: readonly Stored<Agent>[] = server.agents;
+  let looks = 0;
+  const observing = startObservingAgents({
+    client: {
+      namespace: 'default',
+      list: async () => ({ items: server.agents as never, resourceVersion: '1' }),
+    },
+    caches: {
+      agents: {
+        list() {
+          looks += 1;
+          return cached;
+        },
+      } as never,
+      onAgentChange(listener) {
+        report = listener;
+      },
+      synced: Promise.resolve(),
+    },
+    states,
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  return {
+    watch(...agents: readonly Stored<Agent>[]) {
+      for (const agent of agents) report(agent);
+      cached = agents.slice(-1);
+    },
+    forget() {
+      cached = [];
+    },
+    /** Waits until a look that began now has ended: one look asks the cache twice. */
+    async looked() {
+      const before = looks;
+      await until('the replica has looked again', async () => looks >= before + 4);
+    },
+    [Symbol.asyncDispose]: () => observing[Symbol.asyncDispose](),
+  };
+}
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in the audit log'), () => {
+  async function openLog() {
+    const database = await openTestDatabase();
+    await migrate(database.database, {
+      schema: 'management',
+      folder: new URL('../migrations/', import.meta.url),
+    });
+    const audit = await openPostgresAudit(database.database, 'management');
+    return {
+      states: createAgentStates(database.database, audit),
+      async entries() {
+        const { entries } = await audit.read({ filter: { targetId: agentId }, order: 'oldest', limit: 100 });
+        return entries.map(({ content }) => content);
+      },
+      [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+    };
+  }
+
+  test('a new agent has an entry for its version and one for its rights', async () => {
+    await using log = await openLog();
+    await using replica = startReplica(log.states, { agents: [desk(1)] });
+    await replica.looked();
+    const author = { kind: 'claimed', name: 'kubectl-edit (field manager)' };
+    expect(await log.entries()).toMatchObject([
+      { action: 'agent.serve', outcome: 'observed', author, target: { type: 'agent', id: agentId } },
+      { action: 'agent.access', outcome: 'observed', author, target: { type: 'agent', id: agentId } },
+    ]);
+    const [serve, access] = await log.entries();
+    expect(serve?.serving).toEqual({ before: null, after: { version: 'desk-1', canary: null } });
+    expect(access?.access).toMatchObject({ before: null, after: { count: 3 }, revoked: [] });
+    expect(access?.access?.granted).toContain('owner User https://login.example.com|ann');
+  });
+
+  test('a switch, a trial and a switch back within one look have one entry each, with their authors', async () => {
+    await using log = await openLog();
+    await using replica = startReplica(log.states, { agents: [desk(1)] });
+    await replica.looked();
+    replica.watch(
+      desk(2, { version: 'desk-2' }, 'helm'),
+      desk(3, { version: 'desk-2', canary: { version: 'desk-3', percent: 10 } }, 'portcullis'),
+      desk(4, { version: 'desk-2', keep: 2 }),
+      desk(5, {}),
+    );
+    await replica.looked();
+    const served = (await log.entries()).filter(({ action }) => action === 'agent.serve').slice(1);
+    expect(served.map(({ author, serving }) => [author, serving?.after])).toEqual([
+      [
+        { kind: 'claimed', name: 'helm (field manager)' },
+        { version: 'desk-2', canary: null },
+      ],
+      [
+        { kind: 'claimed', name: 'portcullis (field manager)' },
+        { version: 'desk-2', canary: { version: 'desk-3', percent: 10 } },
+      ],
+      [
+        { kind: 'claimed', name: 'kubectl-edit (field manager)' },
+        { version: 'desk-2', canary: null },
+      ],
+      [
+        { kind: 'claimed', name: 'kubectl-edit (field manager)' },
+        { version: 'desk-1', canary: null },
+      ],
+    ]);
+    expect((await log.entries()).filter(({ action }) => action === 'agent.access')).toHaveLength(1);
+  });
+
+  test('changed lists, owners and public cards have one entry of rights, which names at most ten of each', async () => {
+    await using log = await openLog();
+    await using replica = startReplica(log.states, { agents: [desk(1)] });
+    await replica.looked();
+    const { access, owner } = desk(1).spec;
+    const many = (count: number) => Array.from({ length: count }, (_, at) => ({ ...bob, subject: `bob-${at}` }));
+    const next: Pick<Agent['spec'], 'owner' | 'access' | 'cards'> = {
+      owner: { ...owner, subject: 'eve' },
+      access: { ...access, view: [] },
+      cards: 'Public',
+    };
+    replica.watch(
+      desk(2, next),
+      desk(3, { ...next, access: { ...next.access, view: many(10) } }),
+      desk(4, { ...next, access: { ...next.access, view: [...many(10)].reverse() } }),
+      desk(5, { ...next, access: { ...next.access, view: many(21) } }),
+    );
+    await replica.looked();
+    const [, first, ten, more, ...none] = (await log.entries()).filter(({ action }) => action === 'agent.access');
+    expect(none).toEqual([]);
+    expect(first?.access).toMatchObject({
+      before: { count: 3 },
+      after: { count: 3 },
+      granted: ['cards Public', 'owner User https://login.example.com|eve'],
+      revoked: ['owner User https://login.example.com|ann', 'view User https://login.example.com|ann'],
+    });
+    expect([ten?.access?.granted.length, ten?.access?.after?.count]).toEqual([10, 13]);
+    expect([more?.access?.granted.length, more?.access?.after?.count]).toEqual([10, 24]);
+  });
+
+  test('two replicas, and each replica after a restart, add no second entry', async () => {
+    await using log = await openLog();
+    const server = { agents: [desk(1)] };
+    {
+      await using one = startReplica(log.states, server);
+      await using two = startReplica(log.states, server);
+      for (const replica of [one, two]) replica.watch(desk(1), desk(2, { version: 'desk-2' }), desk(3));
+      await Promise.all([one.looked(), two.looked()]);
+    }
+    const before = await log.entries();
+    expect(before.map(({ action }) => action)).toEqual(['agent.serve', 'agent.access', 'agent.serve', 'agent.serve']);
+    server.agents = [desk(3)];
+    await using again = startReplica(log.states, server);
+    await again.looked();
+    expect(await log.entries()).toEqual(before);
+  });
+
+  test('changes of a time without a replica are one change, whose author is unknown', async () => {
+    await using log = await openLog();
+    {
+      await using replica = startReplica(log.states, { agents: [desk(1)] });
+      await replica.looked();
+    }
+    await using replica = startReplica(log.states, { agents: [desk(4, { version: 'desk-3' })] });
+    await replica.looked();
+    const last = (await log.entries()).at(-1);
+    expect([last?.author, last?.serving?.before?.version, last?.serving?.after?.version]).toEqual([
+      { kind: 'unknown' },
+      'desk-1',
+      'desk-3',
+    ]);
+  });
+
+  test('a deletion has one entry if the server has no such object, and a later state of the object has none', async () => {
+    await using log = await openLog();
+    const server = { agents: [desk(1)] };
+    {
+      await using one = startReplica(log.states, server);
+      await one.looked();
+      one.forget();
+      await one.looked();
+      expect((await log.entries()).map(({ action }) => action)).not.toContain('agent.delete');
+    }
+    server.agents = [];
+    await using one = startReplica(log.states, server);
+    await using two = startReplica(log.states, server);
+    await Promise.all([one.looked(), two.looked()]);
+    two.watch(desk(2, { version: 'desk-2' }));
+    await two.looked();
+    const deleted = (await log.entries()).slice(2);
+    expect(deleted).toMatchObject([{ action: 'agent.delete', author: { kind: 'unknown' } }]);
+    expect(deleted[0]?.serving).toEqual({ before: { version: 'desk-1', canary: null }, after: null });
+  });
+
+  test('a state that the database does not take is recorded when it answers again', async () => {
+    await using log = await openLog();
+    let isAway = true;
+    let refusals = 0;
+    const states: AgentStates = {
+      ...log.states,
+      async advance(agent, entriesOf) {
+        if (isAway && agent.generation === 2) {
+          refusals += 1;
+          throw new SqlUnavailableError('away');
+        }
+        await log.states.advance(agent, entriesOf);
+      },
+    };
+    await using replica = startReplica(states, { agents: [desk(1)] });
+    await replica.looked();
+    replica.watch(desk(2, { version: 'desk-2' }), desk(3));
+    await until('the database refused twice', async () => refusals > 1);
+    expect(await log.entries()).toHaveLength(2);
+    isAway = false;
+    await until('both are recorded', async () => (await log.entries()).length === 4);
+    const served = (await log.entries()).flatMap(({ serving }) => serving?.after?.version ?? []);
+    expect(served).toEqual(['desk-1', 'desk-2', 'desk-1']);
+  });
+});
