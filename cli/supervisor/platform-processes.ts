@@ -1,5 +1,6 @@
 import type { DataDirectory } from '#contracts/data-directory';
 import type { ReadyLine } from '#kit/process/ready';
+import { defaultTenant } from '../http/caller-options.ts';
 import { agentIssuer, developmentIssuer, fileIssuer } from '../platform/development-issuer.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
 import type { LastingPorts } from './lasting-ports.ts';
@@ -262,6 +263,7 @@ export function managementProcess(
       PORTCULLIS_API_TOKEN_FILE: data.apiToken,
       PORTCULLIS_ISSUERS_FILE: data.issuers,
       PORTCULLIS_ADMINISTRATORS: at.administrators.join(','),
+      PORTCULLIS_DEVELOPMENT_PERSONS: `${developmentIssuer.issuer}|${defaultTenant}`,
       PORTCULLIS_ENVIRONMENT_DIR: data.root,
       PORTCULLIS_RUN_DIR: data.run,
       PORTCULLIS_ADMIN_TOKEN_FILE: data.adminToken,

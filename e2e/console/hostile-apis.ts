@@ -5,7 +5,12 @@ import { tracedRunListSchema, tracedRunSchema } from '#contracts/agent-runs';
 import { auditChainsSchema, auditPageSchema } from '#contracts/audit';
 import { agentPageSchema, agentRecordSchema, foundAgentsSchema } from '#contracts/catalogue';
 import { collectedCountsSchema } from '#contracts/decision-counts';
-import { managedAgentListSchema, managedAgentSchema, managedFlowSchema } from '#contracts/managed-agents';
+import {
+  managedAgentListSchema,
+  managedAgentSchema,
+  managedFlowSchema,
+  versionsWithoutAgentSchema,
+} from '#contracts/managed-agents';
 import { bindingReadSchema, policyListSchema, policySummarySchema, revisionListSchema } from '#contracts/management';
 import { foundMemoriesSchema, memoryHistorySchema, memoryListSchema } from '#contracts/memory';
 import { operationPageSchema } from '#contracts/operations';
@@ -41,6 +46,7 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: 
   [/^POST \/catalogue\/api\/v1\/agents\/search/, foundAgentsSchema],
   [/^GET \/api\/v1\/agents\//, managedAgentSchema],
   [/^GET \/api\/v1\/agents/, managedAgentListSchema],
+  [/^GET \/api\/v1\/agent-versions\/without-agent/, versionsWithoutAgentSchema],
   [/^GET \/agents\/[^/]+\/versions\/[^/]+\/runs\//, tracedRunSchema],
   [/^GET \/agents\/.*\/runs/, tracedRunListSchema],
   [/^GET \/v1\/collections\/[^/]+\/documents/, documentListSchema],

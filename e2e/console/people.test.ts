@@ -334,6 +334,12 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const answer = await other.page.goto(page.url());
     expect(answer?.status()).toBe(404);
     await other.page.getByText('run_not_found').waitFor();
+    // A sample person without a role owns the example agent.
+    const owner = await openWatchedPage(browser);
+    await signIn(platform, owner.page, { person: 'ann', path: agent.path });
+    await owner.page.getByRole('region', { name: 'Versions' }).getByRole('link', { name: 'Flow' }).waitFor();
+    await owner.page.goto(page.url());
+    await owner.page.getByRole('img', { name: /^The flow with the \d+ nodes of this run$/ }).waitFor();
     expect(complaints).toEqual([]);
   });
 

@@ -146,6 +146,7 @@ export const plans: Readonly<Record<ServedOperation, Plan>> = {
   listAgents: { route: `GET ${base}/agents`, rows: plain(viewers) },
   getAgent: { route: `GET ${base}/agents/{agentId}`, rows: [onAgent] },
   getAgentFlow: { route: `GET ${base}/agents/{agentId}/versions/{versionId}/flow`, rows: [onAgent] },
+  listVersionsWithoutAgent: { route: `GET ${base}/agent-versions/without-agent`, rows: plain(viewers) },
   listActivity: { route: `GET ${base}/activity`, rows: plain(viewers) },
   listDecisionCounts: { route: `GET ${base}/decision-counts`, rows: plain(viewers) },
   getOverview: { route: `GET ${base}/overview`, rows: plain(viewers) },

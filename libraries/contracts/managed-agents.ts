@@ -35,6 +35,17 @@ export const managedAgentListSchema = z.object({
   ),
 });
 
+/** GET /api/v1/agent-versions/without-agent: every version that names an Agent that does not exist, ordered by name. */
+export const versionsWithoutAgentSchema = z.object({
+  items: z.array(
+    z.object({
+      name: z.string().describe('The name of the AgentVersion.'),
+      agent: z.string().describe('The name of the Agent that does not exist.'),
+      createdAt: z.string(),
+    }),
+  ),
+});
+
 /** GET /api/v1/agents/{agentId}: an agent with its versions, and why it is, or is not, served as declared. */
 export const managedAgentSchema = z.object({
   name: z.string().describe('The name of the Agent.'),
@@ -57,6 +68,7 @@ export const managedFlowSchema = z.object({
   subflows: z.array(z.string()).optional(),
 });
 
+export type VersionsWithoutAgent = z.infer<typeof versionsWithoutAgentSchema>;
 export type ManagedAgentList = z.infer<typeof managedAgentListSchema>;
 export type ManagedAgent = z.infer<typeof managedAgentSchema>;
 export type ManagedVersion = ManagedAgent['versions'][number];

@@ -6,6 +6,7 @@ import type { LogLevel } from '#kit/log/logger';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import { databaseSettings } from '#sql/database-settings';
+import { type DevelopmentPersons, readDevelopmentPersons } from './agents/development-persons.ts';
 import type { QuotaLimits } from './policies/quotas.ts';
 
 export const settings = {
@@ -31,6 +32,11 @@ export const settings = {
   PORTCULLIS_RUN_DIR: setting.optional(
     setting.path({
       help: 'standalone: folder with one file per running process; when absent, gateway replicas are pods',
+    }),
+  ),
+  PORTCULLIS_DEVELOPMENT_PERSONS: setting.optional(
+    setting.string({
+      help: 'standalone: issuer|tenant; a subject of the issuer owns the agents of the person with its name, whom services in development mode know by the tenant and a header',
     }),
   ),
   PORTCULLIS_BREAK_GLASS_FILE: setting.optional(
@@ -98,6 +104,7 @@ export type ManagementConfig = {
   readonly requestsPerMinute: number;
   readonly environment: { readonly providers: string; readonly limits: string };
   readonly runDirectory: string | undefined;
+  readonly developmentPersons: DevelopmentPersons | undefined;
   readonly logLevel: LogLevel;
 };
 
@@ -140,6 +147,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     requestsPerMinute: read.PORTCULLIS_REQUESTS_PER_MINUTE,
     environment: { providers: join(folder, 'providers.yaml'), limits: join(folder, 'limits.yaml') },
     runDirectory: read.PORTCULLIS_RUN_DIR,
+    developmentPersons: readDevelopmentPersons(read.PORTCULLIS_DEVELOPMENT_PERSONS),
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const secrets = {

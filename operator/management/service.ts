@@ -207,6 +207,7 @@ export async function createManagementService(
     freezes,
     operationLog: createOperationLog(database),
     audit,
+    developmentPersons: config.developmentPersons,
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,
   };

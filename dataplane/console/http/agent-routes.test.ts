@@ -30,8 +30,8 @@ const managed = {
 const refused = { kind: 'refused', status: 403, code: 'permission_denied', message: 'No right.' } as const;
 
 /** The pages of an agent of ann for a person without the right to view; `asked` are the requests to the management API. */
-function open(subject: string, answerOf: (path: string) => unknown) {
-  const rights = { view: false, author: false, apply: false, administer: false, policies: [], models: [] };
+function open(subject: string, answerOf: (path: string) => unknown, view = false) {
+  const rights = { view, author: false, apply: false, administer: false, policies: [], models: [] };
   const session = { subject, csrf: '', rights };
   const asked: string[] = [];
   const call = async (asking: string) => {
@@ -46,7 +46,13 @@ function open(subject: string, answerOf: (path: string) => unknown) {
     context.set('management', { call } as unknown as ManagementApi);
     await next();
   });
-  const catalogue = { call: async () => ({ kind: 'value', value: record, etag: undefined }) } as unknown as TenantApi;
+  const page = { items: [record], nextCursor: null };
+  const answered = async (asking: string) => ({
+    kind: 'value',
+    value: asking.includes('?') ? page : record,
+    etag: undefined,
+  });
+  const catalogue = { call: answered } as unknown as TenantApi;
   addAgentRoutes(app, { apiOf: () => catalogue, gatewayOf: undefined });
   return { asked, read: async (at: string): Promise<string> => (await app.request(at)).text() };
 }
@@ -75,4 +81,24 @@ test('a person with the name of the owner, whom the management API refuses, sees
   const { asked, read } = open('ann', () => refused);
   expect(await read(path)).toContain(en.agentPages.versionsHidden);
   expect(asked).toEqual([`/api/v1${path}`]);
+});
+
+test('a person with the right to view sees the versions without an agent and the next step, any other person does not', async () => {
+  const lonely = { items: [{ name: 'lost-1', agent: 'lost', createdAt: '2026-01-31T09:00:00Z' }] };
+  const lists = (asking: string) => ({
+    kind: 'value',
+    value: asking.startsWith('/api/v1/agent-versions/') ? lonely : { items: [] },
+    etag: undefined,
+  });
+  const shown = await open('bob', lists, true).read('/agents');
+  for (const text of [en.agentPages.lonely, 'lost-1', 'portcullis apply -f FILE']) expect(shown).toContain(text);
+  const { asked, read } = open('ann', lists);
+  const hidden = await read('/agents');
+  for (const text of [en.agentPages.lonely, 'lost-1']) expect(hidden).not.toContain(text);
+  expect(asked).toEqual([]);
+});
+
+test('without such a version the page has no section about versions without an agent', async () => {
+  const lists = () => ({ kind: 'value', value: { items: [] }, etag: undefined });
+  expect(await open('bob', lists, true).read('/agents')).not.toContain(en.agentPages.lonely);
 });

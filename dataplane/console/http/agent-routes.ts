@@ -1,18 +1,31 @@
 import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { type AgentRecord, agentPageSchema, agentRecordSchema, foundAgentsSchema } from '#contracts/catalogue';
-import { managedAgentListSchema, managedAgentSchema, managedFlowSchema } from '#contracts/managed-agents';
+import {
+  managedAgentListSchema,
+  managedAgentSchema,
+  managedFlowSchema,
+  versionsWithoutAgentSchema,
+} from '#contracts/managed-agents';
 import { drawFlow } from '#flow/drawing/draw-flow';
 import { loadVersionFlow } from '#flow/loader/load-version-flow';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { agentPage } from '../pages/agent.ts';
 import { agentFlowPage } from '../pages/agent-flow.ts';
-import { type AgentList, agentsPage, type DeclaredAgents, listedAgents, matchingAgents } from '../pages/agents.ts';
+import {
+  type AgentList,
+  agentsPage,
+  type DeclaredAgents,
+  type LonelyVersions,
+  listedAgents,
+  matchingAgents,
+} from '../pages/agents.ts';
 import { refusalNotice } from '../pages/notice.ts';
 import { agentIdForm, versionForm } from './agent-forms.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { mayReadVersions } from './may-read-versions.ts';
 import { readForm } from './read-form.ts';
 import { runsOfAgent } from './run-routes.ts';
 
@@ -29,15 +42,16 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
     const page = context.get('page');
     const api = apiOf(context);
     const workspace = context.req.query('workspace') ?? '';
-    const [first, listed, declared] = await Promise.all([
+    const [first, listed, declared, lonely] = await Promise.all([
       firstAgents(api),
       listAgents(api, workspace, context.req.query('cursor')),
       declaredAgents(context),
+      versionsWithoutAgent(context),
     ]);
     if (listed.kind !== 'value') return answerRefusal(context, page.words.agents, listed);
     const known = first.kind === 'value' ? first.value.items.map((agent) => agent.workspace) : [];
     const workspaces = [...new Set([...known, ...(workspace === '' ? [] : [workspace])])].sort();
-    return answerPage(context, agentsPage(page, { ...listed.value, declared, workspaces, workspace }));
+    return answerPage(context, agentsPage(page, { ...listed.value, declared, lonely, workspaces, workspace }));
   });
 
   app.post('/agents/search', async (context) => {
@@ -153,16 +167,16 @@ async function declaredAgents(context: ConsoleContext): Promise<DeclaredAgents |
   return answer.kind === 'value' ? answer.value.items : undefined;
 }
 
-/**
- * Undefined for a person without the right to view the control plane who is not the owner of the agent. The record has only the
- * subject of the owner, so the API decides. For other persons the API is not called, because a refusal is an audit entry.
- */
+async function versionsWithoutAgent(context: ConsoleContext): Promise<LonelyVersions | undefined> {
+  if (!context.get('session').rights.view) return undefined;
+  const path = '/api/v1/agent-versions/without-agent';
+  const answer = await context.get('management').call(path, versionsWithoutAgentSchema);
+  return answer.kind === 'value' ? answer.value.items : undefined;
+}
+
+/** Undefined for a person without the right to view the control plane who is not the owner of the agent. */
 async function managedAgent(context: ConsoleContext, agentId: string, read: Promise<ApiAnswer<AgentRecord>>) {
-  const { rights, subject } = context.get('session');
-  if (!rights.view) {
-    const record = await read;
-    if (record.kind !== 'value' || record.value.owner.ownerSubject !== subject) return undefined;
-  }
+  if (!(await mayReadVersions(context, () => read))) return undefined;
   const answer = await context.get('management').call(`/api/v1/agents/${agentId}`, managedAgentSchema);
   return answer.kind === 'refused' && answer.status === 403 ? undefined : answer;
 }

@@ -115,7 +115,7 @@ function addAgentPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig, sto
       : (context: ConsoleContext) => createTenantApi(gateway, config, context.get('session'));
   addAgentRoutes(app, { apiOf, gatewayOf });
   if (gateway === undefined || gatewayOf === undefined) return;
-  addRunRoutes(app, { apiOf: gatewayOf });
+  addRunRoutes(app, { apiOf: gatewayOf, catalogueOf: apiOf });
   const personOf = (context: ConsoleContext) => personHeaders(config, context.get('session'));
   addConversationRoutes(app, { apiOf, gateway, personOf, stopping });
 }

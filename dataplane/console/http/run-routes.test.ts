@@ -19,20 +19,37 @@ const run = {
   ...{ code: 'none', nodes: [{ path: 'sub', kind: 'subflow', startedMs: 0, outcome: 'ok' }], omittedNodes: 0 },
 };
 
-/** The pages of a run whose version has this flow, for a person who may view the control plane. */
-function open(source: { readonly flow: string; readonly subflows?: readonly string[] }, shown: object = run) {
-  const rights = { view: true, author: false, apply: false, administer: false, policies: [], models: [] };
-  const session = { subject: 'ann', csrf: '', rights };
-  const value = (value: unknown) => async () => ({ kind: 'value', value, etag: undefined });
+const record = {
+  ...{ agentId: id, name: 'Desk', description: '', workspace: 'w', protocol: 'a2a', implementationType: 'low-code' },
+  ...{ state: 'running', skills: [], owner: { ownerType: 'user', ownerIssuer: 'http://issuer', ownerSubject: 'ann' } },
+};
+const value = (value: unknown) => async () => ({ kind: 'value', value, etag: undefined });
+
+type Person = {
+  readonly subject: string;
+  readonly view: boolean;
+  /** The answer of the management API. */
+  readonly flow?: (path: string) => Promise<object>;
+};
+
+/** The pages of a run of ann's agent whose version has this flow, for a person who may view the control plane, or for this one. */
+function open(
+  source: { readonly flow: string; readonly subflows?: readonly string[] },
+  shown: object = run,
+  { subject, view, flow: call = value({ name: 'answers', ...source }) }: Person = { subject: 'bob', view: true },
+) {
+  const rights = { view, author: false, apply: false, administer: false, policies: [], models: [] };
+  const session = { subject, csrf: '', rights };
   const app = new Hono<ConsoleEnvironment>();
   app.use(async (context, next) => {
     const page = { words: en, language: 'en', theme: 'auto', path: '/', here: '/', has: {}, assets: '1', session };
     context.set('page', page as unknown as PageContext);
     context.set('session', session as unknown as ConsoleEnvironment['Variables']['session']);
-    context.set('management', { call: value({ name: 'answers', ...source }) } as unknown as ManagementApi);
+    context.set('management', { call } as unknown as ManagementApi);
     await next();
   });
-  addRunRoutes(app, { apiOf: () => ({ call: value(shown) }) as unknown as TenantApi });
+  const api = (answered: object) => () => ({ call: value(answered) }) as unknown as TenantApi;
+  addRunRoutes(app, { apiOf: api(shown), catalogueOf: api(record) });
   return async (path: string): Promise<readonly [status: number, text: string]> => {
     const answer = await app.request(path);
     return [answer.status, await answer.text()];
@@ -65,4 +82,31 @@ test('the page of a run that has not ended asks for its state every second until
   const ended = open({ flow: leaf });
   expect((await ended(runPath))[1]).not.toContain('hx-get');
   expect((await ended(`${runPath}/state`))[1]).not.toContain('hx-get');
+});
+
+test('the owner of an agent sees the graph of a run without the right to view', async () => {
+  const read = open({ flow: leaf }, run, { subject: 'ann', view: false });
+  expect((await read(runPath))[1]).toContain(`<img src="${runPath}/flow.svg"`);
+  expect((await read(`${runPath}/state`))[1]).toContain(`<img src="${runPath}/flow.svg"`);
+  expect(await read(`${runPath}/flow.svg`)).toEqual([200, expect.stringContaining('<svg')]);
+});
+
+test('for a person who does not own the agent, the management API is not asked for the graph', async () => {
+  const asked: string[] = [];
+  const flow = async (path: string) => {
+    asked.push(path);
+    return { kind: 'value', value: { name: 'answers', flow: leaf }, etag: undefined };
+  };
+  const read = open({ flow: leaf }, run, { subject: 'bob', view: false, flow });
+  expect((await read(runPath))[1]).toContain(en.runPages.noGraph);
+  expect((await read(`${runPath}/flow.svg`))[0]).toBe(403);
+  expect(asked).toEqual([]);
+});
+
+test('a person with the name of the owner, whom the management API refuses, sees the run without its graph', async () => {
+  const refused = async () => ({ kind: 'refused', status: 403, code: 'permission_denied', message: 'No right.' });
+  const read = open({ flow: leaf }, run, { subject: 'ann', view: false, flow: refused });
+  const [status, page] = await read(runPath);
+  expect([status, page.includes(en.runPages.noGraph)]).toEqual([200, true]);
+  expect((await read(`${runPath}/flow.svg`))[0]).toBe(403);
 });

@@ -1,5 +1,7 @@
 import type { Hono } from 'hono';
+import type { z } from 'zod';
 import { type TracedRunList, tracedRunListSchema, tracedRunSchema } from '#contracts/agent-runs';
+import { agentRecordSchema } from '#contracts/catalogue';
 import { managedFlowSchema } from '#contracts/managed-agents';
 import { drawFlow } from '#flow/drawing/draw-flow';
 import { markRun } from '#flow/drawing/mark-run';
@@ -11,10 +13,13 @@ import { refusalNotice } from '../pages/notice.ts';
 import { agentIdForm, versionForm } from './agent-forms.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { mayReadVersions } from './may-read-versions.ts';
 
 type RunRoutes = {
   /** The gateway that serves agents, for the signed-in person. */
   readonly apiOf: (context: ConsoleContext) => TenantApi;
+  /** The catalogue for the signed-in person. */
+  readonly catalogueOf: (context: ConsoleContext) => TenantApi;
 };
 
 const runForm = ':run{[0-9a-f-]{36}}';
@@ -25,7 +30,7 @@ export function runsOfAgent(api: TenantApi, agentId: string): Promise<ApiAnswer<
 }
 
 /** Runs of agents: those that a version keeps for the person, and the trace of one. */
-export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf }: RunRoutes): void {
+export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf, catalogueOf }: RunRoutes): void {
   const base = `/agents/${agentIdForm}/versions/${versionForm}/runs`;
 
   app.get(base, async (context) => {
@@ -73,6 +78,16 @@ export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf }: RunRoutes
     return context.body(drawn, 200, { 'content-type': 'image/svg+xml; charset=utf-8' });
   });
 
+  /** Undefined for a person who may not view the control plane and does not own the agent. */
+  async function flowOf(context: ConsoleContext) {
+    const { id, version } = context.req.param() as Readonly<Record<string, string>>;
+    const record = () => catalogueOf(context).call(`/api/v1/agents/${id}`, agentRecordSchema);
+    if (!(await mayReadVersions(context, record))) return undefined;
+    const path = `/api/v1/agents/${id}/versions/${version}/flow`;
+    const answer = await context.get('management').call(path, managedFlowSchema);
+    return answer.kind === 'refused' && answer.status === 403 ? undefined : answer;
+  }
+
   function runOf(context: ConsoleContext) {
     return apiOf(context).call(`${runsPath(context)}/${context.req.param('run')}`, tracedRunSchema);
   }
@@ -84,13 +99,6 @@ function runsPath(context: ConsoleContext): string {
   return `/agents/${id.toLowerCase()}/versions/${version.toLowerCase()}/runs`;
 }
 
-function isDrawable(flow: Awaited<ReturnType<typeof flowOf>>): boolean {
+function isDrawable(flow: ApiAnswer<z.infer<typeof managedFlowSchema>> | undefined): boolean {
   return flow?.kind === 'value' && loadVersionFlow(flow.value.flow, flow.value.subflows).ok;
-}
-
-/** Undefined for a person who may not view the control plane. */
-async function flowOf(context: ConsoleContext) {
-  if (!context.get('session').rights.view) return undefined;
-  const { id, version } = context.req.param() as Readonly<Record<string, string>>;
-  return context.get('management').call(`/api/v1/agents/${id}/versions/${version}/flow`, managedFlowSchema);
 }

@@ -1,13 +1,15 @@
 import { html } from 'hono/html';
 import type { AgentLifecycle, AgentRecord } from '#contracts/catalogue';
-import type { ManagedAgentList } from '#contracts/managed-agents';
+import type { ManagedAgentList, VersionsWithoutAgent } from '#contracts/managed-agents';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { timeOf } from './time.ts';
 
 type ShownAgent = AgentRecord & { readonly score?: number };
 
 export type DeclaredAgents = ManagedAgentList['items'];
+export type LonelyVersions = VersionsWithoutAgent['items'];
 
 export type AgentList = {
   readonly agents: readonly ShownAgent[];
@@ -38,12 +40,14 @@ export function agentsPage(
   list: AgentList & {
     /** Undefined for a person who may not view the control plane. */
     readonly declared: DeclaredAgents | undefined;
+    /** Undefined for a person who may not view the control plane. */
+    readonly lonely: LonelyVersions | undefined;
     readonly workspaces: readonly string[];
   },
 ): ConsolePage {
   const { words, session } = page;
   const { agentPages: own } = words;
-  const { declared, workspaces, workspace } = list;
+  const { declared, lonely, workspaces, workspace } = list;
   const option = (value: string, label: string) =>
     html`<option value="${value}" ${value === workspace ? html`selected` : ''}>${label}</option>`;
   return {
@@ -52,7 +56,8 @@ export function agentsPage(
 <form class="row" method="post" action="/agents/search" hx-post="/agents/search" hx-target="#found" hx-sync="this:replace"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><label>${own.search} <input type="search" name="task" size="40" maxlength="2000"></label>
 <label>${own.workspace} <select name="workspace">${option('', own.everyWorkspace)}${workspaces.map((one) => option(one, one))}</select></label><button>${own.searchButton}</button></form>
 <div id="found" aria-live="polite">${listedAgents(page, list)}</div>
-${declared === undefined ? '' : declaredTable(page, declared)}`,
+${declared === undefined ? '' : declaredTable(page, declared)}
+${lonely === undefined ? '' : lonelyTable(page, lonely)}`,
   };
 }
 
@@ -92,4 +97,13 @@ function declaredTable({ words }: PageContext, declared: DeclaredAgents): Markup
     html`<tr><th scope="row"><a href="/agents/${agentId}">${name}</a></th><td>${badge(stateTones[state], own.states[state])}</td><td>${served ?? ''}</td><td>${state === 'ready' ? '' : summary}</td></tr>`;
   return html`<section aria-labelledby="declared"><h2 id="declared">${own.declared}</h2><p class="hint">${own.declaredText}</p>
 <table><thead><tr><th scope="col">${own.agent}</th><th scope="col">${words.state}</th><th scope="col">${own.served}</th><th scope="col">${own.why}</th></tr></thead><tbody>${declared.map(row)}</tbody></table></section>`;
+}
+
+function lonelyTable({ words, language }: PageContext, versions: LonelyVersions): Markup | Promise<Markup> {
+  const { agentPages: own } = words;
+  if (versions.length === 0) return html``;
+  const row = ({ name, agent, createdAt }: LonelyVersions[number]) =>
+    html`<tr><th scope="row">${name}</th><td>${agent}</td><td>${timeOf(language, createdAt)}</td></tr>`;
+  return html`<section aria-labelledby="lonely"><h2 id="lonely">${own.lonely}</h2><p class="hint">${own.lonelyText}</p>
+<table><thead><tr><th scope="col">${own.version}</th><th scope="col">${own.missingAgent}</th><th scope="col">${own.created}</th></tr></thead><tbody>${versions.map(row)}</tbody></table></section>`;
 }

@@ -21,7 +21,8 @@ export const runsEn = {
   noNodes: 'No node was started.',
   omitted: (count: number) => `${count} further nodes were started and are not kept.`,
   graphAlt: (count: number) => `The flow with the ${count} nodes of this run; the table below has the same content.`,
-  noGraph: 'The graph of the flow is shown to persons with the right to view the control plane.',
+  noGraph:
+    'The graph of the flow is shown to persons with the right to view the control plane, and to the owner of the agent.',
 };
 
 export type RunWords = typeof runsEn;

@@ -7,7 +7,7 @@ import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import { type Kind, kinds } from '#resources/kinds';
 import { agentIdOf } from '../../agents/agent-bundle.ts';
-import { readManagedAgent, readManagedVersion } from './managed-agents.ts';
+import { listVersionsWithoutAgent, readManagedAgent, readManagedVersion } from './managed-agents.ts';
 
 const image = parse(
   readFileSync(new URL('../../../crds/samples/valid/agent-version-image.yaml', import.meta.url), 'utf8'),
@@ -98,3 +98,18 @@ test.each(['VersionOfOtherAgent', 'CanaryOfOtherAgent'])(
     expect(await textOf(true)).toContain(reason);
   },
 );
+
+test('versions whose Agent does not exist are listed by name, and no version of an Agent is', async () => {
+  const resources = resourcesWith(
+    'desk-1',
+    { version: versionOf('lost', 'lost-2'), uid: 'third' },
+    { version: versionOf('desk', 'desk-1'), uid: 'first' },
+    { version: versionOf('alone', 'alone-1'), uid: 'second' },
+  );
+  expect(await listVersionsWithoutAgent(resources)).toEqual({
+    items: [
+      { name: 'alone-1', agent: 'alone', createdAt: '2026-01-31T09:00:00Z' },
+      { name: 'lost-2', agent: 'lost', createdAt: '2026-01-31T09:00:00Z' },
+    ],
+  });
+});

@@ -1,5 +1,5 @@
 import type { AuditAuthor } from '#contracts/audit';
-import type { ManagedAgent, ManagedAgentList, ManagedVersion } from '#contracts/managed-agents';
+import type { ManagedAgent, ManagedAgentList, ManagedVersion, VersionsWithoutAgent } from '#contracts/managed-agents';
 import { agentVersionRow } from '#diagnosis/agent-version-row';
 import { explainAgent } from '#diagnosis/explain-agent';
 import { explainAgentVersion } from '#diagnosis/explain-agent-version';
@@ -11,6 +11,7 @@ import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { agentIdOf } from '../../agents/agent-bundle.ts';
+import { type DevelopmentPersons, isOwner } from './development-persons.ts';
 
 type Resources = Pick<KubeClient, 'get' | 'list' | 'namespace'>;
 
@@ -31,6 +32,24 @@ export async function listManagedAgents(client: Resources, program: string): Pro
         const served = agent.status?.served?.version ?? null;
         return { name, agentId: agentIdOf(client.namespace, name), state, served, summary };
       })
+      .sort((one, other) => (one.name < other.name ? -1 : 1)),
+  };
+}
+
+/** Every version whose Agent does not exist, ordered by name: no agent shows it. */
+export async function listVersionsWithoutAgent(client: Pick<Resources, 'list'>): Promise<VersionsWithoutAgent> {
+  const { items: versions } = await listAll<AgentVersion>(client, kinds.agentVersion, { transform: withoutFlow });
+  // Read last, so that a version is not listed whose agent was created between the two lists.
+  const { items: agents } = await listAll<Agent>(client, kinds.agent);
+  const names = new Set(agents.map(({ metadata }) => metadata.name));
+  return {
+    items: versions
+      .filter(({ spec }) => !names.has(spec.agent))
+      .map(({ metadata, spec }) => ({
+        name: metadata.name,
+        agent: spec.agent,
+        createdAt: metadata.creationTimestamp,
+      }))
       .sort((one, other) => (one.name < other.name ? -1 : 1)),
   };
 }
@@ -138,10 +157,14 @@ function withoutFlow(version: Stored<AgentVersion>): Stored<AgentVersion> {
 }
 
 /** Whether there is the agent and this caller is its owner. One that acts for the owner is not. */
-export async function isOwnAgent(client: Resources, agentId: string, author: AuditAuthor): Promise<boolean> {
+export async function isOwnAgent(
+  client: Resources,
+  agentId: string,
+  { author, persons }: { readonly author: AuditAuthor; readonly persons: DevelopmentPersons | undefined },
+): Promise<boolean> {
   if (author.kind !== 'token' || author.actors.length > 0) return false;
   const owner = (await findAgent(client, agentId))?.spec.owner;
-  return owner !== undefined && owner.issuer === author.issuer && owner.subject === author.subject;
+  return owner !== undefined && isOwner(owner, author, persons);
 }
 
 /** The id of an agent follows from its name. */

@@ -2,11 +2,22 @@ import { type ApiOperation, failure, success } from '#api/operation';
 import { uuidParameter } from '#api/parameters';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
-import { isOwnAgent, listManagedAgents, readManagedAgent, readManagedVersion } from '../agents/managed-agents.ts';
+import {
+  isOwnAgent,
+  listManagedAgents,
+  listVersionsWithoutAgent,
+  readManagedAgent,
+  readManagedVersion,
+} from '../agents/managed-agents.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { usualSuccess } from './operation-parts.ts';
 
-export const managedAgentOperationNames = ['listAgents', 'getAgent', 'getAgentFlow'] as const;
+export const managedAgentOperationNames = [
+  'listAgents',
+  'getAgent',
+  'getAgentFlow',
+  'listVersionsWithoutAgent',
+] as const;
 type ManagedAgentOperation = (typeof managedAgentOperationNames)[number];
 
 const agentId = uuidParameter('agentId', 'The id of the agent.');
@@ -62,6 +73,20 @@ export const managedAgentOperations: readonly ApiOperation<
     obligations: [],
     run: getAgentFlow,
   },
+  {
+    name: 'listVersionsWithoutAgent',
+    method: 'GET',
+    path: '/api/v1/agent-versions/without-agent',
+    tag: 'Agents',
+    summary: 'List the versions without an agent',
+    description: 'Every version that names an Agent that does not exist. A live read.',
+    gates: ['identity', 'query'],
+    parameters: [],
+    success: usualSuccess('VersionsWithoutAgent'),
+    errors: [],
+    obligations: [],
+    run: async ({ service }) => success(await listVersionsWithoutAgent(service.client)),
+  },
 ];
 
 async function getAgent(request: ManagementRequest): Promise<ManagementResponse> {
@@ -83,5 +108,7 @@ async function getAgentFlow(request: ManagementRequest): Promise<ManagementRespo
 
 /** Without the right to view, a caller reads the own agents only: every other one, and an absent one, is refused alike. */
 async function isHidden({ service, path, caller }: ManagementRequest): Promise<boolean> {
-  return caller.ownOnly === true && !(await isOwnAgent(service.client, path('agentId'), caller.author));
+  if (caller.ownOnly !== true) return false;
+  const asking = { author: caller.author, persons: service.developmentPersons };
+  return !(await isOwnAgent(service.client, path('agentId'), asking));
 }

@@ -10,6 +10,7 @@ import type { ManagementCaller } from '../access/management-caller.ts';
 import type { SubjectTurns } from '../access/subject-turns.ts';
 import type { ActivityCollector } from '../activity/collect-activity.ts';
 import type { ProviderTests } from '../activity/test-providers.ts';
+import type { DevelopmentPersons } from '../agents/development-persons.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { DryRunner } from '../dry-runs/run-dry.ts';
 import type { ModelReader } from '../models/read-model.ts';
@@ -47,6 +48,8 @@ export type Management = {
   readonly freezes: FreezeStore;
   readonly operationLog: OperationLog;
   readonly audit: Pick<AuditLog, 'read' | 'chains'>;
+  /** undefined where every owner of an agent is known by its token. */
+  readonly developmentPersons: DevelopmentPersons | undefined;
   readonly newId: () => string;
   /** How long a repeated request waits for the command that is in progress, milliseconds. */
   readonly duplicateWaitMs: number;

@@ -41,6 +41,7 @@ const allowed: Readonly<Record<ServedOperation, readonly Holding[]>> = {
   listAgents: everyReader,
   getAgent: everyReader,
   getAgentFlow: everyReader,
+  listVersionsWithoutAgent: everyReader,
   listActivity: everyReader,
   listDecisionCounts: everyReader,
   getOverview: everyReader,

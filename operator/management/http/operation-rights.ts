@@ -15,6 +15,7 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'listAgents':
     case 'getAgent':
     case 'getAgentFlow':
+    case 'listVersionsWithoutAgent':
     case 'listActivity':
     case 'listDecisionCounts':
     case 'getOverview':
@@ -79,6 +80,7 @@ const costlyOperations: ReadonlySet<string> = new Set([
   'testProvider',
   'getAgent',
   'getAgentFlow',
+  'listVersionsWithoutAgent',
 ] satisfies readonly ServedOperation[]);
 
 export const accessRules: AccessRules = {
