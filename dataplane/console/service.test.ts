@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { managementErrors } from '#contracts/management-errors';
 import { listen } from '#kit/http/listen';
 import { createConsoleService } from './service.ts';
 import { createCookies } from './sessions/cookies.ts';
+import { refusalsRu } from './words/refusals-ru.ts';
 
 const key = Buffer.alloc(32, 7);
 /** A port that no service of this machine listens on. */
@@ -114,6 +116,29 @@ test('a refusal of the management API has its message and status, also on a stre
     expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 403, 'text/html; charset=UTF-8']);
     expect(await answer.text()).toContain(meaning);
   }
+});
+
+test('a page in Russian states a refusal in Russian, and names the right in the words of the API', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { meaning } = managementErrors.permission_denied;
+  const refusing = stack.use(
+    await listen({
+      host: '127.0.0.1',
+      port: 0,
+      headersTimeoutMs: 5_000,
+      keepAliveTimeoutMs: 5_000,
+      maxHeaderBytes: 16_384,
+      handler: (_incoming, outgoing) => {
+        outgoing.writeHead(403, { 'content-type': 'application/json' });
+        outgoing.end(JSON.stringify({ error: { code: 'permission_denied', message: meaning } }));
+      },
+    }),
+  );
+  const refused = stack.use(await startConsole(new URL(refusing.url)));
+  const headers = { cookie: await cookieOf(refused.url), 'accept-language': 'ru' };
+  const body = await (await fetch(`${refused.url}/overview`, { headers })).text();
+  expect(body).toContain(refusalsRu.permission_denied);
+  expect(body).toContain(`<p class="quiet small" lang="en">${meaning}</p>`);
 });
 
 test('the choice of a language leads back to the same page, and without a session to no other origin', async () => {

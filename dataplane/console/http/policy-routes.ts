@@ -7,7 +7,7 @@ import { runPolicyCommand } from '../clients/commands.ts';
 import { noRights } from '../clients/management-api.ts';
 import { readPolicyForm } from '../clients/policy-form.ts';
 import { readPolicySource, readRecipes, writePolicySource } from '../clients/policy-source.ts';
-import { notice, refusalNotice } from '../pages/notice.ts';
+import { failureNotice, notice, refusalNotice } from '../pages/notice.ts';
 import { linksOf } from '../pages/page-links.ts';
 import { policiesPage, policyPage } from '../pages/policies.ts';
 import { policyDiffPage } from '../pages/policy-diff.ts';
@@ -134,7 +134,7 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
   }
   const { error, target, state, operationId } = answer.value;
   if (error !== null) {
-    const problem = notice({ kind: 'error', title: own.failedCommand, text: error.message, code: error.code });
+    const problem = failureNotice(page.words, { title: own.failedCommand, ...error });
     return answerPage(context, policyEditorPage(page, { ...editor, problem }), 422);
   }
   // A new policy has no page before its first revision is recorded.
@@ -155,7 +155,7 @@ async function apply(context: ConsoleContext): Promise<Response> {
   const { error } = answer.value;
   if (error !== null) {
     const { failedCommand: title } = page.words.policyPages;
-    const main = notice({ kind: 'error', title, text: error.message, code: error.code });
+    const main = failureNotice(page.words, { title, ...error });
     return answerPage(context, { title, main }, 422);
   }
   return context.redirect('/overview', 303);

@@ -4,6 +4,7 @@ import type { Words } from '../words/en.ts';
 import { badge } from './badge.ts';
 import { notice } from './notice.ts';
 import type { Markup, PageContext } from './page.ts';
+import { refusalText } from './refusal-text.ts';
 
 /** Longest message, in UTF-16 units. */
 export const longestMessage = 20_000;
@@ -46,12 +47,13 @@ export function turnPart(words: Words, id: string, event: TurnEvent): Markup | P
       return html`<hx-partial hx-target="#end-${id}">${badge('good', own.complete)}</hx-partial>`;
     case 'failed': {
       const { code, message } = event;
-      const text = [message, remedyOf(words, code)].filter((one) => one !== '').join(' ');
-      return html`<hx-partial hx-target="#end-${id}">${notice({ kind: 'error', title: own.failed, text, code })}</hx-partial>`;
+      const { text: meaning, ...detail } = refusalText(words, code, message);
+      const { remedies, remedy } = own;
+      const known = Object.hasOwn(remedies, code) ? remedies[code as keyof typeof remedies] : undefined;
+      // In a language other than that of the API, the remedy says the cause too.
+      const parts = known !== undefined && meaning !== message ? [known] : [meaning, known ?? remedy];
+      const text = parts.filter((one) => one !== '').join(' ');
+      return html`<hx-partial hx-target="#end-${id}">${notice({ kind: 'error', title: own.failed, text, code, ...detail })}</hx-partial>`;
     }
   }
-}
-
-function remedyOf({ agentPages: { remedies, remedy } }: Words, code: string): string {
-  return Object.hasOwn(remedies, code) ? remedies[code as keyof typeof remedies] : remedy;
 }

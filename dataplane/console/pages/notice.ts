@@ -2,19 +2,23 @@ import { html } from 'hono/html';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import type { Words } from '../words/en.ts';
 import type { Markup } from './page.ts';
+import { refusalText } from './refusal-text.ts';
 
 /** A statement with the next step: an empty page, or an error. */
 export function notice(options: {
   readonly kind: 'empty' | 'error' | 'done';
   readonly title: string;
   readonly text: string;
+  /** A sentence of an API, in English. */
+  readonly detail?: string;
   readonly code?: string;
   readonly link?: { readonly href: string; readonly label: string };
 }): Markup | Promise<Markup> {
-  const { kind, title, text, code, link } = options;
+  const { kind, title, text, detail, code, link } = options;
   return html`<div class="notice ${kind}" ${kind === 'empty' ? '' : html`role="${kind === 'error' ? 'alert' : 'status'}"`}>
 <p class="lead">${title}</p>
 <p>${text}</p>
+${detail === undefined ? '' : html`<p class="quiet small" lang="en">${detail}</p>`}
 ${code === undefined ? '' : html`<p class="code"><code>${code}</code></p>`}
 ${link === undefined ? '' : html`<p><a href="${link.href}">${link.label}</a></p>`}
 </div>`;
@@ -36,8 +40,18 @@ export function refusalNotice(
     return notice({ kind: 'error', title: errors.ended, text: errors.endedText, code, link });
   }
   if (status === 403) {
-    const text = `${message} ${errors.forbiddenText}`;
-    return notice({ kind: 'error', title: errors.forbidden, text, code });
+    const { text } = refusalText(words, code, message);
+    // The sentence of the API names the right.
+    const detail = text === message || message === '' ? {} : { detail: message };
+    return notice({ kind: 'error', title: errors.forbidden, text: `${text} ${errors.forbiddenText}`, code, ...detail });
   }
-  return notice({ kind: 'error', title: errors.refused, text: message, code });
+  return failureNotice(words, { title: errors.refused, code, message });
+}
+
+/** The words for an error with a code and a message of an API. */
+export function failureNotice(
+  words: Words,
+  { title, code, message }: { readonly title: string; readonly code: string; readonly message: string },
+): Markup | Promise<Markup> {
+  return notice({ kind: 'error', title, code, ...refusalText(words, code, message) });
 }

@@ -6,6 +6,7 @@ import type { Words } from '../words/en.ts';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { refusalText } from './refusal-text.ts';
 import { timeOf } from './time.ts';
 
 /** The filters of the page, as they are in its address; an absent one is empty. */
@@ -101,7 +102,12 @@ export function operationState(
     : '';
   return html`<div ${polling}>${badge(tones[state], own.states[state])}${overridesFreeze ? html` ${badge('warn', own.overridden)}` : ''}
 ${progress === undefined ? '' : html`<p><progress max="${Math.max(1, progress.expected)}" value="${progress.confirmed}" aria-label="${own.progress}"></progress> ${words.confirmed(progress.confirmed, progress.expected)}</p>`}
-${error === null ? '' : html`<p><code>${error.code}</code> ${error.message}</p>${error.cause === null ? '' : html`<p>${own.cause}: ${error.cause}</p>`}`}</div>`;
+${error === null ? '' : failure(words, error)}</div>`;
+}
+
+function failure(words: Words, { code, message, cause }: NonNullable<ListedOperation['error']>) {
+  const { text, detail } = refusalText(words, code, message);
+  return html`<p><code>${code}</code> ${text}</p>${detail === undefined ? '' : html`<p class="quiet small" lang="en">${detail}</p>`}${cause === null ? '' : html`<p>${words.operationPages.cause}: <span lang="en">${cause}</span></p>`}`;
 }
 
 function authorText({ operationPages: own, audit }: Words, { author }: ListedOperation): string {

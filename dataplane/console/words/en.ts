@@ -1,10 +1,11 @@
 import { agentsEn } from './agents-en.ts';
 import { formEn } from './form-en.ts';
 import { operationsEn } from './operations-en.ts';
+import { refusalsEn } from './refusals-en.ts';
 import { runsEn } from './runs-en.ts';
 import { streamEn } from './stream-en.ts';
 
-/** Every word of the pages, in English. Sentences of the APIs are shown as they come. */
+/** Every word of the pages, in English. Causes and summaries of the APIs are shown as they come. */
 export const en = {
   language: 'English',
   skip: 'Skip to the content',
@@ -240,9 +241,9 @@ export const en = {
     service: 'Service',
     since: 'From (UTC)',
     until: 'Before (UTC)',
-    entry: 'Entry',
     change: (before: string, after: string) => `Version: ${before} → ${after}`,
     rights: (before: number, after: number) => `Rights: ${before} → ${after}`,
+    entry: 'Entry',
     next: 'Older entries',
     newest: 'Newest entries',
     every: 'All entries',
@@ -280,6 +281,7 @@ export const en = {
     unexpected: 'The page could not be made',
     unexpectedText: 'The log of the console has the cause.',
     code: 'Code',
+    ofCode: refusalsEn,
   },
   back: 'Back to the overview',
   runbookPages: {

@@ -2,6 +2,7 @@ import { agentsRu } from './agents-ru.ts';
 import type { Words } from './en.ts';
 import { formRu } from './form-ru.ts';
 import { operationsRu } from './operations-ru.ts';
+import { refusalsRu } from './refusals-ru.ts';
 import { runsRu } from './runs-ru.ts';
 import { streamRu } from './stream-ru.ts';
 
@@ -239,9 +240,9 @@ export const ru: Words = {
     service: 'Служба',
     since: 'С (UTC)',
     until: 'До (UTC)',
-    entry: 'Запись',
     change: (before, after) => `Версия: ${before} → ${after}`,
     rights: (before, after) => `Прав: ${before} → ${after}`,
+    entry: 'Запись',
     next: 'Более старые записи',
     newest: 'Новейшие записи',
     every: 'Все записи',
@@ -281,6 +282,7 @@ export const ru: Words = {
     unexpected: 'Страницу не удалось создать',
     unexpectedText: 'Причина есть в журнале консоли.',
     code: 'Код',
+    ofCode: refusalsRu,
   },
   back: 'К обзору',
   runbookPages: {

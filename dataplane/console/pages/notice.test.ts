@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { managementErrors, operationFailures } from '#contracts/management-errors';
+import { en } from '../words/en.ts';
+import { refusalsRu } from '../words/refusals-ru.ts';
+import { ru } from '../words/ru.ts';
+import { turnPart } from './agent-conversation.ts';
+import { failureNotice, refusalNotice } from './notice.ts';
+
+const refused = (status: number, code: string, message: string) =>
+  ({ kind: 'refused', status, code, message }) as const;
+const english = /<p class="quiet small" lang="en">(.*?)<\/p>/;
+
+test.each([
+  ['a conflict', 412, 'etag_mismatch'],
+  ['a limit of requests', 429, 'rate_limited'],
+  ['a quota', 409, 'policy_quota_reached'],
+  ['a freeze window', 409, 'change_frozen'],
+  ['an approval that is missing', 409, 'approval_required'],
+  ['an absent policy', 404, 'policy_not_found'],
+  ['a database that does not answer', 503, 'records_unavailable'],
+] as const)('a Russian page states the refusal for %s in Russian, with its code', async (_title, status, code) => {
+  const { meaning } = managementErrors[code];
+  const shown = String(await refusalNotice(ru, refused(status, code, meaning)));
+  expect(shown).toContain(refusalsRu[code]);
+  expect(shown).toContain(`<code>${code}</code>`);
+  expect(shown).not.toContain(meaning);
+});
+
+test('a detail of the API is below the Russian sentence, marked as English', async () => {
+  const message = `${managementErrors.invalid_body.meaning} · /name: too long <b>`;
+  const shown = String(await refusalNotice(ru, refused(422, 'invalid_body', message)));
+  expect(shown).toContain(`<p>${refusalsRu.invalid_body}</p>`);
+  expect(english.exec(shown)?.[1]).toContain('/name: too long &lt;b&gt;');
+});
+
+test('a refusal for a missing right names the right on a Russian page', async () => {
+  const { meaning } = managementErrors.permission_denied;
+  const shown = String(await refusalNotice(ru, refused(403, 'permission_denied', meaning)));
+  expect(shown).toContain(`${refusalsRu.permission_denied} ${ru.errors.forbiddenText}`);
+  expect(english.exec(shown)?.[1]).toBe(meaning);
+});
+
+test.each(['of_tomorrow', 'constructor'])('an unknown code has the sentence of the API: %s', async (code) => {
+  const shown = String(await refusalNotice(ru, refused(409, code, 'It is <so>.')));
+  expect(shown).toContain('<p>It is &lt;so&gt;.</p>');
+  expect(shown).not.toContain('lang="en"');
+});
+
+test('an English page has the sentence of the API', async () => {
+  const { meaning } = managementErrors.etag_mismatch;
+  const shown = String(await refusalNotice(en, refused(412, 'etag_mismatch', meaning)));
+  expect(shown).toContain(`<p>${meaning}</p>`);
+  expect(shown).not.toContain('lang="en"');
+});
+
+test('a failed command has the Russian sentence for its code', async () => {
+  const code = 'provider_unavailable';
+  const failure = { title: ru.policyPages.failedCommand, code, message: operationFailures[code] };
+  const shown = String(await failureNotice(ru, failure));
+  expect(shown).toContain(refusalsRu[code]);
+  expect(shown).not.toContain(operationFailures[code]);
+});
+
+test('a failed turn of a conversation has the remedy in Russian and no sentence in English', async () => {
+  const message = 'A policy denied a text.';
+  const event = { kind: 'failed', code: 'guardrail_denied', message } as const;
+  const shown = String(await turnPart(ru, '1', event));
+  expect(shown).toContain(ru.agentPages.remedies.guardrail_denied);
+  expect(shown).not.toContain(message);
+  expect(String(await turnPart(en, '1', event))).toContain(`${message} ${en.agentPages.remedies.guardrail_denied}`);
+});
+
+test('every code has a Russian sentence', () => {
+  for (const [code, text] of Object.entries(refusalsRu)) {
+    expect([code, /\p{Script=Cyrillic}/u.test(text)]).toEqual([code, true]);
+  }
+});
