@@ -1,6 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '#contracts/canonical';
 import { type Script, type ScriptedHttp, streams } from '#kit/testing/scripted-http';
@@ -128,6 +130,36 @@ describe('a client that reads slowly', () => {
     socket.destroy();
     answer = (response) => void response.end('{}');
     expect((await call('message:send')).status).toBe(200);
+  });
+
+  test('the connection of a client that does not read the end of its stream is closed, although the process has ended it', async () => {
+    const begun = Promise.withResolvers<ServerResponse>();
+    const channel = 'http.server.request.start';
+    const note = (message: unknown): void => {
+      const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+      if (request.url?.startsWith(base) === true) begun.resolve(response);
+    };
+    subscribe(channel, note);
+    answer = async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const toClient = await begun.promise;
+      // Until the kernel takes no more for the client, so that the last events wait in the gateway.
+      while (toClient.writableLength === 0) {
+        await new Promise((resolve) => response.write(`data: ${'a'.repeat(4_000)}\n\n`, resolve));
+        await turn();
+      }
+      response.end();
+    };
+    const socket = open('message:stream', 2);
+    socket.on('error', () => undefined);
+    socket.pause();
+    socket.write('{}');
+    const toClient = await begun.promise;
+    unsubscribe(channel, note);
+    await until('the gateway has the end of the stream', () => toClient.writableEnded);
+    expect(toClient.writableFinished).toBe(false);
+    await until('the connection is closed', () => toClient.destroyed, { deadlineMs: 30_000 });
+    socket.destroy();
   });
 
   test('a client that reads with pauses gets the whole answer', async () => {

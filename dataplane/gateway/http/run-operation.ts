@@ -9,6 +9,7 @@ import { decisionRecordOf, noteChecks } from '../activity/note-checks.ts';
 import { countUse } from '../agents/budgets/count-use.ts';
 import type { GatewayOperationName } from '../metrics/gateway-metrics.ts';
 import type { OutcomeName } from '../metrics/outcomes.ts';
+import { boundUnread } from '../relay/bound-unread.ts';
 import { type ClientError, clientErrors, plainError } from '../relay/client-error.ts';
 import { beginRequest, Interruption, interruptionError } from '../relay/interruption.ts';
 import { errorAnswer } from './errors.ts';
@@ -73,12 +74,6 @@ const recordedId = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}
 /** The id that a client chose, if it has no other text than an id: any other text of a client is never recorded. */
 function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && recordedId.test(sent) ? sent.toLowerCase() : randomUUID();
-}
-
-/** Closes the connection of a client that stops reading, so that unread answers do not fill the memory. */
-function boundUnread(outgoing: ServerResponse, ms: number): void {
-  if (outgoing.destroyed || outgoing.writableLength === 0) return;
-  outgoing.setTimeout(ms, () => outgoing.destroy());
 }
 
 /** @returns undefined when the client has disconnected */

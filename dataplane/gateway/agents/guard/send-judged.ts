@@ -79,11 +79,22 @@ async function sendStream(answer: Answer, facts: AnswerFacts, { exchange, signal
     const error = thrown instanceof AgentRefusal ? thrown : new AgentRefusal('agent_unavailable');
     if (signal.aborted && !(thrown instanceof AgentRefusal)) throw signal.reason;
     if (outgoing.headersSent && !outgoing.destroyed && error.code !== 'cancelled') {
-      const event = `event: error\ndata: ${refusalBody(error, trace.traceId).toString()}\n\n`;
-      await new Promise<void>((resolve) => outgoing.end(event, () => resolve()));
+      await endWith(outgoing, `event: error\ndata: ${refusalBody(error, trace.traceId).toString()}\n\n`, idleMs);
     }
     throw error;
   }
+}
+
+/** Resolves when the client has the last event, is gone, or has read nothing for `idleMs`. */
+function endWith(outgoing: ServerResponse, event: string, idleMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(resolve, idleMs);
+    outgoing.once('close', () => {
+      clearTimeout(late);
+      resolve();
+    });
+    outgoing.end(event);
+  });
 }
 
 function refuse({ body }: Answer): AgentRefusal {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openTrace } from '#kit/http/trace-context';
 import { describeFailure } from '#kit/log/describe-failure';
+import { boundUnread } from '../../relay/bound-unread.ts';
 import { beginRequest, Interruption, type RequestLife } from '../../relay/interruption.ts';
 import { admitAgentCall } from '../calls/admit-agent-call.ts';
 import { admitRunsRead } from '../calls/admit-runs-read.ts';
@@ -40,6 +41,7 @@ export async function serveAgentCall(
   const call = parseCall(incoming.url ?? '/');
   const facts: Facts = { agent: '', versionId: '', isRun: false, forwarded: undefined };
   const code = await answer(plane, call, { exchange, life, facts });
+  boundUnread(outgoing, plane.clientIdleMs);
   const seconds = (performance.now() - started) / 1_000;
   const operation = call?.operation.name ?? 'unknown';
   const { agent, versionId, isRun, forwarded } = facts;

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openTrace } from '#kit/http/trace-context';
+import { AgentRefusal } from '../calls/agent-refusal.ts';
+import type { AnswerFacts } from './judge-answer.ts';
+import { sendJudgedAnswer } from './send-judged.ts';
+
+async function* events() {
+  for (;;) {
+    yield Buffer.from(`data: {"text":"${'a'.repeat(4_000)}"}\n\n`);
+    await turn();
+  }
+}
+
+/**
+ * Sends the stream of an image to a client that reads nothing. The policy denies as soon as an event waits for the client.
+ * @returns the error with which the stream ends
+ */
+async function sendUnread(idleMs: number, onDenied: 'the client disconnects' | 'the client stays'): Promise<unknown> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.on('error', () => undefined).pause();
+  client.write('GET / HTTP/1.1\r\nhost: gateway\r\n\r\n');
+  try {
+    const [incoming, outgoing] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    const judge = async (): Promise<void> => {
+      if (outgoing.writableLength === 0) return;
+      if (onDenied === 'the client disconnects') setImmediate(() => client.destroy());
+      throw new AgentRefusal('guardrail_denied');
+    };
+    const facts = { operation: { mode: 'A2A' }, version: {}, asked: undefined, guard: { judge } };
+    const answer = { status: 200, headers: { 'content-type': 'text/event-stream' }, body: Readable.from(events()) };
+    const exchange = { incoming, outgoing, trace: openTrace(undefined, false) };
+    const { signal } = new AbortController();
+    return await sendJudgedAnswer(answer, facts as unknown as AnswerFacts, { exchange, signal, idleMs }).catch(
+      (reason: unknown) => reason,
+    );
+  } finally {
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+test.each([
+  ['disconnects', 600_000, 'the client disconnects'],
+  ['reads nothing for the idle time', 100, 'the client stays'],
+] as const)('a denied stream is over when its client %s before it has the last event', async (_, idleMs, onDenied) => {
+  expect(await sendUnread(idleMs, onDenied)).toMatchObject({ code: 'guardrail_denied' });
+});
