@@ -1,5 +1,6 @@
 import { flowLimits } from '#contracts/flow-limits';
 import type { RunAmounts } from '#contracts/run-usage';
+import { createSemaphore } from '#kit/concurrency/semaphore';
 import { FlowError } from './flow-error.ts';
 
 /** The limits of one run, including its subflows. */
@@ -25,13 +26,25 @@ type OpenShare = BudgetShare & {
   /** Returns the unused part, once. @throws FlowError budget_exceeded */ settle(): void;
 };
 
+/** The tokens that a call of a model has while it is under way. */
+type HeldTokens = {
+  /** What the run had left before. */
+  readonly left: number;
+  /** Returns all of them, once. What the call used is spent at once after it. */
+  settle(): void;
+};
+
 const names = ['nodes', 'modelTokens', 'outputBytes'] as const satisfies readonly Counted[];
 
 /** Counts the rest of the budget of a run. A budget is never larger than the limits of a run. */
 export class BudgetMeter {
   readonly #given: RunAmounts;
   readonly #left: Record<Counted, number>;
+  /** Taking parts is one after the other, so that a call that needs much is not passed by others that need less. */
+  readonly #turn = createSemaphore(1);
   #shares = 0;
+  #holds = 0;
+  #onReturn: (() => void) | undefined;
 
   constructor(budget: RunBudget) {
     this.#given = {
@@ -67,8 +80,7 @@ export class BudgetMeter {
    * @throws FlowError budget_exceeded if a part is empty
    */
   reserve(among: number): OpenShare {
-    const parts = Math.max(1, among - this.#shares) + 1;
-    const partOf = (name: Counted): number => Math.floor(this.#left[name] / parts);
+    const partOf = (name: Counted): number => this.#partOf(name, among);
     const amounts = { nodes: partOf('nodes'), modelTokens: partOf('modelTokens'), outputBytes: partOf('outputBytes') };
     for (const name of names) {
       if (amounts[name] < 1) throw new FlowError('budget_exceeded', { message: words[name] });
@@ -87,8 +99,70 @@ export class BudgetMeter {
         isOpen = false;
         this.#shares -= 1;
         for (const name of names) this.#left[name] += amounts[name];
+        this.#onReturn?.();
         for (const name of names) this.spend(name, used[name]);
       },
     };
+  }
+
+  /**
+   * Takes a share as `reserve` does. While calls of models hold all tokens, it waits for what they return.
+   * @throws FlowError budget_exceeded; the reason of the signal
+   */
+  async share(among: number, signal: AbortSignal): Promise<OpenShare> {
+    using _turn = await this.#awaitTokens(() => this.#partOf('modelTokens', among) >= 1, signal);
+    return this.reserve(among);
+  }
+
+  /**
+   * Takes the tokens that a call of a model can use. While other calls hold what is missing, it waits for what they
+   * return. A call beside which no other one holds tokens takes what is left, also if that is less.
+   * @throws FlowError budget_exceeded if nothing is left; the reason of the signal
+   */
+  async holdTokens(most: number, signal: AbortSignal): Promise<HeldTokens> {
+    using _turn = await this.#awaitTokens(() => this.#left.modelTokens >= most, signal);
+    const left = this.#left.modelTokens;
+    if (left < 1) throw new FlowError('budget_exceeded', { message: words.modelTokens });
+    const held = Math.min(most, left);
+    this.#left.modelTokens -= held;
+    this.#holds += 1;
+    let isOpen = true;
+    return {
+      left,
+      settle: () => {
+        if (!isOpen) return;
+        isOpen = false;
+        this.#holds -= 1;
+        this.#left.modelTokens += held;
+        this.#onReturn?.();
+      },
+    };
+  }
+
+  #partOf(name: Counted, among: number): number {
+    return Math.floor(this.#left[name] / (Math.max(1, among - this.#shares) + 1));
+  }
+
+  /** Waits for its turn, and then until there are enough tokens or no call holds any. The turn ends when it is disposed. */
+  async #awaitTokens(isEnough: () => boolean, signal: AbortSignal): Promise<Disposable> {
+    const release = await this.#turn.acquire(signal);
+    using turn = new DisposableStack();
+    turn.defer(release);
+    while (this.#holds > 0 && !isEnough()) await this.#nextReturn(signal);
+    return turn.move();
+  }
+
+  /** Only the call whose turn it is waits. */
+  async #nextReturn(signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onAbort = (): void => reject(signal.reason);
+    this.#onReturn = resolve;
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      if (signal.aborted) throw signal.reason;
+      await promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 }

@@ -4,7 +4,7 @@ import { childSpan } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import { createBackoff } from '#kit/time/backoff';
 import type { NodeOf } from '../definition/node-schemas.ts';
-import type { BudgetMeter } from './budget.ts';
+import type { BudgetShare } from './budget.ts';
 import { asFlowError, endsRun, FlowError } from './flow-error.ts';
 import { measureOutput } from './measure.ts';
 import { nodeSpan } from './node-span.ts';
@@ -24,6 +24,8 @@ type PortAsk<Name extends PortName, Result> = {
   /** How many walks may be under way at the same time. */
   readonly width: number;
   readonly request: PortRequests[Name];
+  /** Of a call of a model: the most tokens that an attempt can use, and its request for a run that has `left` before it. */
+  readonly tokens?: { readonly most: number; readonly requestWith: (left: number) => PortRequests[Name] };
   readonly signal: AbortSignal;
   readonly attempts: Attempts;
   /** Converts an answer to the result; an error that it throws counts as an error of the attempt. */
@@ -62,34 +64,63 @@ export async function callPort<Name extends PortName, Result>(ask: PortAsk<Name,
   }
 }
 
+/** What an attempt takes of the budget of its run until it has ended. */
+type Taken = { readonly share?: BudgetShare; readonly left?: number; settle(): void };
+
 async function attemptOnce<Name extends PortName, Result>(
   ask: PortAsk<Name, Result>,
   attempt: number,
 ): Promise<Result> {
-  const { run, node, caller, path, port, width, request, signal, read } = ask;
+  const { run, signal } = ask;
   const release = await run.slots.acquire(signal);
+  let taken: Taken | undefined;
+  try {
+    taken = await takeBudget(ask);
+    return await callOnce(ask, attempt, taken);
+  } finally {
+    release();
+    taken?.settle();
+  }
+}
+
+/** The run of another agent uses the budget of this one. @throws FlowError budget_exceeded */
+async function takeBudget<Name extends PortName>({
+  run: { budget },
+  port,
+  width,
+  tokens,
+  signal,
+}: Pick<PortAsk<Name, unknown>, 'run' | 'port' | 'width' | 'tokens' | 'signal'>): Promise<Taken> {
+  if (tokens !== undefined) return await budget.holdTokens(tokens.most, signal);
+  if (port !== 'agent') return { settle: () => undefined };
+  const share = await budget.share(width, signal);
+  return { share, settle: () => share.settle() };
+}
+
+async function callOnce<Name extends PortName, Result>(
+  ask: PortAsk<Name, Result>,
+  attempt: number,
+  { share, left = 0, settle }: Taken,
+): Promise<Result> {
+  const { run, node, caller, path, port, tokens, signal, read } = ask;
   using deadline = withTimeout(signal, node.timeoutMs);
   const { runId, traceId, context } = run;
   const trace = childSpan(nodeSpan(run.trace, path));
   let hasEnded = false;
+  const request = tokens?.requestWith(left) ?? ask.request;
   const given = untilEnded(request, () => hasEnded || deadline.signal.aborted);
-  let share: ReturnType<BudgetMeter['reserve']> | undefined;
   try {
-    // The run of another agent uses the budget of this one.
-    share = port === 'agent' ? run.budget.reserve(width) : undefined;
     const facts = { signal: deadline.signal, runId, traceId, trace, caller, path, attempt, context };
     const call: PortCall = share === undefined ? facts : { ...facts, share };
     const answer = await unlessAborted(() => run.ports[port](given, call), deadline.signal);
     // Before the answer is counted: the run that waits for it has nothing left but its share.
-    share?.settle();
+    settle();
     return read(readAnswer(port, answer, run));
   } catch (error) {
     if (deadline.timedOut()) throw new FlowError('timeout');
     throw error;
   } finally {
     hasEnded = true;
-    release();
-    share?.settle();
   }
 }
 

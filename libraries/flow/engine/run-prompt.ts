@@ -52,8 +52,6 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
   const { source, tools } = run.node;
   const { run: context } = run.frame.execution;
   const { model, parameters, responseSchema, stream, tools: declared = [] } = source.config;
-  const left = context.budget.left('modelTokens');
-  if (left < 1) throw new FlowError('budget_exceeded', { message: 'model tokens' });
   let streamedBytes = 0;
   const place = { node: source.id, path: pathOf(run) };
   const onText = (text: string): void => {
@@ -62,6 +60,16 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
     context.events.add({ type: 'text', ...place, text });
   };
   const isStreamed = stream && context.textOf?.has(place.path) !== false;
+  const asked = {
+    messages,
+    tools: declared.map(({ name, description }) => ({
+      name,
+      description,
+      parameters: tools.get(name)?.parameters ?? {},
+    })),
+    ...(responseSchema === undefined ? {} : { responseSchema }),
+  };
+  const request = { model, ...asked, parameters, ...(isStreamed ? { onText } : {}) };
   return await callPort({
     run: context,
     node: source,
@@ -69,17 +77,13 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
     path: place.path,
     width: run.frame.width,
     port: 'model',
-    request: {
-      model,
-      messages,
-      parameters: { ...parameters, maxTokens: mostTokens(parameters.maxTokens, left) },
-      tools: declared.map(({ name, description }) => ({
-        name,
-        description,
-        parameters: tools.get(name)?.parameters ?? {},
-      })),
-      ...(responseSchema === undefined ? {} : { responseSchema }),
-      ...(isStreamed ? { onText } : {}),
+    request,
+    tokens: {
+      most: textTokens(asked) + (parameters.maxTokens ?? flowLimits.maxTokens.max),
+      requestWith: (left) => ({
+        ...request,
+        parameters: { ...parameters, maxTokens: mostTokens(parameters.maxTokens, left) },
+      }),
     },
     signal: run.signal,
     attempts: run.attempts,
@@ -93,6 +97,11 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
         : { ...answer, data: dataOf(run, answer.text) };
     },
   });
+}
+
+/** The most tokens of a text: each one has at least one byte, and the names of members make up for what a model adds. */
+function textTokens(asked: object): number {
+  return Buffer.byteLength(JSON.stringify(asked));
 }
 
 /** Tokens up to which the rest of a budget is sent as the limit of an answer. Models accept a limit of this size. */
