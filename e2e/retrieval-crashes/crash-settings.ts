@@ -6,7 +6,6 @@ import type { CrashSubmit } from './crash-documents.ts';
 export type CrashSettings = {
   readonly databaseUrl: string;
   readonly passwordFile: string;
-  readonly objectsFolder: string;
   readonly collectionId: string;
   readonly plan?: CrashPlan;
   /** Share of embedding calls that fail because the models are unavailable. */

@@ -4,19 +4,19 @@ import { Turns } from '#kit/concurrency/turns';
 import { createLogger } from '#kit/log/logger';
 import { countTokens } from '#models/count-tokens';
 import { ModelsError } from '#models/models-error';
-import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
-import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { analyse } from '#search/analysis/analyse';
 import { startIngest } from '../../dataplane/retrieval/ingest/role/start-ingest.ts';
 import { scriptedModels, testProfile } from '../../dataplane/retrieval/ingest/testing/scripted-models.ts';
 import { endWithParent, planFollower } from '../support/crash-plan.ts';
 import { fetchedBytes, poison, textAt } from './crash-documents.ts';
 import { crashSettings, openCrashDatabase } from './crash-settings.ts';
+import { openCrashStores } from './crash-stores.ts';
 
 const settings = crashSettings();
 endWithParent();
 
 const database = openCrashDatabase(settings, 'crash-worker');
+const { objects, queue, search } = await openCrashStores(database, process.env, new AsyncDisposableStack());
 const models = scriptedModels(async (texts) => {
   await pause(Math.random() * 4);
   if (!settings.isHealed && texts.some((text) => text.includes(poison))) throw new ModelsError('refused');
@@ -26,7 +26,7 @@ const models = scriptedModels(async (texts) => {
 startIngest(
   {
     database,
-    objects: createFolderObjects(settings.objectsFolder),
+    objects,
     models,
     fetcher: { fetch: async (_scope, uri) => fetchedBytes(textAt(uri)) },
     guard: 'unguarded',
@@ -41,12 +41,12 @@ startIngest(
   },
   {
     logger: createLogger({ service: 'crash-worker', level: 'warn' }),
-    queue: createPostgresQueue(database),
+    queue,
     onQueueAway: () => undefined,
     concurrency: 4,
     onAttempt: () => undefined,
-    dropPartition: async () => undefined,
-    removals: [],
+    dropPartition: search.dropPartition,
+    removals: [search.clearLeft],
     onRemovalFailed: () => undefined,
     times: { leaseMs: 1_000, pollMs: 50, reconcileMs: 150, graceMs: 200 },
   },

@@ -3,14 +3,18 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FollowedChild } from '#kit/testing/start-followed';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { type CommitProxy, startCommitProxy } from '../support/commit-proxy.ts';
 import { crashVariable } from '../support/crash-plan.ts';
 import { startCrashingDatabase } from '../support/crashing-database.ts';
 import { startFile } from '../support/start-process.ts';
+import { auditCollection } from './audit-collection.ts';
 import type { CrashSubmit } from './crash-documents.ts';
 import { type CrashSettings, crashTenant } from './crash-settings.ts';
+import { openCrashStores, type StoreChoice, startCrashStores } from './crash-stores.ts';
+import { auditIndex } from './indexed-chunks.ts';
 import { submitLanes } from './submit-lanes.ts';
 
 const migrations = new URL('../../dataplane/retrieval/migrations/', import.meta.url);
@@ -20,15 +24,19 @@ export type CrashWorld = AsyncDisposable & {
   readonly collectionId: string;
   readonly proxy: CommitProxy;
   startWorker(options?: Partial<CrashSettings>): Promise<FollowedChild>;
+  /** Starts a process that queries the search index, and with OpenSearch writes it. */
+  startSearcher(): Promise<FollowedChild>;
   startSubmitter(submits: readonly CrashSubmit[], options?: Partial<CrashSettings>): Promise<FollowedChild>;
   /** Submits without faults and records the jobs of the accepted submits. */
   submit(submits: readonly CrashSubmit[], accepted: Map<number, string>): Promise<void>;
   /** Kills the PostgreSQL server and starts it again on its data. */
   crashDatabase(): Promise<void>;
+  /** Faults of the collection and of its search index after every job has ended, one sentence each. */
+  audit(accepted: ReadonlyMap<number, string>): Promise<readonly string[]>;
 };
 
-/** A database, a folder of objects and a collection that the crash test processes share. */
-export async function openCrashWorld(): Promise<CrashWorld> {
+/** A database, stores and a collection that the crash test processes share. */
+export async function openCrashWorld(choice: StoreChoice): Promise<CrashWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder());
   const databaseFolder = join(folder.path, 'database');
@@ -40,19 +48,19 @@ export async function openCrashWorld(): Promise<CrashWorld> {
   await migrate(database, { schema: 'retrieval', folder: migrations });
   const collectionId = await insertCrashCollection(database);
   const proxy = parts.use(await startCommitProxy(server.url));
+  const storeEnvironment = await startCrashStores(choice, folder.path, parts);
+  const stores = await openCrashStores(database, storeEnvironment, parts);
   const settings: CrashSettings = {
     databaseUrl: proxy.url,
     passwordFile,
-    objectsFolder: join(folder.path, 'objects'),
     collectionId,
     awayShare: 0,
     isHealed: false,
     pauseMs: 0,
     submits: [],
   };
-  mkdirSync(settings.objectsFolder);
   async function start(file: string, options: Partial<CrashSettings>): Promise<FollowedChild> {
-    const environment = { [crashVariable]: JSON.stringify({ ...settings, ...options }) };
+    const environment = { ...storeEnvironment, [crashVariable]: JSON.stringify({ ...settings, ...options }) };
     const child = startFile({ file: `e2e/retrieval-crashes/${file}`, environment });
     await child.listens(file);
     return child;
@@ -63,15 +71,20 @@ export async function openCrashWorld(): Promise<CrashWorld> {
     collectionId,
     proxy,
     startWorker: (options = {}) => start('crash-worker.ts', options),
+    startSearcher: () => start('crash-searcher.ts', {}),
     startSubmitter: (submits, options = {}) => start('crash-submitter.ts', { ...options, submits }),
     submit: (submits, accepted) =>
-      submitLanes(database, { ...settings, submits }, (entries) => {
+      submitLanes({ ...stores, database }, { ...settings, submits }, (entries) => {
         for (const [n, jobId] of entries) accepted.set(n, jobId);
       }),
     async crashDatabase() {
       await server.kill();
       await server.restart();
     },
+    audit: async (accepted) => [
+      ...(await auditCollection(database.sql, collectionId, accepted)),
+      ...(await until('the index answers', () => auditIndex(database, stores.search.index, collectionId))),
+    ],
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -4,7 +4,6 @@ import { until } from '#kit/testing/until';
 import { replayJob } from '../../dataplane/retrieval/ingest/jobs/dead-letters.ts';
 import { startReindex } from '../../dataplane/retrieval/ingest/reindex/start-reindex.ts';
 import { ingestSteps } from '../../dataplane/retrieval/ingest/worker/ingest-ports.ts';
-import { auditCollection } from './audit-collection.ts';
 import { type CrashSubmit, refusedPrefix } from './crash-documents.ts';
 import { crashTenant } from './crash-settings.ts';
 import { type CrashWorld, endPauses, isDrained } from './crash-world.ts';
@@ -58,20 +57,27 @@ function collectAccepted(child: FollowedChild, accepted: Map<number, string>): v
   }
 }
 
+/** The boundaries between the writes of a submit, and those of ingest and reindex. */
+export const crashSteps = ['staged', 'registered', ...ingestSteps] as const;
+type CrashStep = (typeof crashSteps)[number];
+
 /**
- * Kills a process right after each named step, the boundaries between its writes, and completes the work with another
- * process.
+ * Kills a process right after each of the named steps, and completes the work with another process, while a third one
+ * queries the index.
  * @returns the faults afterwards, and the steps that were reached
  */
 export async function killAtSteps(
   world: CrashWorld,
   submits: Submits,
+  steps: readonly CrashStep[],
   say: (progress: string) => void,
 ): Promise<{ readonly faults: readonly string[]; readonly kills: number }> {
   const faults: string[] = [];
   let kills = 0;
+  const searcher = await world.startSearcher();
   const plan = (step: string) => ({ plan: { step, occurrence: 1, signal: 'SIGKILL' } as const });
-  for (const step of ['staged', 'registered'] as const) {
+  for (const step of steps) {
+    if (step !== 'staged' && step !== 'registered') continue;
     const own = takeSubmits(submits, 12, 5);
     const doomed = await world.startSubmitter(own, plan(step));
     await doomed.exit();
@@ -82,7 +88,8 @@ export async function killAtSteps(
       submits.accepted,
     );
   }
-  for (const step of ingestSteps) {
+  for (const step of steps) {
+    if (step === 'staged' || step === 'registered') continue;
     // These submits include every kind: upserts, fetched and refused ones, deletes.
     const own = [...takeSubmits(submits, 31, 5), takeRefusedSubmit(submits)];
     const submitted = world.submit(own, submits.accepted);
@@ -97,6 +104,7 @@ export async function killAtSteps(
     faults.push(...(await finish(world, submits)).map((fault) => `after ${step}: ${fault}`));
     say(`killed after ${step}: ${faults.length} faults`);
   }
+  await searcher.end('SIGKILL');
   return { faults, kills };
 }
 
@@ -112,7 +120,7 @@ async function finish(world: CrashWorld, submits: Submits): Promise<readonly str
     isReplayed = dead.length > 0;
   }
   await worker.end('SIGKILL');
-  return auditCollection(sql, world.collectionId, submits.accepted);
+  return world.audit(submits.accepted);
 }
 
 async function endAll(world: CrashWorld): Promise<void> {
@@ -139,7 +147,7 @@ export async function replayFailed(
   const [left] = await sql<{ count: number }[]>`
     select count(*)::int as count from retrieval.jobs
     where collection_id = ${world.collectionId} and status <> 'DONE'`;
-  const faults = await auditCollection(sql, world.collectionId, submits.accepted);
+  const faults = await world.audit(submits.accepted);
   return { replays: failed.length, faults: [...faults, ...(left?.count === 0 ? [] : ['a replay did not end DONE'])] };
 }
 
@@ -160,9 +168,20 @@ type ChurnResult = {
   readonly reindexes: number;
 };
 
+/** A process that is killed and started again, or stopped. */
+type Victim = { child: FollowedChild; readonly start: () => Promise<FollowedChild> };
+
+/** Three workers, and one process that queries the index. */
+function startVictims(world: CrashWorld): Promise<Victim[]> {
+  const startWorker = (): Promise<FollowedChild> => world.startWorker({ awayShare: 0.005 });
+  const starts = [startWorker, startWorker, startWorker, world.startSearcher];
+  return Promise.all(starts.map(async (start) => ({ start, child: await start() })));
+}
+
 /**
- * Submits under random faults: workers and submitters are killed or stopped past their lease, answers of commits are
- * lost, models are unavailable, the database is killed, and the collection is reindexed meanwhile.
+ * Submits under random faults: workers, submitters and the process that queries the index are killed, or stopped past the
+ * lease of a worker, answers of commits are lost, models are unavailable, the database is killed, and the collection is
+ * reindexed meanwhile.
  */
 export async function churnDocuments(
   world: CrashWorld,
@@ -173,7 +192,7 @@ export async function churnDocuments(
   const pending = takeSubmits(submits, size.submits, size.documents);
   const counts = { kills: 0, stops: 0, reindexes: 0 };
   world.proxy.share = 0.01;
-  const workers = await Promise.all([1, 2, 3].map(() => world.startWorker({ awayShare: 0.005 })));
+  const victims = await startVictims(world);
   const { pauseMs } = size;
   let submitter = await world.startSubmitter(pending, { pauseMs });
   const rest = (): readonly CrashSubmit[] => pending.filter(({ n }) => !submits.accepted.has(n));
@@ -181,11 +200,11 @@ export async function churnDocuments(
   while (!isOver()) {
     await pause(100 + Math.random() * 300);
     collectAccepted(submitter, submits.accepted);
-    const at = Math.floor(Math.random() * workers.length);
+    const victim = victims[Math.floor(Math.random() * victims.length)] as Victim;
     const dice = Math.random();
     if (counts.stops < size.stops && dice < 0.5) {
       counts.stops += 1;
-      await stopPastLease(workers[at] as FollowedChild);
+      await stopPastLease(victim.child);
     } else if (dice < 0.02) {
       counts.kills += 1;
       await world.crashDatabase();
@@ -196,8 +215,8 @@ export async function churnDocuments(
       submitter = await world.startSubmitter(rest(), { pauseMs });
     } else if (counts.kills < size.kills) {
       counts.kills += 1;
-      await workers[at]?.end('SIGKILL');
-      workers[at] = await world.startWorker({ awayShare: 0.005 });
+      await victim.child.end('SIGKILL');
+      victim.child = await victim.start();
     }
     if (Math.random() < 0.2) counts.reindexes += await reindexed(world);
     if ((counts.kills + counts.stops) % 20 === 0)
@@ -207,7 +226,7 @@ export async function churnDocuments(
   await submitter.exit();
   collectAccepted(submitter, submits.accepted);
   if (rest().length > 0) await world.submit(rest(), submits.accepted);
-  await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
+  await Promise.all(victims.map(({ child }) => child.end('SIGKILL')));
   const [dead] = await until(
     'the database answers',
     () => world.database.sql<{ count: number }[]>`

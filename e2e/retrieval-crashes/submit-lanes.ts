@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { v7 as uuid } from 'uuid';
 import { createLogger } from '#kit/log/logger';
-import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
-import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
+import type { ObjectStore } from '#objects/ports';
+import type { HintQueue } from '#queue/ports';
 import type { Database } from '#sql/connect';
 import { jobHints } from '../../dataplane/retrieval/ingest/role/start-ingest.ts';
 import { stagedBytes } from '../../dataplane/retrieval/ingest/submit/staged-document.ts';
@@ -14,21 +14,22 @@ import { type CrashSettings, crashTenant } from './crash-settings.ts';
 /** The numbers of accepted submits, each with its job. */
 export type AcceptedSubmits = readonly (readonly [n: number, jobId: string])[];
 
+type SubmitParts = { readonly database: Database; readonly objects: ObjectStore; readonly queue: HintQueue };
+
 /** Submits of one document stay in order; different documents are submitted concurrently. */
 const lanes = 6;
 const batch = 3;
 
 /** Retries each submit with the same key until it is accepted, as a client does. Resolves when all are accepted. */
 export async function submitLanes(
-  database: Database,
-  settings: Pick<CrashSettings, 'collectionId' | 'objectsFolder' | 'pauseMs' | 'plan' | 'submits'>,
+  { database, objects, queue }: SubmitParts,
+  settings: Pick<CrashSettings, 'collectionId' | 'pauseMs' | 'plan' | 'submits'>,
   onAccepted: (accepted: AcceptedSubmits) => void,
 ): Promise<void> {
-  await using queue = createPostgresQueue(database);
   const logger = createLogger({ service: 'crash-submitter', level: 'error' });
   const ports = {
     database,
-    objects: createFolderObjects(settings.objectsFolder),
+    objects,
     newId: uuid,
     hint: jobHints({ queue, logger, onQueueAway: () => undefined }),
     onStep: planFollower(settings.plan),

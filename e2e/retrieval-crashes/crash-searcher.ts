@@ -1,0 +1,19 @@
+// A process of the crash tests that queries the search index without a pause, as a busy replica of the API. It is also what
+// writes committed changes into OpenSearch.
+import { setTimeout as pause } from 'node:timers/promises';
+import { endWithParent } from '../support/crash-plan.ts';
+import { crashSettings, openCrashDatabase } from './crash-settings.ts';
+import { openCrashStores } from './crash-stores.ts';
+import { readIndexed } from './indexed-chunks.ts';
+
+const settings = crashSettings();
+endWithParent();
+
+const database = openCrashDatabase(settings, 'crash-searcher');
+const { search } = await openCrashStores(database, process.env, new AsyncDisposableStack());
+process.stdout.write(`${JSON.stringify({ listening: 'queries' })}\n`);
+for (;;) {
+  // The index, or the database, may be unavailable.
+  await readIndexed(database, search.index, settings.collectionId).catch(() => undefined);
+  await pause(20);
+}
