@@ -79,7 +79,10 @@ test('commands of administrators take names of policies and models, and suggest 
       'There is no policy "guarded-caht". Did you mean guarded-chat?',
     ],
     [['admin', 'grant', 'dan', '--role', 'viewer', '--policy', 'other'], '"get guardrailpolicies" lists the names.'],
-    [['operation', 'list', '--target', 'guarded-ecoh'], 'There is no policy, model or agent "guarded-ecoh". Did you mean'],
+    [
+      ['operation', 'list', '--target', 'guarded-ecoh'],
+      'There is no policy, model or agent "guarded-ecoh". Did you mean',
+    ],
   ] as const) {
     expect([words, await run(...words)]).toMatchObject([words, { code: 3, stderr: expect.stringContaining(meant) }]);
   }
