@@ -1,6 +1,6 @@
 import type { DataDirectory } from '#contracts/data-directory';
 import { ListenError } from '#kit/http/listen-error';
-import { firstSubject } from '../platform/administrators.ts';
+import { examplePerson, firstSubject } from '../platform/administrators.ts';
 import { readSignInCode } from '../platform/sign-in-code.ts';
 import { type ConsoleAt, consoleProcess, signInProcess } from './console-processes.ts';
 import { findLastingPort, isPortFree } from './free-port.ts';
@@ -10,8 +10,8 @@ import { type Relay, relayOnDemand } from './relay-on-demand.ts';
 import type { StartChild } from './start-management.ts';
 import { StartFailure } from './supervise.ts';
 
-/** Persons of the example collection, who do not administer policies. */
-const samplePersons = ['bob', 'eve'];
+/** Persons of the examples without a role: the owner of the agent and the collection, and two readers of the collection. */
+const samplePersons = [examplePerson, 'bob', 'eve'];
 
 /** The address of the console; `consoleOff` is the reason why it is not served. */
 export type ConsoleStart = {

@@ -3,7 +3,7 @@ import { digestOf } from '#contracts/canonical';
 import { managerNote } from '#kube/client/field-manager';
 import type { AccessHolder, Agent } from '#resources/agent';
 import type { Stored } from '#resources/metadata';
-import type { AgentState, RecordedAgent } from './ports.ts';
+import type { ObservedState, RecordedAgent } from './ports.ts';
 
 type Observed = {
   /** The id of the agent. */
@@ -12,7 +12,7 @@ type Observed = {
 };
 
 /** The state of an Agent whose changes are recorded. */
-export function agentState({ spec }: Pick<Agent, 'spec'>): AgentState {
+export function agentState({ spec }: Pick<Agent, 'spec'>): ObservedState {
   const { version, canary, owner, access, cards } = spec;
   const rights = [
     `owner User ${owner.issuer}|${owner.subject}`,
@@ -89,7 +89,7 @@ function authorOf(metadata: Stored<Agent>['metadata'], before: RecordedAgent): A
   return author === undefined || !isNext ? { kind: 'unknown' } : { kind: 'claimed', name: author };
 }
 
-function servingChange(before: AgentState | undefined, after: AgentState | undefined) {
+function servingChange(before: ObservedState | undefined, after: ObservedState | undefined) {
   return { before: before?.serving ?? null, after: after?.serving ?? null };
 }
 
@@ -97,7 +97,7 @@ function isSame(one: AuditServing | null, other: AuditServing | null): boolean {
   return digestOf(one) === digestOf(other);
 }
 
-function accessChange(before: AgentState | undefined, after: AgentState | undefined) {
+function accessChange(before: ObservedState | undefined, after: ObservedState | undefined) {
   const [old, current] = [before?.rights ?? [], after?.rights ?? []];
   const without = (rights: readonly string[], others: readonly string[]): string[] => {
     const known = new Set(others);
@@ -111,6 +111,6 @@ function accessChange(before: AgentState | undefined, after: AgentState | undefi
   };
 }
 
-function accessOf(state: AgentState | undefined) {
+function accessOf(state: ObservedState | undefined) {
   return state === undefined ? null : { count: state.rights.length, digest: digestOf(state.rights) };
 }

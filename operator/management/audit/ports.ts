@@ -1,14 +1,14 @@
 import type { AuditContent, AuditServing } from '#contracts/audit';
 
 /** The part of the spec of an Agent whose changes are in the audit log. */
-export type AgentState = {
+export type ObservedState = {
   readonly serving: AuditServing;
   /** Each right as `agent-changes.ts` writes it, sorted, without duplicates. */
   readonly rights: readonly string[];
 };
 
 /** A recorded state; `state` is undefined before the first one. */
-export type RecordedAgent = { readonly generation: number; readonly state: AgentState | undefined };
+export type RecordedAgent = { readonly generation: number; readonly state: ObservedState | undefined };
 
 /** What is stored of an Agent that was not deleted. */
 export type KnownAgent = { readonly uid: string; readonly name: string; readonly generation: number };
@@ -22,7 +22,7 @@ export type AgentStates = {
   known(): Promise<readonly KnownAgent[]>;
   /** Records a state, unless this or a later generation is recorded, or the deletion. */
   advance(
-    agent: KnownAgent & { readonly state: AgentState },
+    agent: KnownAgent & { readonly state: ObservedState },
     entriesOf: (before: RecordedAgent) => readonly AuditContent[],
   ): Promise<void>;
   /** Records a deletion, unless it is recorded. */

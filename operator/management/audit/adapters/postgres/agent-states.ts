@@ -1,9 +1,9 @@
 import type { AuditLog } from '#audit/ports';
 import type { Database } from '#sql/connect';
-import type { AgentState, AgentStates, KnownAgent, RecordedAgent } from '../../ports.ts';
+import type { AgentStates, KnownAgent, ObservedState, RecordedAgent } from '../../ports.ts';
 
 /** PostgreSQL returns a bigint as text. */
-type StateRow = { readonly generation: string; readonly state: AgentState | null };
+type StateRow = { readonly generation: string; readonly state: ObservedState | null };
 
 /** The recorded states of agents in PostgreSQL, in the schema `management`. */
 export function createAgentStates({ sql }: Pick<Database, 'sql'>, audit: Pick<AuditLog, 'append'>): AgentStates {
