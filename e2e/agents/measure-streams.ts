@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { text as readText } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { digestOf } from '#contracts/canonical';
 import { until } from '#kit/testing/until';
@@ -7,13 +6,13 @@ import type { AgentRoute } from '#resources/agent-route';
 import type { GatewayReport } from '#resources/gateway-report';
 import { kinds } from '#resources/kinds';
 import { agentBundle, textFlow } from '../../dataplane/agents/testing/agent-bundle.ts';
-import { messageOf } from '../../dataplane/agents/testing/start-agent.ts';
 import { routedVersion } from '../../dataplane/gateway/agents/testing/start-agent-plane.ts';
 import { type AgentGateway, startAgentGateway } from '../agent-gateway/start-agent-gateway.ts';
 import { socketsOf, tcpConnections } from '../support/process-sockets.ts';
 import { alias } from '../support/start-guarded-gateway.ts';
 import { startProcess } from '../support/start-process.ts';
-import { postOnce, type Reader, readStubStream, type StreamEnd } from './read-streams.ts';
+import { readAgentStream } from './read-agent-stream.ts';
+import { type Reader, readStubStream, type StreamEnd } from './read-streams.ts';
 import { stubCard } from './stub-card.ts';
 
 type Options = {
@@ -39,9 +38,11 @@ type StreamsResult = {
 };
 
 const stubId = '01890a5d-ac96-774b-bcce-b302099a8071';
-/** Of ten clients of the stub, seven read as the events come, two slowly, and one disconnects and begins again. */
+/** Of ten clients, seven read as the events come, two slowly, and one disconnects and begins again. */
 const readers: readonly Reader[] = [...Array<Reader>(7).fill('quick'), 'slow', 'slow', 'vanishing'];
 const everyMs = 1_000;
+/** Time between two reads of a slow client of the real agent. */
+const slowMs = 4_000;
 const person = 'ann';
 
 /**
@@ -112,23 +113,18 @@ export async function measureStreams({
   }
   let realEnds = 0;
   const realFaults: string[] = [];
-  async function readRealStream(): Promise<string | undefined> {
-    const url = `${world.url}/agents/${real.agentId}/message:stream`;
-    const answer = await postOnce({ url, token: await world.personToken(person), body: messageOf({ text: 'hello' }) });
-    const text = await readText(answer);
-    return text.includes('TASK_STATE_COMPLETED') ? undefined : `answered ${answer.statusCode} without an end`;
-  }
-  async function readReal(): Promise<void> {
+  async function readReal(reader: Reader): Promise<void> {
+    const url = `${world.url}/agents/${real.agentId}`;
     do {
-      const fault = await readRealStream().catch((error: unknown) => String(error));
+      const fault = await readAgentStream({ url, token: () => world.personToken(person), reader, everyMs: slowMs });
       realEnds += 1;
-      if (fault !== undefined) realFaults.push(`a real agent: ${fault}`);
+      if (fault !== undefined) realFaults.push(`a real agent, ${reader}: ${fault}`);
     } while (!isOver);
   }
 
   const all = Promise.all([
     ...Array.from({ length: streams }, (_, at) => readStub(at, readers[at % readers.length] ?? 'quick')),
-    ...Array.from({ length: realStreams }, readReal),
+    ...Array.from({ length: realStreams }, (_, at) => readReal(readers[at % readers.length] ?? 'quick')),
   ]);
   await until('all streams are open', () => open.size === streams);
   await pause(holdMs / 4);

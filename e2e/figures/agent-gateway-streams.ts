@@ -6,7 +6,7 @@ import type { Figure } from '../support/figure.ts';
 /** Resident memory after the time as a multiple of that at its beginning; in a short time the heap still grows. */
 const sizes = {
   full: { streams: 1_000, realStreams: 64, openingMs: 30_000, holdMs: 60_000, growth: 1.1 },
-  small: { streams: 40, realStreams: 4, openingMs: 6_000, holdMs: 4_000, growth: 2 },
+  small: { streams: 40, realStreams: 10, openingMs: 6_000, holdMs: 4_000, growth: 2 },
 } as const;
 
 export const figure: Figure = {
