@@ -6,6 +6,7 @@ import type { CheckUnit } from '../chat/check-unit.ts';
 import { tailOf } from '../chat/join-seams.ts';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { collectNested } from '../judged/collect-texts.ts';
+import { type ChannelWindow, checkTogether } from '../stream/check-together.ts';
 import { type GuardCheck, SteppedGuard } from '../stream/stepped-guard.ts';
 import type { StreamCoverage } from '../stream/stream-guard.ts';
 import { writeFrame } from '../stream/write-frame.ts';
@@ -192,13 +193,16 @@ export class ResponseGuard extends SteppedGuard {
   #nextCheck(): GuardCheck | undefined {
     const planned = this.#checks.shift();
     if (planned !== undefined) return planned;
+    const { limits } = this.#coverage;
+    const windows: ChannelWindow[] = [];
     for (const text of this.#open) {
       const { channel } = text;
       const window = channel.nextWindow();
-      if (window !== undefined) return { texts: [window.text], pass: () => channel.pass(window) };
-      if (text.isEnded) this.#open.delete(text);
+      if (window !== undefined) windows.push({ channel, window });
+      else if (text.isEnded) this.#open.delete(text);
+      if (windows.length === limits.maxMessages) break;
     }
-    return undefined;
+    return windows.length === 0 ? undefined : checkTogether(windows, limits);
   }
 
   #release(): void {

@@ -170,6 +170,35 @@ describe('further texts in a stream', () => {
     expect(emitted).toBe([...frames, finish, done].join(''));
   });
 
+  /** The texts of each check of a stream of content, reasoning and a third text, which ends within their first windows. */
+  function checksOf(limits: StreamCoverage['limits']): readonly (readonly string[])[] {
+    const frames = [
+      frame({ content: 'an answer' }),
+      frame({ reasoning_content: 'a thought' }),
+      frame({ refusal: 'a no' }),
+    ];
+    const checks = new Set<readonly string[]>();
+    const note: Judge = (_, texts) => {
+      checks.add(texts);
+      return { kind: 'pass' };
+    };
+    const { emitted, end } = run([...frames, finish, done], note, { ...all, limits });
+    expect([end.kind, emitted]).toEqual(['finished', [...frames, finish, done].join('')]);
+    return [...checks];
+  }
+
+  test('windows of several texts that are complete at the same time are one check, as far as its limits allow', () => {
+    const texts = ['an answer', 'a no', 'a thought'];
+    expect(checksOf({ ...limits, maxMessages: 3 })).toEqual([texts]);
+    expect(checksOf({ ...limits, maxMessages: 2 })).toEqual([texts.slice(0, 2), texts.slice(2)]);
+    const { bytes } = checksSize(
+      texts.map((content) => ({ role: 'assistant', content })),
+      'response',
+    );
+    expect(checksOf({ ...limits, maxBodyBytes: bytes })).toEqual([texts]);
+    expect(checksOf({ ...limits, maxBodyBytes: bytes - 1 })).toEqual([texts.slice(0, 2), texts.slice(2)]);
+  });
+
   test('a stream with more further texts than may be judged is refused', () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => frame({}, { [`note_${at}`]: 'a b' }));
     // The names of the members are one more text.

@@ -5,6 +5,7 @@ import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { CallTexts, type CheckLimits } from '../judged/call-texts.ts';
 import { readDeltaTexts } from '../judged/delta-texts.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
+import { type ChannelWindow, checkTogether } from './check-together.ts';
 import { FrameTemplate, keptPieces } from './frame-template.ts';
 import { readChunk } from './read-chunk.ts';
 import { type GuardCheck, SteppedGuard } from './stepped-guard.ts';
@@ -222,10 +223,14 @@ export class StreamGuard extends SteppedGuard {
 
   #nextCheck(): GuardCheck | undefined {
     const early = this.#waitingBytes > streamBounds.waitingBytes;
+    const windows: ChannelWindow[] = [];
     for (const channel of this.#channels) {
       const window = early ? channel.earlyWindow() : channel.nextWindow();
-      if (window !== undefined) return { texts: [window.text], pass: () => channel.pass(window) };
+      if (window === undefined) continue;
+      if (this.#coverage === undefined) return { texts: [window.text], pass: () => channel.pass(window) };
+      windows.push({ channel, window });
     }
+    if (this.#coverage !== undefined && windows.length > 0) return checkTogether(windows, this.#coverage.limits);
     const texts = this.#callChecks?.[0];
     return texts === undefined ? undefined : { texts, pass: () => void this.#callChecks?.shift() };
   }
