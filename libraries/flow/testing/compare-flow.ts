@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
 import type { JsonValue } from '#kit/json/json-value';
+import type { FlowSource } from '../definition/flow-schema.ts';
 import { PortError, portErrorCodes } from '../engine/flow-error.ts';
 import type { FlowPorts, PortName } from '../engine/ports.ts';
 import type { RunEvent } from '../engine/run-events.ts';
 import { runFlow } from '../engine/run-flow.ts';
 import { loadFlow } from '../loader/load-flow.ts';
-import { randomFlow, randomInput } from './random-flow.ts';
+import { type RandomSubflow, randomFlow, randomInput } from './random-flow.ts';
 import { type ReferenceAnswer, type ReferenceRun, runReference } from './reference-flow.ts';
 import { scriptedPorts } from './scripted-ports.ts';
 
@@ -35,6 +36,27 @@ function textOf(value: unknown): string {
   );
 }
 
+type GivenTool = { readonly name: string; readonly parameters: { readonly required: readonly string[] } };
+
+/** Calls of tools of a request, some with another name or with arguments that its schema refuses. */
+function toolCallsOf(request: unknown, bytes: Buffer, word: string): JsonValue[] {
+  const { tools } = request as { readonly tools: readonly GivenTool[] };
+  const at = (place: number): number => bytes[place] ?? 0;
+  if (tools.length === 0 || at(3) < 110) return [];
+  return Array.from({ length: 1 + (at(4) % 3) }, (_, call) => {
+    const pick = at(5 + call);
+    const tool = tools[pick % tools.length];
+    const values: readonly JsonValue[] = [word, 'x', 'a/b', 3, { a: 1 }];
+    const given = (tool?.parameters.required ?? []).map((name) => [name, values[at(8 + call) % values.length] ?? null]);
+    const more = pick % 3 === 0 ? [['q', word]] : [];
+    return {
+      id: `call-${call}`,
+      name: pick < 12 ? 'other' : (tool?.name ?? ''),
+      arguments: pick > 245 ? word : (Object.fromEntries([...given, ...more]) as JsonValue),
+    };
+  });
+}
+
 /** An answer that follows from the call alone, so that it is the same in any order of the calls. */
 function answerTo(seed: number, port: PortName, request: unknown, attempt: number): ReferenceAnswer {
   const bytes = createHash('sha256')
@@ -49,6 +71,7 @@ function answerTo(seed: number, port: PortName, request: unknown, attempt: numbe
     model: {
       text: pick % 3 === 0 ? JSON.stringify({ answer: word }) : word,
       usage: { promptTokens: pick, completionTokens: 1 },
+      ...(port === 'model' ? { toolCalls: toolCallsOf(request, bytes, word) } : {}),
     },
     retrieval: { items: items.filter((one) => typeof one === 'object'), ...(pick % 5 === 0 ? {} : { text: word }) },
     memorySearch: { items: items.filter((one) => typeof one === 'object') },
@@ -79,24 +102,46 @@ function portsOf(seed: number): FlowPorts {
 /** How a random flow ended in both. A difference is a sentence with the seed. */
 type Comparison = { readonly end: string; readonly nodes: number; readonly difference?: string };
 
+/** Subflows of one comparison: each may run those before it. */
+type Subflows = { readonly texts: Map<string, string>; readonly sources: Map<string, FlowSource> };
+const mostNodes = { flow: 28, subflow: 8 } as const;
+
+function loadRandom(random: () => number, { texts }: Subflows, most: number) {
+  const given: RandomSubflow[] = [...texts.keys()].map((sha256) => ({ sha256 }));
+  const source = randomFlow(random, { subflows: given, mostNodes: most });
+  const text = stringify(source, { aliasDuplicateObjects: false });
+  return { text, load: loadFlow(text, { subflows: (sha256) => texts.get(sha256) }) };
+}
+
 /** Runs a random flow by the engine and by the reference. */
 export async function compareRandomFlow(seed: number, random: () => number): Promise<Comparison> {
-  const [source, input] = [randomFlow(random), randomInput(random)];
-  const load = loadFlow(stringify(source, { aliasDuplicateObjects: false }));
-  if (!load.ok)
-    return { end: 'not loaded', nodes: 0, difference: `flow ${seed} is refused: ${textOf(load.problems[0])}` };
+  const subflows: Subflows = { texts: new Map(), sources: new Map() };
+  for (let count = Math.floor(random() * 3); count > 0; count -= 1) {
+    const { text, load } = loadRandom(random, subflows, mostNodes.subflow);
+    if (!load.ok) return refused(seed, load.problems[0]);
+    subflows.texts.set(load.flow.sha256, text);
+    subflows.sources.set(load.flow.sha256, load.flow.source);
+  }
+  const { load } = loadRandom(random, subflows, mostNodes.flow);
+  if (!load.ok) return refused(seed, load.problems[0]);
+  const input = randomInput(random);
   const request = { entrypoint: 'main', input, context, runId: 'r', traceId: 't' };
   const events: RunEvent[] = [];
   const sources = { random: () => 0, pause: async () => undefined };
   for await (const event of runFlow(load.flow, request, portsOf(seed), new AbortController().signal, sources)) {
     events.push(event);
   }
-  const reference = runReference(load.flow.source, input, context, (...call) => answerTo(seed, ...call));
+  const ask = (...call: [PortName, JsonValue, number]): ReferenceAnswer => answerTo(seed, ...call);
+  const reference = runReference(load.flow.source, input, { context, ask, subflows: subflows.sources });
   const last = events.at(-1);
   const end = last?.type === 'failed' ? last.code : (last?.type ?? 'nothing');
   const wrong = resultDifference(last, reference) ?? endsDifference(events, reference);
   const difference = wrong === undefined ? {} : { difference: `flow ${seed}: ${wrong}` };
   return { end, nodes: reference.ends.length, ...difference };
+}
+
+function refused(seed: number, problem: unknown): Comparison {
+  return { end: 'not loaded', nodes: 0, difference: `flow ${seed} is refused: ${textOf(problem)}` };
 }
 
 function resultDifference(last: RunEvent | undefined, { result, faults, flowCode, isExact }: ReferenceRun) {

@@ -8,10 +8,12 @@ type Members = { [name: string]: JsonValue };
 type Edge = { readonly from: string; readonly to: string; readonly when?: string };
 type Open = { readonly from: string; readonly when?: string };
 
-const mostNodes = 28;
 const ref = (path: string): string => `\${${path}}`;
 const words = ['tea', 'boat', 'stop', 'Größe', '10', ''] as const;
 const agentId = '6f0dd4c4-6b0e-4d53-9c1b-3f6f1a0d5d11';
+const flowId = '01890a5d-ac96-774b-bcce-b302099a8057';
+/** Regions deeper than this have no subflows, so that all together are not nested too deeply. */
+const deepestSubflow = 1;
 
 const randomFlowSchemas = {
   input: {
@@ -31,10 +33,12 @@ const randomFlowSchemas = {
   },
 };
 
-/**
- * A flow that the loader accepts, out of numbers from 0 to 1: every kind of node but a subflow, prompts without tools.
- */
-export function randomFlow(random: () => number): JsonValue {
+/** A flow that random flows may run, by its digest. All of them have the input of a random flow. */
+export type RandomSubflow = { readonly sha256: string };
+type RandomFlowParts = { readonly subflows: readonly RandomSubflow[]; readonly mostNodes: number };
+
+/** A flow that the loader accepts, out of numbers from 0 to 1. Subflow nodes name the given flows. */
+export function randomFlow(random: () => number, { subflows, mostNodes }: RandomFlowParts): JsonValue {
   const below = (count: number): number => Math.floor(random() * count);
   const oneOf = <T>(values: readonly T[]): T => values[below(values.length)] as T;
   const happens = (share: number): boolean => random() < share;
@@ -87,6 +91,21 @@ export function randomFlow(random: () => number): JsonValue {
         }
       : {};
 
+  const tools = (): Members => {
+    const described = { description: 'Does what its name says.' };
+    const q = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] };
+    const id = { type: 'object', properties: { id: {}, q: {} }, required: ['id'] };
+    const note = { connection: 'crm', method: oneOf(['GET', 'POST']), path: '/users/{id}' };
+    const chosen = [
+      { name: 'look', ...described, parameters: q, mcp: { server: 's', tool: 't' } },
+      { name: 'note', ...described, parameters: id, http: note },
+      { name: 'ask', ...described, agent: { agentId } },
+      { name: 'find', ...described, retrieval: { collection: 'c', topK: 1 + below(9) } },
+    ].filter(() => happens(0.5));
+    if (chosen.length === 0) return {};
+    return { tools: chosen, ...(happens(0.7) ? { maxTurns: 1 + below(4) } : {}) };
+  };
+
   /** A node without a region and with one outgoing edge: its members, and the values that it gives. */
   function plainNode(id: string, scope: Scope): { readonly node: Members; readonly gives: readonly Named[] } {
     const out = `nodes.${id}.output`;
@@ -118,6 +137,7 @@ export function randomFlow(random: () => number): JsonValue {
           ],
           parameters: { maxTokens: 100, ...(happens(0.3) ? { temperature: 0.5 } : {}) },
           ...(isShaped ? { responseSchema } : {}),
+          ...(happens(0.5) ? tools() : {}),
         };
         return calling(
           { kind: 'prompt', config },
@@ -204,7 +224,13 @@ export function randomFlow(random: () => number): JsonValue {
       const id = nextId();
       enter(id);
       const kind = random();
-      if (kind < 0.62) {
+      if (kind < 0.1 && subflows.length > 0 && depth <= deepestSubflow) {
+        const gives: readonly Named[] = [
+          { path: `nodes.${id}.output.data`, type: 'object' },
+          { path: `nodes.${id}.output.text`, type: 'unknown' },
+        ];
+        place(subflow(id), gives, true);
+      } else if (kind < 0.62) {
         const { node, gives } = plainNode(id, scope);
         place(node, gives, true);
       } else if (kind < 0.78) open = branchOut(id);
@@ -254,6 +280,16 @@ export function randomFlow(random: () => number): JsonValue {
         sure: [...scope.sure, { path: `nodes.${from}.output.case`, type: 'text' }],
       };
       return ends;
+    }
+
+    function subflow(id: string): Members {
+      const inputs = {
+        question: text(scope),
+        ...(happens(0.5) ? { items: ['x', 'y', 'z'].slice(0, below(4)) } : {}),
+        ...(happens(0.1) ? { count: { from: ref('input.count'), default: 1 } } : {}),
+      };
+      const { sha256 } = oneOf(subflows);
+      return { id, kind: 'subflow', inputs, config: { flowId, sha256, entrypoint: 'main' } };
     }
 
     function parallel(id: string): Members {
@@ -329,7 +365,7 @@ export function randomFlow(random: () => number): JsonValue {
   }));
   return {
     apiVersion: 'platform.low-code.flow/v2',
-    metadata: { flowId: '01890a5d-ac96-774b-bcce-b302099a8057', name: 'random', version: 1 },
+    metadata: { flowId, name: 'random', version: 1 },
     input: { schema: randomFlowSchemas.input },
     output: { schema: happens(0.2) ? { type: 'object', properties: { found: { minLength: 3 } } } : { type: 'object' } },
     ...(hasState ? { state: { schema: randomFlowSchemas.state, initial: { a: 'one', b: 'two', c: 'stop' } } } : {}),

@@ -3,13 +3,20 @@ import type { JsonValue } from '#kit/json/json-value';
 import type { FlowSource } from '../definition/flow-schema.ts';
 import type { FlowNode, NodeOf } from '../definition/node-schemas.ts';
 import type { PortName } from '../engine/ports.ts';
+import { promptOutput } from './reference-prompt.ts';
 import {
   evaluated,
   fault,
+  filledPath,
+  hasMembers,
   isTrue,
+  type Members,
   matchesSchema,
+  members,
+  mustBeObject,
   ReferenceFault,
   type Roots,
+  scalar,
   textOfTemplate,
 } from './reference-values.ts';
 
@@ -17,7 +24,6 @@ import {
 export type ReferenceAnswer = { readonly answer: JsonValue } | { readonly error: FlowErrorCode };
 type AskReference = (port: PortName, request: JsonValue, attempt: number) => ReferenceAnswer;
 
-type Members = { [name: string]: JsonValue };
 type End = { readonly path: string; readonly outcome: string; readonly attempts: number };
 type Frame = {
   readonly outputs: ReadonlyMap<string, JsonValue>;
@@ -38,11 +44,20 @@ export type ReferenceRun = {
   readonly isExact: boolean;
 };
 
+type ReferenceWorld = {
+  readonly context: JsonValue;
+  readonly ask: AskReference;
+  /** The sources of subflows by their digests. */
+  readonly subflows: ReadonlyMap<string, FlowSource>;
+};
+
 /**
  * Runs a flow from its source, one node after the other and without the code of the engine: one walk, no concurrency,
- * no time limit, no budget. Prompts have no tools here, and there are no subflows.
+ * no time limit, no budget.
+ * @param prefix of the paths of the nodes
  */
-export function runReference(flow: FlowSource, input: JsonValue, context: JsonValue, ask: AskReference): ReferenceRun {
+export function runReference(flow: FlowSource, input: JsonValue, world: ReferenceWorld, prefix = ''): ReferenceRun {
+  const { context, ask, subflows } = world;
   const nodes = new Map(flow.nodes.map((node) => [node.id, node]));
   const ends: End[] = [];
   let state: Members | undefined = flow.state?.initial as Members | undefined;
@@ -50,9 +65,9 @@ export function runReference(flow: FlowSource, input: JsonValue, context: JsonVa
   let flowCode: string | undefined;
 
   /** A walk from a node to the end of its region. `outputs` gets those of the walk. */
-  function walk(start: string, frame: Frame, outputs = new Map(frame.outputs)): JsonValue {
+  function walk(first: string, frame: Frame, outputs = new Map(frame.outputs)): JsonValue {
     let last: JsonValue = {};
-    for (let id: string | undefined = start; id !== undefined; ) {
+    for (let id: string | undefined = first; id !== undefined; ) {
       const from: string = id;
       const node = nodes.get(from) as FlowNode;
       try {
@@ -123,10 +138,29 @@ export function runReference(flow: FlowSource, input: JsonValue, context: JsonVa
         attempts.count = 1;
         return loop(node, frame);
       case 'subflow':
-        throw new Error('the reference has no subflows');
+        return subflow(node, frame);
+      case 'prompt':
+        return promptOutput(node, roots, (port, request, read) =>
+          asked(
+            node,
+            { port, request, read: (answer) => (hasMembers(answer) ? read(answer) : 'answer_invalid') },
+            attempts,
+          ),
+        );
       default:
-        return called(node, roots, attempts);
+        return asked(node, callOf(node, roots), attempts);
     }
+  }
+
+  function subflow(node: NodeOf<'subflow'>, frame: Frame): JsonValue {
+    const inner = subflows.get(node.config.sha256) as FlowSource;
+    const run = runReference(inner, members(node.inputs, rootsOf(frame)), world, `${frame.prefix}${node.id}/`);
+    ends.push(...run.ends);
+    isOrdered &&= run.isOrdered;
+    isExact &&= run.isExact;
+    flowCode = run.flowCode ?? flowCode;
+    if (run.faults !== undefined) throw new ReferenceFault(run.faults);
+    return run.result as JsonValue;
   }
 
   function loop(node: NodeOf<'loop'>, frame: Frame): JsonValue {
@@ -179,14 +213,17 @@ export function runReference(flow: FlowSource, input: JsonValue, context: JsonVa
     throw new ReferenceFault(faults);
   }
 
-  function called(node: FlowNode, roots: Roots, attempts: { count: number }): JsonValue {
-    const { port, request, read } = callOf(node, roots);
+  function asked<Output extends JsonValue>(
+    node: FlowNode,
+    { port, request, read }: Call<Output>,
+    attempts: { count: number },
+  ): Output {
     const retry = 'retry' in node ? node.retry : undefined;
     for (let attempt = 1; ; attempt += 1) {
-      attempts.count = attempt;
+      attempts.count += 1;
       const given = ask(port, request, attempt);
       const output = 'error' in given ? given.error : read(given.answer);
-      if (typeof output !== 'string') return output;
+      if (typeof output !== 'string') return output as Output;
       const code = output as FlowErrorCode;
       const isAgain = retry !== undefined && attempt < retry.maxAttempts && retry.on.some((one) => one === code);
       if (!isAgain) throw fault(code);
@@ -195,24 +232,29 @@ export function runReference(flow: FlowSource, input: JsonValue, context: JsonVa
 
   try {
     if (!matchesSchema(flow.input.schema, input)) throw fault('input_invalid');
-    const result = walk(flow.entrypoints['main'] ?? '', { outputs: new Map(), item: undefined, prefix: '' }) as Members;
+    const result = walk(flow.entrypoints['main'] ?? '', { outputs: new Map(), item: undefined, prefix }) as Members;
     if (!matchesSchema(flow.output.schema, result['data'] ?? { text: result['text'] ?? '' }))
       throw fault('output_invalid');
-    return { result, ends, isOrdered, isExact };
+    return { result, flowCode, ends, isOrdered, isExact };
   } catch (thrown) {
     if (!(thrown instanceof ReferenceFault)) throw thrown;
     return { faults: thrown.faults, flowCode, ends, isOrdered, isExact };
   }
 }
 
-type Call = { readonly port: PortName; readonly request: JsonValue; readonly read: (answer: JsonValue) => JsonValue };
+type Call<Output = JsonValue> = {
+  readonly port: PortName;
+  readonly request: JsonValue;
+  /** The output, or the code of an answer that cannot be used. */
+  readonly read: (answer: JsonValue) => Output | FlowErrorCode;
+};
 
 function callOf(node: FlowNode, roots: Roots): Call {
   const bad: FlowErrorCode = 'answer_invalid';
   const call = (port: PortName, request: JsonValue, read: (answer: Members) => JsonValue): Call => ({
     port,
     request,
-    read: (answer) => (answer === null || typeof answer !== 'object' || Array.isArray(answer) ? bad : read(answer)),
+    read: (answer) => (hasMembers(answer) ? read(answer) : bad),
   });
   const text = (value: JsonValue): string => {
     const found = evaluated(value, roots);
@@ -220,31 +262,6 @@ function callOf(node: FlowNode, roots: Roots): Call {
     return found;
   };
   switch (node.kind) {
-    case 'prompt': {
-      const { model, parameters, responseSchema } = node.config;
-      const messages = node.config.messages.map(({ role, content }) => ({
-        role,
-        content: textOfTemplate(content, roots),
-      }));
-      const request = {
-        model,
-        messages,
-        parameters,
-        tools: [],
-        ...(responseSchema === undefined ? {} : { responseSchema }),
-      };
-      return call('model', request as JsonValue, (answer) => {
-        const { text: said, usage } = answer;
-        const plain = { text: said as JsonValue, finishReason: 'stop', usage: usage as JsonValue, turns: 1 };
-        if (responseSchema === undefined) return plain;
-        try {
-          const data = JSON.parse(String(said)) as JsonValue;
-          return matchesSchema(responseSchema, data) ? { ...plain, data } : bad;
-        } catch {
-          return bad;
-        }
-      });
-    }
     case 'retrieval': {
       const { collection, topK, rerank, mode, pack } = node.config;
       const more = {
@@ -277,11 +294,7 @@ function callOf(node: FlowNode, roots: Roots): Call {
     case 'tool_http': {
       const { connection, method, path, responseSchema } = node.config;
       const values = members(node.inputs.path ?? {}, roots);
-      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-        const segment = scalar(values[name]);
-        if (['', '.', '..'].includes(segment)) throw fault('type_mismatch');
-        return encodeURIComponent(segment);
-      });
+      const filled = filledPath(path, values);
       const query = Object.entries(members(node.inputs.query ?? {}, roots)).map(([name, one]) => [name, scalar(one)]);
       const body = node.inputs.body === undefined ? {} : { body: evaluated(node.inputs.body, roots) };
       const request = { connection, method, path: filled, query: Object.fromEntries(query), ...body };
@@ -314,18 +327,3 @@ const pick =
   (...names: readonly string[]) =>
   (answer: Members): JsonValue =>
     Object.fromEntries(names.flatMap((name) => (answer[name] === undefined ? [] : [[name, answer[name]]])));
-
-function members(source: { readonly [name: string]: JsonValue | undefined }, roots: Roots): Members {
-  const given = Object.entries(source).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, evaluated(value, roots)]));
-}
-
-function mustBeObject(value: JsonValue): Members {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw fault('type_mismatch');
-  return value;
-}
-
-function scalar(value: JsonValue | undefined): string {
-  if (value === undefined || value === null || typeof value === 'object') throw fault('type_mismatch');
-  return String(value);
-}

@@ -18,6 +18,8 @@ export function fault(code: FlowErrorCode): ReferenceFault {
   return new ReferenceFault([{ code }]);
 }
 
+export type Members = { [name: string]: JsonValue };
+
 /** Values of the roots, for one place of a run. */
 export type Roots = {
   readonly input: JsonValue;
@@ -132,4 +134,32 @@ function isOfType(type: string, value: JsonValue): boolean {
   if (type === 'array') return Array.isArray(value);
   if (type === 'object') return value !== null && typeof value === 'object' && !Array.isArray(value);
   return typeof value === type;
+}
+
+export function hasMembers(value: JsonValue): value is Members {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+export function members(source: { readonly [name: string]: JsonValue | undefined }, roots: Roots): Members {
+  const given = Object.entries(source).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, evaluated(value, roots)]));
+}
+
+export function mustBeObject(value: JsonValue): Members {
+  if (!hasMembers(value)) throw fault('type_mismatch');
+  return value;
+}
+
+export function scalar(value: JsonValue | undefined): string {
+  if (value === undefined || value === null || typeof value === 'object') throw fault('type_mismatch');
+  return String(value);
+}
+
+/** A path in which each `{name}` is the encoded value of that name. */
+export function filledPath(path: string, values: Members): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const segment = scalar(values[name]);
+    if (['', '.', '..'].includes(segment)) throw fault('type_mismatch');
+    return encodeURIComponent(segment);
+  });
 }
