@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { RunAmounts } from '#contracts/run-usage';
 import { flowText } from '../testing/flow-text.ts';
@@ -34,6 +35,29 @@ test('calls at the same time get equal shares that are never more than the budge
 test('a share has at least one of each amount', () => {
   expect(new BudgetMeter(budget(5)).reserve(4).amounts).toEqual(all(1));
   expect(() => new BudgetMeter(budget(4)).reserve(4)).toThrow(expect.objectContaining({ code: 'budget_exceeded' }));
+});
+
+test('a share counts the tokens that a call of a model holds, and waits until they are returned', async () => {
+  const meter = new BudgetMeter(budget(100));
+  const { signal } = new AbortController();
+  const held = await meter.holdTokens(90, signal);
+  let isTaken = false;
+  const taking = meter.share(1, signal).then((share) => {
+    isTaken = true;
+    return share;
+  });
+  await turn();
+  expect(isTaken).toBe(false);
+  held.settle();
+  expect((await taking).amounts).toEqual(all(50));
+});
+
+test('a share does not wait for a call of a model that leaves enough tokens', async () => {
+  const meter = new BudgetMeter(budget(100));
+  const { signal } = new AbortController();
+  await meter.holdTokens(50, signal);
+  expect((await meter.share(1, signal)).amounts).toEqual(all(50));
+  expect(meter.left('modelTokens')).toBe(0);
 });
 
 test('a call that reports more than the run has ends the run', () => {

@@ -44,6 +44,7 @@ export class BudgetMeter {
   readonly #turn = createSemaphore(1);
   #shares = 0;
   #holds = 0;
+  #heldTokens = 0;
   #onReturn: (() => void) | undefined;
 
   constructor(budget: RunBudget) {
@@ -80,7 +81,7 @@ export class BudgetMeter {
    * @throws FlowError budget_exceeded if a part is empty
    */
   reserve(among: number): OpenShare {
-    const partOf = (name: Counted): number => this.#partOf(name, among);
+    const partOf = (name: Counted): number => Math.min(this.#left[name], this.#partOf(name, among));
     const amounts = { nodes: partOf('nodes'), modelTokens: partOf('modelTokens'), outputBytes: partOf('outputBytes') };
     for (const name of names) {
       if (amounts[name] < 1) throw new FlowError('budget_exceeded', { message: words[name] });
@@ -106,11 +107,12 @@ export class BudgetMeter {
   }
 
   /**
-   * Takes a share as `reserve` does. While calls of models hold all tokens, it waits for what they return.
+   * Takes a share as `reserve` does, of the tokens that are left and those that calls of models hold. While these hold a
+   * part of the share, it waits for what they return.
    * @throws FlowError budget_exceeded; the reason of the signal
    */
   async share(among: number, signal: AbortSignal): Promise<OpenShare> {
-    using _turn = await this.#awaitTokens(() => this.#partOf('modelTokens', among) >= 1, signal);
+    using _turn = await this.#awaitTokens(() => this.#left.modelTokens >= this.#partOf('modelTokens', among), signal);
     return this.reserve(among);
   }
 
@@ -125,6 +127,7 @@ export class BudgetMeter {
     if (left < 1) throw new FlowError('budget_exceeded', { message: words.modelTokens });
     const held = Math.min(most, left);
     this.#left.modelTokens -= held;
+    this.#heldTokens += held;
     this.#holds += 1;
     let isOpen = true;
     return {
@@ -133,6 +136,7 @@ export class BudgetMeter {
         if (!isOpen) return;
         isOpen = false;
         this.#holds -= 1;
+        this.#heldTokens -= held;
         this.#left.modelTokens += held;
         this.#onReturn?.();
       },
@@ -140,7 +144,8 @@ export class BudgetMeter {
   }
 
   #partOf(name: Counted, among: number): number {
-    return Math.floor(this.#left[name] / (Math.max(1, among - this.#shares) + 1));
+    const free = this.#left[name] + (name === 'modelTokens' ? this.#heldTokens : 0);
+    return Math.floor(free / (Math.max(1, among - this.#shares) + 1));
   }
 
   /** Waits for its turn, and then until there are enough tokens or no call holds any. The turn ends when it is disposed. */

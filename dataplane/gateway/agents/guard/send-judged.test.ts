@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openTrace } from '#kit/http/trace-context';
+import { until } from '#kit/testing/until';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AnswerFacts } from './judge-answer.ts';
 import { sendJudgedAnswer } from './send-judged.ts';
@@ -46,6 +47,48 @@ async function sendUnread(idleMs: number, onDenied: 'the client disconnects' | '
     server.close();
   }
 }
+
+/** Sends long events and a denied one to a client that reads a part of them every 10 ms. */
+async function sendToSlowReader(idleMs: number) {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  let received = '';
+  client
+    .on('error', () => undefined)
+    .on('data', (part) => {
+      received = `${received}${part.toString('latin1')}`.slice(-1_000);
+      client.pause();
+      setTimeout(() => client.resume(), 10);
+    });
+  client.write('GET / HTTP/1.1\r\nhost: gateway\r\n\r\n');
+  try {
+    const [incoming, outgoing] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    const judge = async (texts: unknown): Promise<void> => {
+      if (JSON.stringify(texts).includes('secret')) throw new AgentRefusal('guardrail_denied');
+    };
+    const facts = { operation: { mode: 'A2A' }, version: {}, asked: undefined, guard: { judge } };
+    const long = Buffer.from(`data: {"text":"${'a'.repeat(250_000)}"}\n\n`);
+    const body = Readable.from([...Array.from({ length: 32 }, () => long), Buffer.from('data: {"text":"secret"}\n\n')]);
+    const answer = { status: 200, headers: { 'content-type': 'text/event-stream' }, body };
+    const exchange = { incoming, outgoing, trace: openTrace(undefined, false) };
+    const { signal } = new AbortController();
+    const error = await sendJudgedAnswer(answer, facts as unknown as AnswerFacts, { exchange, signal, idleMs }).catch(
+      (reason: unknown) => reason,
+    );
+    return { error, finished: outgoing.writableFinished, received: () => received };
+  } finally {
+    server.closeIdleConnections();
+    server.close();
+  }
+}
+
+test('a client that reads slowly for longer than the idle time gets every event and the reason of the end', async () => {
+  const { error, finished, received } = await sendToSlowReader(600);
+  expect(error).toMatchObject({ code: 'guardrail_denied' });
+  expect(finished).toBe(true);
+  await until('the client has the reason', () => received().includes('event: error'));
+});
 
 test.each([
   ['disconnects', 600_000, 'the client disconnects'],

@@ -3,7 +3,6 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { readBounded } from '#kit/http/read-bounded';
 import { SseReader } from '#kit/http/sse-reader';
-import { wait } from '#kit/time/wait';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import { type AgentExchange, refusalBody } from '../calls/refuse-call.ts';
 import { type AnswerFacts, judgeMessage } from './judge-answer.ts';
@@ -88,11 +87,9 @@ async function sendStream(answer: Answer, facts: AnswerFacts, { exchange, signal
 /** Resolves when the client has the last event, is gone, or has read nothing for `idleMs`. */
 function endWith(outgoing: ServerResponse, event: string, idleMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const late = setTimeout(resolve, idleMs);
-    outgoing.once('close', () => {
-      clearTimeout(late);
-      resolve();
-    });
+    // The time of the socket begins again with each part that the client reads.
+    outgoing.setTimeout(idleMs, resolve);
+    outgoing.once('close', () => resolve());
     outgoing.end(event);
   });
 }
@@ -109,10 +106,12 @@ async function drained(outgoing: ServerResponse, idleMs: number, signal: AbortSi
   const either = AbortSignal.any([signal, stop.signal]);
   const closed = once(outgoing, 'close', { signal: either }).then(() => 'gone');
   const free = once(outgoing, 'drain', { signal: either }).then(() => 'free');
-  const late = wait(idleMs, either).then(() => 'gone');
+  outgoing.setTimeout(idleMs);
+  const late = once(outgoing, 'timeout', { signal: either }).then(() => 'gone');
   try {
     if ((await Promise.race([closed, free, late])) === 'gone') throw new AgentRefusal('cancelled');
   } finally {
+    outgoing.setTimeout(0);
     stop.abort();
     await Promise.allSettled([closed, free, late]);
   }
