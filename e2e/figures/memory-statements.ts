@@ -22,6 +22,8 @@ type Counts = {
   kept: number;
   remarks: number;
   ended: number;
+  /** Texts that are stored when statements are sent again, and that no memory of the user had before. */
+  again: number;
 };
 
 const sets: readonly IndependentSet[] = ['english', 'russian', 'english-unseen', 'russian-unseen'];
@@ -30,7 +32,8 @@ export const figure: Figure = {
   name: 'memory-statements',
   title:
     'statements in Russian and English in words that the rules were not written for, read without a model: how ' +
-    'many are remembered, how many corrected ones are still returned, how many end without a reason, and at most 2 % of small talk kept',
+    'many are remembered, how many corrected ones are still returned, how many end without a reason, at most 2 % of small ' +
+    'talk kept, and 0 new facts when they are sent again',
   run: async (size, say) => {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };
     await using server = await startTestServer();
@@ -41,21 +44,23 @@ export const figure: Figure = {
       for (const name of Object.keys(all) as (keyof Counts)[]) all[name] += counts[name];
       say(`${set}: ${lineOf(counts)}`);
     }
-    const { facts, remembered, corrected, returned, smallTalk, kept, remarks, ended } = all;
+    const { facts, remembered, corrected, returned, smallTalk, kept, remarks, ended, again } = all;
     return {
       holds:
         remembered >= leastRemembered * facts &&
         corrected > 0 &&
         returned <= mostReturned * corrected &&
         kept <= mostSmallTalk * smallTalk &&
-        ended <= mostEnded * remarks,
+        ended <= mostEnded * remarks &&
+        again === 0,
       line: lineOf(all),
     };
   },
 };
 
 function noCounts(): Counts {
-  return { facts: 0, remembered: 0, corrected: 0, returned: 0, smallTalk: 0, kept: 0, remarks: 0, ended: 0 };
+  const counts = { facts: 0, remembered: 0, corrected: 0, returned: 0 };
+  return { ...counts, smallTalk: 0, kept: 0, remarks: 0, ended: 0, again: 0 };
 }
 
 async function judge(memory: OpenedMemory, set: IndependentSet, step: number): Promise<Counts> {
@@ -66,8 +71,13 @@ async function judge(memory: OpenedMemory, set: IndependentSet, step: number): P
     for (const said of texts) await memory.say({ user }, said);
     return memory.all({ user });
   };
+  const sendAgain = async (user: string, texts: readonly string[], known: readonly string[]): Promise<void> => {
+    for (const said of texts) counts.again += (await after(user, said)).filter((text) => !known.includes(text)).length;
+  };
   for (const [at, { said, kept }] of sample(facts, step)) {
-    const found = await after(`${set}-fact-${at}`, said);
+    const user = `${set}-fact-${at}`;
+    const found = await after(user, said);
+    await sendAgain(user, [said], found);
     counts.facts += 1;
     if (found.some((text) => text.toLowerCase().includes(kept.toLowerCase()))) counts.remembered += 1;
   }
@@ -77,17 +87,22 @@ async function judge(memory: OpenedMemory, set: IndependentSet, step: number): P
     // A fact that was never remembered cannot be returned.
     if (first.length === 0) continue;
     const found = await after(user, correction);
+    await sendAgain(user, [fact, correction], [...first, ...found]);
     counts.corrected += 1;
     if (found.some((text) => first.includes(text))) counts.returned += 1;
   }
   for (const [at, said] of sample(smallTalk, step)) {
+    const user = `${set}-talk-${at}`;
+    const found = await after(user, said);
+    await sendAgain(user, [said], found);
     counts.smallTalk += 1;
-    if ((await after(`${set}-talk-${at}`, said)).length > 0) counts.kept += 1;
+    if (found.length > 0) counts.kept += 1;
   }
   for (const [at, { fact, remark }] of sample(stillSo, step)) {
     const user = `${set}-remark-${at}`;
     const first = await after(user, fact);
     const found = await after(user, remark);
+    await sendAgain(user, [fact, remark], [...first, ...found]);
     counts.remarks += 1;
     if (!first.every((text) => found.includes(text))) counts.ended += 1;
   }
@@ -98,9 +113,10 @@ function sample<T>(all: readonly T[], step: number): readonly (readonly [number,
   return [...all.entries()].filter(([at]) => at % step === 0);
 }
 
-function lineOf({ facts, remembered, corrected, returned, smallTalk, kept, remarks, ended }: Counts): string {
+function lineOf({ facts, remembered, corrected, returned, smallTalk, kept, remarks, ended, again }: Counts): string {
   return (
     `${remembered} of ${facts} facts remembered; ${returned} of ${corrected} corrected facts still returned; ` +
-    `${ended} of ${remarks} facts ended without a reason; ${kept} of ${smallTalk} messages of small talk kept`
+    `${ended} of ${remarks} facts ended without a reason; ${kept} of ${smallTalk} messages of small talk kept; ` +
+    `${again} new facts when sent again`
   );
 }

@@ -326,6 +326,16 @@ describe('settleFacts', () => {
     expect(settleFacts(factsOf(said), [colour]).map(({ kind }) => kind)).not.toContain('ADD');
   });
 
+  it('a sentence that ends a fact and states one that is known deletes the ended one', () => {
+    const said = factsOf('испанский забросила, учу итальянский');
+    const [before, now] = known(['Я учу испанский', 'учу итальянский']) as [KnownMemory, KnownMemory];
+    expect(changed(settleFacts(said, [before, now]))).toMatchObject([
+      { kind: 'DELETE', memoryId: 'memory-0', reason: 'no longer so' },
+    ]);
+    expect(changed(settleFacts(said, [before]))).toMatchObject([{ kind: 'UPDATE', memoryId: 'memory-0' }]);
+    expect(changed(settleFacts(said, [now]))).toEqual([]);
+  });
+
   it('a fact that is stated again adds no second memory', () => {
     const decisions = settleFacts(factsOf('I live in Rome'), known(['I live in Rome']));
     expect(decisions).toMatchObject([{ kind: 'NONE', memoryId: 'memory-0', reason: 'known' }]);

@@ -31,7 +31,12 @@ export type FactDecision =
       readonly isWholeTopic: boolean;
       readonly reason: 'replaces';
     }
-  | { readonly kind: 'DELETE'; readonly fact: UserFact; readonly memoryId: string; readonly reason: 'asked to forget' }
+  | {
+      readonly kind: 'DELETE';
+      readonly fact: UserFact;
+      readonly memoryId: string;
+      readonly reason: 'asked to forget' | 'no longer so';
+    }
   | {
       readonly kind: 'NONE';
       readonly fact: UserFact;
@@ -141,7 +146,7 @@ function settleChange(
 
 /**
  * Replaces the memory of a value that a sentence states to hold no longer, by the statement that the sentence also makes
- * or by the sentence as a whole.
+ * or by the sentence as a whole. The memory is deleted if another one already has that statement.
  * @returns whether there is such a memory
  */
 function settleEnded(
@@ -162,6 +167,12 @@ function settleEnded(
     hasEnded(ended, memory, () => statedValueOf(memory));
   const target = known.find(isTarget);
   if (target === undefined) return false;
+  const isOther = (one: FactDecision): boolean =>
+    one.kind === 'NONE' && one.reason === 'known' && one.memoryId !== target.memoryId && isWithin(one.fact, sentence);
+  if (decisions.some((one) => isOther(one) && one.fact.statement?.holds === true)) {
+    decisions[at] = { kind: 'DELETE', fact: sentence, memoryId: target.memoryId, reason: 'no longer so' };
+    return true;
+  }
   const own = [...decisions.entries()].filter(([, one]) => one.kind === 'ADD' && isWithin(one.fact, sentence));
   const place = (own.find(([, { fact }]) => fact.statement?.holds === true) ?? own[0])?.[0] ?? at;
   const { fact } = decisions[place] as FactDecision;
