@@ -16,12 +16,19 @@ export type StoreSize = {
   /** Further persons, and the memories of each. */
   readonly others: number;
   readonly memoriesOfOther: number;
+  /** Persons with few memories. */
+  readonly small: number;
 };
 
 export const scaleTenant = 'scale';
 export const scaleProfile = 'scale';
-/** The measured person; the others are named `equal-N` and `other-N`. */
+/** The measured person; the others are named `equal-N`, `other-N` and `small-N`. */
 export const measured = 'measured';
+
+/** Number of memories of the person `small-N`: none, or the first ones of all texts. */
+export function memoriesOfSmall(n: number): number {
+  return n % 6;
+}
 
 const migrations = new URL('../../dataplane/memory/migrations/', import.meta.url);
 const batch = 100;
@@ -49,19 +56,24 @@ export function scaleText(n: number): string {
 export async function fillMemories(database: Database, size: StoreSize): Promise<void> {
   const { sql } = database;
   await migrate(database, { schema: 'memory', folder: migrations });
-  const names = [
-    measured,
-    ...Array.from({ length: size.equals }, (_, at) => `equal-${at}`),
-    ...Array.from({ length: size.others }, (_, at) => `other-${at}`),
+  const persons = [
+    { name: measured, memories: size.memories },
+    ...Array.from({ length: size.equals }, (_, at) => ({ name: `equal-${at}`, memories: size.memories })),
+    ...Array.from({ length: size.others }, (_, at) => ({ name: `other-${at}`, memories: size.memoriesOfOther })),
+    ...Array.from({ length: size.small }, (_, at) => ({ name: `small-${at}`, memories: memoriesOfSmall(at) })),
   ];
-  const keys = names.map((name) => JSON.stringify([tenantIssuer(scaleTenant), name]));
+  const rows = persons.map(({ name, memories }) => ({
+    key: JSON.stringify([tenantIssuer(scaleTenant), name]),
+    memories,
+  }));
   await sql`
     insert into memory.people (tenant, user_key, change_no)
-    select ${scaleTenant}, key, case when key like '%"other-%' then ${size.memoriesOfOther}::bigint else ${size.memories}::bigint end from unnest(${sql.array(keys)}::text[]) as key`;
+    select ${scaleTenant}, key, memories
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (key text, memories bigint)`;
   await using patient = database.alone({ statementTimeoutMs: 600_000 });
   for (let from = 0; from < size.memories; from += batch) {
     const rows = Array.from({ length: Math.min(batch, size.memories - from) }, (_, at) => rowOf(from + at, size));
-    await insertRows(patient, JSON.stringify(rows), size);
+    await insertRows(patient, JSON.stringify(rows), from);
   }
   await patient.sql`vacuum analyze memory.memories`;
   await packAll(patient);
@@ -91,8 +103,8 @@ function rowOf(n: number, { dimension }: StoreSize): object {
   };
 }
 
-/** Inserts the rows of all persons interleaved, as adds over months would store them. */
-async function insertRows({ sql }: Database, rows: string, { memoriesOfOther }: StoreSize): Promise<void> {
+/** Inserts the rows from this number on, of all persons interleaved, as adds over months would store them. */
+async function insertRows({ sql }: Database, rows: string, from: number): Promise<void> {
   await sql`
     insert into memory.memories (memory_id, person, agent_id, text, hash, sameness, role, categories, metadata, source,
       tokens, terms, vector, profile_id, change_no)
@@ -101,6 +113,6 @@ async function insertRows({ sql }: Database, rows: string, { memoriesOfOther }: 
         'start', 0, 'end', length(r.text), 'said_at', now()), r.tokens, r.terms, decode(r.vector, 'base64'), ${scaleProfile}, r.n + 1
     from json_to_recordset(${rows}::text::json) as r (n integer, text text, hash text, sameness text, tokens integer,
       terms text, vector text)
-    join memory.people p on r.n < ${memoriesOfOther} or p.user_key not like '%"other-%'
+    join (select person, user_key, change_no from memory.people where change_no > ${from}) p on r.n < p.change_no
     order by r.n, p.person`;
 }

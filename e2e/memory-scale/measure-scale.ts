@@ -1,7 +1,7 @@
 import { startTestServer } from '#sql/testing/test-server';
 import { type Timings, timingsOf } from '../retrieval-speed/timings.ts';
 import { randomFrom } from '../support/random-from.ts';
-import { fillMemories, measured, type StoreSize, scaleText } from './fill-memories.ts';
+import { fillMemories, measured, memoriesOfSmall, type StoreSize, scaleText } from './fill-memories.ts';
 import { type ScaleService, startScaleService } from './scale-service.ts';
 
 export type ScaleSize = StoreSize & { readonly queries: number };
@@ -14,6 +14,8 @@ type ScaleReport = {
   readonly found: number;
   /** Memories of other persons that a search returned. */
   readonly foreign: number;
+  /** Persons with few memories whose search returned other memories than theirs, or not all of them. */
+  readonly wrong: number;
   /** First searches of persons with as many memories as the measured one. */
   readonly cold: Timings;
   readonly warm: Timings;
@@ -27,7 +29,7 @@ type ScaleReport = {
 };
 
 const warmSearches = 400;
-/** Number of concurrent random queries. */
+/** Number of concurrent queries of the persons with few memories, and of concurrent random ones. */
 const callers = 4;
 
 /** Measures searches of one person among many, with a real PostgreSQL and in a separate process. */
@@ -53,7 +55,7 @@ export async function measureScale(
   let alone: Timings;
   {
     await using database = await server.createDatabase();
-    await fillMemories(database.database, { ...size, equals: 0, others: 0 });
+    await fillMemories(database.database, { ...size, equals: 0, others: 0, small: 0 });
     await using service = await startScaleService(database, size.dimension, role);
     alone = await warmTimes(service);
     say(`alone: warm p50 ${alone.p50.toFixed(1)} ms, p95 ${alone.p95.toFixed(1)} ms`);
@@ -64,12 +66,29 @@ export async function measureScale(
   await using service = await startScaleService(database, size.dimension, role);
   const residentAtStart = service.resident();
   let residentMost = 0;
+  const sample = (): void => {
+    residentMost = Math.max(residentMost, service.resident());
+  };
   // A new process compiles its code during the first requests.
   for (let no = 0; no < Math.min(20, size.others); no += 1) await service.search(`other-${no}`, { query: query() });
+  const few = { next: 0, wrong: 0 };
+  await Promise.all(
+    Array.from({ length: callers }, async () => {
+      while (few.next < size.small) {
+        const at = few.next;
+        few.next += 1;
+        const { owners } = await service.search(`small-${at}`, { query: query() });
+        const own = owners.filter((owner) => owner === `small-${at}`);
+        if (own.length !== owners.length || own.length !== memoriesOfSmall(at)) few.wrong += 1;
+        sample();
+      }
+    }),
+  );
+  say(`${size.small} persons with few memories: ${few.wrong} wrong, resident ${residentMost.toFixed(0)} MiB`);
   const coldTimes: number[] = [];
   for (let no = 0; no < size.equals; no += 1) {
     coldTimes.push((await service.search(`equal-${no}`, { query: query() })).ms);
-    residentMost = Math.max(residentMost, service.resident());
+    sample();
   }
   const cold = timingsOf(coldTimes);
   say(`cold p50 ${cold.p50.toFixed(1)} ms, p95 ${cold.p95.toFixed(1)} ms`);
@@ -86,11 +105,12 @@ export async function measureScale(
         const { owners } = await service.search(user, requestOf(random, query()));
         counts.found += owners.length;
         counts.foreign += owners.filter((owner) => owner !== user).length;
-        residentMost = Math.max(residentMost, service.resident());
+        sample();
       }
     }),
   );
-  return { ...counts, queries: size.queries, cold, warm, budgeted, alone, residentAtStart, residentMost };
+  const { wrong } = few;
+  return { ...counts, wrong, queries: size.queries, cold, warm, budgeted, alone, residentAtStart, residentMost };
 }
 
 const budgets = [{}, {}, { token_budget: 30 }, { token_budget: 100 }, { token_budget: 1_000 }] as const;

@@ -29,7 +29,7 @@ export async function measureMemorySpeed({ memories, rounds, adds }: MemorySpeed
   await using server = await startTestServer();
   await using database = await server.createDatabase();
   await fillMemories(database.database, {
-    ...{ dimension, memories, equals: 0, others: 20, memoriesOfOther: Math.min(100, memories) },
+    ...{ dimension, memories, equals: 0, others: 20, memoriesOfOther: Math.min(100, memories), small: 0 },
   });
   await using service = await startScaleService(database, dimension, 'both');
   const bareServer = startFile({ file: 'e2e/bench/echo-server.ts', environment: {} });
