@@ -7,22 +7,23 @@ export type ClientEnd =
   | { readonly kind: 'broken' }
   | { readonly kind: 'untyped'; readonly why: string };
 
-const headers = {
-  'a2a-version': '1.0',
-  'content-type': 'application/json',
-  'x-tenant-id': 'default',
-  'x-user-id': 'ann',
-};
+/** The caller, for a process in development mode. */
+const ann = { 'x-tenant-id': 'default', 'x-user-id': 'ann' };
 
-/** Sends one question as a message or as a stream. @returns how its run ended */
-export async function followRun(origin: string, question: string, way: 'send' | 'stream'): Promise<ClientEnd> {
+/** Sends one question as a message or as a stream, as the given caller. @returns how its run ended */
+export async function followRun(
+  origin: string,
+  question: string,
+  way: 'send' | 'stream',
+  caller: Readonly<Record<string, string>> = ann,
+): Promise<ClientEnd> {
   const message = { messageId: question, role: 'ROLE_USER', parts: [{ text: question }] };
   let status: number;
   let text: string;
   try {
     const answer = await fetch(`${origin}/message:${way}`, {
       method: 'POST',
-      headers,
+      headers: { 'a2a-version': '1.0', 'content-type': 'application/json', ...caller },
       body: JSON.stringify({ message }),
     });
     status = answer.status;
@@ -66,6 +67,9 @@ type StreamedEvent = {
 
 function streamOf(text: string, question: string): ClientEnd {
   const frames = text.split('\n\n').filter((frame) => frame !== '' && !frame.startsWith(':'));
+  // The last event of a gateway whose agent ended in the middle of the stream.
+  const [, error] = /^event: error\ndata: (.*)$/.exec(frames.at(-1) ?? '') ?? [];
+  if (error !== undefined) return refusalOf(JSON.parse(error));
   const events = frames.map((frame) => JSON.parse(frame.replace(/^data: /, '')) as StreamedEvent);
   const { state, message } = events.at(-1)?.statusUpdate?.status ?? { state: 'none' };
   const code = message?.parts[0]?.data?.code;
