@@ -8,8 +8,9 @@ type NextWindow = NonNullable<ReturnType<TextChannel['nextWindow']>>;
 export type ChannelWindow = { readonly channel: TextChannel; readonly window: NextWindow };
 
 /**
- * One check of windows of different texts, as many as its limits allow, each as a message of its own. Rules do not join
- * messages, so that the verdict is the one of separate checks, where any denied window stops the stream.
+ * One check of windows of different texts, as many as its limits allow, each as a message of its own. Any denied
+ * window stops the stream. Patterns and terms judge each message alone; a classifier or a detector gets the messages of a
+ * check together, as for a whole answer.
  * @param windows at least one
  */
 export function checkTogether(windows: readonly ChannelWindow[], limits: CheckLimits): GuardCheck {

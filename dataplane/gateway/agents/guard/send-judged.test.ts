@@ -90,6 +90,39 @@ test('a client that reads slowly for longer than the idle time gets every event 
   await until('the client has the reason', () => received().includes('event: error'));
 });
 
+test('a client that reads nothing and keeps sending does not hold a denied stream beyond the time of the call', async () => {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.on('error', () => undefined).pause();
+  client.write('GET / HTTP/1.1\r\nhost: gateway\r\n\r\n');
+  const sending = setInterval(() => client.write('\r\n'), 20);
+  try {
+    const [incoming, outgoing] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    const time = new AbortController();
+    const judge = async (): Promise<void> => {
+      if (outgoing.writableLength === 0) return;
+      setTimeout(() => time.abort(), 100);
+      throw new AgentRefusal('guardrail_denied');
+    };
+    const facts = { operation: { mode: 'A2A' }, version: {}, asked: undefined, guard: { judge } };
+    const answer = { status: 200, headers: { 'content-type': 'text/event-stream' }, body: Readable.from(events()) };
+    const exchange = { incoming, outgoing, trace: openTrace(undefined, false) };
+    const stream = sendJudgedAnswer(answer, facts as unknown as AnswerFacts, {
+      exchange,
+      signal: time.signal,
+      idleMs: 600_000,
+    });
+    await expect(stream).rejects.toMatchObject({ code: 'guardrail_denied' });
+    expect(outgoing.writableFinished).toBe(false);
+  } finally {
+    clearInterval(sending);
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
 test.each([
   ['disconnects', 600_000, 'the client disconnects'],
   ['reads nothing for the idle time', 100, 'the client stays'],

@@ -78,18 +78,32 @@ async function sendStream(answer: Answer, facts: AnswerFacts, { exchange, signal
     const error = thrown instanceof AgentRefusal ? thrown : new AgentRefusal('agent_unavailable');
     if (signal.aborted && !(thrown instanceof AgentRefusal)) throw signal.reason;
     if (outgoing.headersSent && !outgoing.destroyed && error.code !== 'cancelled') {
-      await endWith(outgoing, `event: error\ndata: ${refusalBody(error, trace.traceId).toString()}\n\n`, idleMs);
+      await endWith(outgoing, `event: error\ndata: ${refusalBody(error, trace.traceId).toString()}\n\n`, {
+        idleMs,
+        signal,
+      });
     }
     throw error;
   }
 }
 
-/** Resolves when the client has the last event, is gone, or has read nothing for `idleMs`. */
-function endWith(outgoing: ServerResponse, event: string, idleMs: number): Promise<void> {
+/**
+ * Resolves when the client has the last event, is gone, has read and sent nothing for `idleMs`, or when the time of the
+ * call is over.
+ */
+function endWith(
+  outgoing: ServerResponse,
+  event: string,
+  { idleMs, signal }: Pick<Sending, 'idleMs' | 'signal'>,
+): Promise<void> {
   return new Promise((resolve) => {
-    // The time of the socket begins again with each part that the client reads.
+    // The time of the socket begins again with each part that the client reads, and with each that it sends.
     outgoing.setTimeout(idleMs, resolve);
+    const over = signal.aborted ? AbortSignal.timeout(idleMs) : signal;
+    over.addEventListener('abort', () => resolve(), { once: true });
     outgoing.once('close', () => resolve());
+    // Before Node begins the next answer of the connection, which has no such time.
+    outgoing.prependOnceListener('finish', () => outgoing.setTimeout(0));
     outgoing.end(event);
   });
 }
