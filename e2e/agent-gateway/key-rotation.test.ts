@@ -21,7 +21,8 @@ describe.skipIf(missingPostgres !== undefined)('a rotation of the signing keys o
   });
   const { agentId, versionId } = bundle;
   beforeAll(async () => {
-    world = await startAgentGateway();
+    // The callers send without a pause.
+    world = await startAgentGateway({ PORTCULLIS_AGENT_RUNS_PER_MINUTE: '1000000' });
     const { process: _, ...version } = await world.startVersion(bundle, 'fetched');
     await world.serve({ name: 'question', agentId, served: versionId, versions: [version] });
     await world.allow('ann', 'invoke', agentId);
