@@ -23,8 +23,12 @@ import { prepareFacts } from './prepare-facts.ts';
 /** The alias of the model at the gateway, and the search for the memories that are nearest to messages. */
 export type ExtractionModel = {
   readonly alias: string;
-  /** Ids of the memories of a scope, of which the nearest of each message come first. */
-  readonly nearest: (event: ClaimedEvent, messages: readonly string[], call: EventCall) => Promise<readonly string[]>;
+  /** A search for ids of the memories of a scope, of which the nearest of each message come first. It may be repeated. */
+  readonly nearest: (
+    event: ClaimedEvent,
+    messages: readonly string[],
+    call: EventCall,
+  ) => Promise<() => Promise<readonly string[]>>;
 };
 
 type ExtractionPorts = TextPorts & {
@@ -66,9 +70,11 @@ export async function extractByModel(
   const said = messages.flatMap(({ role, content, saidAt }, message) =>
     role === 'user' && content.trim() !== '' ? [{ message, said_at: saidAt.toISOString(), text: content }] : [],
   );
+  const texts = said.map(({ text }) => text);
+  // The messages do not change between two decisions, so their queries are embedded once.
+  const nearest = said.length === 0 ? undefined : await extraction.nearest(event, texts, call);
   for (let decision = 1; ; decision += 1) {
-    const texts = said.map(({ text }) => text);
-    const known = said.length === 0 ? [] : await knownOf(ports, event, await extraction.nearest(event, texts, call));
+    const known = nearest === undefined ? [] : await knownOf(ports, event, await nearest());
     const answers = said.length === 0 ? [] : await ask(ports, extraction.alias, { said, known }, call);
     const read = answers.map((answer) => readFact(answer, messages));
     const prepared = await prepareFacts(

@@ -1,3 +1,4 @@
+import { embedAll } from '#models/embed-all';
 import type { ModelCall } from '#models/ports';
 import type { AttributeCondition } from '#search/condition';
 import { type MemorySearchPorts, searchMemories } from '../search/search-memories.ts';
@@ -8,33 +9,39 @@ import { nearestQueries } from './nearest-queries.ts';
 const mostOfQuery = 10;
 
 /**
- * Finds the ids of the memories of a scope that are nearest to messages: first the nearest one of each query, then the
- * second ones, and so on.
+ * Embeds the queries of messages and returns a search, which finds the ids of the memories of a scope that are nearest to
+ * them: first the nearest one of each query, then the second ones, and so on. The search may be repeated.
  */
 export function nearestMemories(ports: MemorySearchPorts) {
   return async (
     { person, agentId, runId }: ClaimedEvent,
     messages: readonly string[],
     call: ModelCall,
-  ): Promise<readonly string[]> => {
-    const [row] = await ports.database.sql<{ changeNo: string }[]>`
-      select change_no as "changeNo" from memory.people where person = ${person}`;
-    if (row === undefined) return [];
+  ): Promise<() => Promise<readonly string[]>> => {
+    const texts = nearestQueries(messages);
+    const profile = ports.profile();
+    const vectors = profile === undefined ? [] : await embedAll(ports.models, { profile, use: 'query', texts }, call);
     const condition: AttributeCondition = { and: [...exactly('agent_id', agentId), ...exactly('run_id', runId)] };
-    const found: (readonly string[])[] = [];
-    // One after another: an add must not take the calls of the embedder from searches.
-    for (const query of nearestQueries(messages)) {
-      const { results } = await searchMemories(ports, {
-        person: { person, changeNo: row.changeNo },
-        userId: '',
-        request: { query, mode: 'hybrid', top_k: mostOfQuery },
-        condition,
-        call,
-      });
-      found.push(results.map(({ id }) => id));
-    }
-    const byRank = Array.from({ length: mostOfQuery }, (_, rank) => found.flatMap((ids) => ids[rank] ?? []));
-    return [...new Set(byRank.flat())];
+    return async () => {
+      const [row] = await ports.database.sql<{ changeNo: string }[]>`
+        select change_no as "changeNo" from memory.people where person = ${person}`;
+      if (row === undefined) return [];
+      const found: (readonly string[])[] = [];
+      // One after another: an add must not take the index from searches.
+      for (const [at, query] of texts.entries()) {
+        const { results } = await searchMemories(ports, {
+          person: { person, changeNo: row.changeNo },
+          userId: '',
+          request: { query, mode: 'hybrid', top_k: mostOfQuery },
+          vector: vectors[at],
+          condition,
+          call,
+        });
+        found.push(results.map(({ id }) => id));
+      }
+      const byRank = Array.from({ length: mostOfQuery }, (_, rank) => found.flatMap((ids) => ids[rank] ?? []));
+      return [...new Set(byRank.flat())];
+    };
   };
 }
 

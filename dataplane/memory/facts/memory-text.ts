@@ -1,5 +1,4 @@
-import { embedText } from '#models/embed-text';
-import { ModelsError } from '#models/models-error';
+import { embedAll } from '#models/embed-all';
 import type { EmbeddingProfile, ModelCall, Models } from '#models/ports';
 import type { MemoryGuard } from './guard-stored.ts';
 import type { MemoryText } from './write-memory.ts';
@@ -23,10 +22,14 @@ export type TextPorts = {
 export async function embedTexts(
   { models, profile: profileOf, analyse, countTokens }: TextPorts,
   texts: readonly { readonly text: string; readonly topic: string | null }[],
-  call?: ModelCall,
+  call: ModelCall = {},
 ): Promise<readonly MemoryText[]> {
   const profile = profileOf();
-  const vectors = profile === undefined || texts.length === 0 ? [] : await vectorsOf(models, profile, texts, call);
+  const all = texts.map(({ text }) => text);
+  const vectors =
+    profile === undefined || texts.length === 0
+      ? []
+      : await embedAll(models, { profile, use: 'passage', texts: all }, call);
   return texts.map(({ text, topic }, at) => ({
     text,
     topic,
@@ -35,24 +38,6 @@ export async function embedTexts(
     vector: vectors[at],
     profileId: profile?.id,
   }));
-}
-
-/** One vector for each text. A text with more tokens than the model accepts is embedded by its beginning. */
-async function vectorsOf(
-  models: Models,
-  profile: EmbeddingProfile,
-  texts: readonly { readonly text: string }[],
-  call: ModelCall = {},
-): Promise<readonly (Float32Array | undefined)[]> {
-  const all = texts.map(({ text }) => text);
-  try {
-    return await models.embed(profile, 'passage', all, call);
-  } catch (error) {
-    if (!(error instanceof ModelsError) || error.code !== 'refused') throw error;
-  }
-  const vectors: (Float32Array | undefined)[] = [];
-  for (const text of all) vectors.push(await embedText(models, { profile, use: 'passage', text }, call));
-  return vectors;
 }
 
 /** The same without a vector, for a text that is stored while no embedder is available. */

@@ -19,6 +19,8 @@ type MemorySearch = {
   readonly person: Person;
   readonly userId: string;
   readonly request: SearchMemories;
+  /** The vector of the query, if the caller has embedded it already. */
+  readonly vector?: Float32Array | undefined;
   readonly condition: AttributeCondition | undefined;
   readonly call: ModelCall;
 };
@@ -61,12 +63,12 @@ type NamedLeg = { readonly name: 'semantic' | 'bm25'; readonly leg: Leg };
 
 async function legsOf(
   { models, profile }: MemorySearchPorts,
-  { request: { query, mode }, call }: MemorySearch,
+  { request: { query, mode }, vector: given, call }: MemorySearch,
 ): Promise<readonly NamedLeg[]> {
   const legs: NamedLeg[] = [];
   const approved = profile();
   if (mode !== 'bm25' && approved !== undefined) {
-    const vector = await embedText(models, { profile: approved, use: 'query', text: query }, call);
+    const vector = given ?? (await embedText(models, { profile: approved, use: 'query', text: query }, call));
     legs.push({ name: 'semantic', leg: { kind: 'vector', vector: vector as Float32Array } });
   }
   // The profile was withdrawn after the request was read.
