@@ -5,6 +5,8 @@ import { nearestLimits, nearestQueries } from './nearest-queries.ts';
 const { queries: most, queryLength } = nearestLimits;
 const messages = (count: number, length: number) =>
   Array.from({ length: count }, (_, at) => `${at} `.padEnd(length, 'x'));
+const beginningsIn = (queries: readonly string[]) =>
+  queries.flatMap((query) => query.split('\n').flatMap((line) => /^\d+(?= )/.exec(line)?.map(Number) ?? []));
 
 test('each of as many messages as there are queries has its own query', () => {
   expect(nearestQueries([])).toEqual([]);
@@ -16,8 +18,7 @@ test('of more messages neighbours share a query, and the beginning of each is in
     for (const length of [50, memoryLimits.messageLength]) {
       const queries = nearestQueries(messages(count, length));
       expect(queries.length).toBeLessThanOrEqual(most);
-      const beginnings = queries.flatMap((query) => query.split('\n').map((line) => Number(line.split(' ')[0])));
-      expect(beginnings).toEqual(Array.from({ length: count }, (_, at) => at));
+      expect(beginningsIn(queries)).toEqual(Array.from({ length: count }, (_, at) => at));
       for (const query of queries) expect(query.length).toBeLessThanOrEqual(queryLength);
     }
   }
@@ -31,9 +32,38 @@ test('a long message has several queries, and all messages together have no more
   for (let count = 1; count <= most; count += 1) {
     const queries = nearestQueries(messages(count, memoryLimits.messageLength));
     expect(queries.length).toBeLessThanOrEqual(most);
-    expect(new Set(queries.map((query) => query.split(' ')[0])).size).toBeGreaterThanOrEqual(count);
+    expect(beginningsIn(queries)).toEqual(Array.from({ length: count }, (_, at) => at));
     for (const query of queries) expect(query.length).toBeLessThanOrEqual(queryLength);
   }
+});
+
+test('a long message has the queries that short ones leave over', () => {
+  const part = (no: number) => `part ${no} `.padEnd(queryLength, 'x');
+  const long = (parts: number) => Array.from({ length: parts }, (_, no) => part(no)).join('');
+  const short = messages(10, 50);
+  const left = most - short.length;
+  expect(nearestQueries([...short, long(left)])).toContain(part(left - 1));
+  const tooLong = nearestQueries([long(left + 1), ...short]);
+  expect(tooLong).toEqual(expect.arrayContaining([...short, part(left - 1)]));
+  expect(tooLong).not.toContain(part(left));
+});
+
+test('long messages have the same number of queries, also where others share one', () => {
+  const long = (name: string) =>
+    Array.from({ length: 30 }, (_, no) => `${name}${no} `.padEnd(queryLength, 'x')).join('');
+  const partsOf = (queries: readonly string[], name: string) =>
+    new Set(queries.flatMap((query) => query.match(new RegExp(`${name}\\d+ `, 'g')) ?? [])).size;
+  for (const count of [8, most - 1]) {
+    const queries = nearestQueries([long('a'), ...messages(count, 50), long('b')]);
+    expect(queries).toHaveLength(most);
+    expect(partsOf(queries, 'a')).toBeGreaterThan(5);
+    expect(Math.abs(partsOf(queries, 'a') - partsOf(queries, 'b'))).toBeLessThanOrEqual(1);
+  }
+});
+
+test('a query has at most 1,000 units, so that an embedder of 512 tokens accepts most of them', () => {
+  const [long = ''] = messages(1, memoryLimits.messageLength);
+  expect(Math.max(...nearestQueries([long]).map(({ length }) => length))).toBe(1_000);
 });
 
 test('no query ends or begins within a surrogate pair', () => {
