@@ -10,10 +10,9 @@ import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { Database, TransactionSql } from '#sql/connect';
-import type { AgentContent } from '../records/agent-content.ts';
 import { decideRecord, type RecordDecision } from './decide-record.ts';
 import type { CardJudge } from './judge-card.ts';
-import { markCurrent, markRemoved, writeAgent, writeWithFormerTexts } from './write-agent.ts';
+import { hideInterfaces, markCurrent, markRemoved, writeAgent, writeWithFormerTexts } from './write-agent.ts';
 
 type FeedOptions = {
   readonly client: Pick<KubeClient, 'list' | 'watch' | 'get'>;
@@ -58,7 +57,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
   const parts = new AsyncDisposableStack();
   /** Names of the agents that may have changed. */
   const changed = new Set<string>();
-  /** Names of the agents whose texts wait for a decision of the policy. */
+  /** Names of the agents whose texts wait for a decision of the policy, in the order of the attempts. */
   const unjudged = new Set<string>();
   /** When the last agents were removed, oldest first. */
   const removals: number[] = [];
@@ -68,10 +67,10 @@ export function followAgents(options: FeedOptions): AgentFeed {
   /** Every change until then is stored, on the clock; undefined before the first complete pass. */
   let currentAt: number | undefined;
   let isPaused = false;
-  /** Whether a check failed in this pass, so that no other one is sent before the next pass. */
-  let isGuardAway = false;
 
   const loop = startWorkLoop(pass, { pollMs });
+  // Apart from the passes: checks may take long, and neither other changes nor the age of the agents wait for texts.
+  const judging = startWorkLoop(judgeNext, { pollMs });
   const mark = (name: string): void => {
     changed.add(name);
     loop.wake();
@@ -108,6 +107,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     startReflector<AgentRoute>({ client, kind: kinds.agentRoute, onChange: mark, relistAfterMs, logger, clock }),
   );
   parts.use(loop);
+  parts.use(judging);
   Promise.all([agents.synced, versions.synced, routes.synced]).then(
     () => {
       isListed = true;
@@ -119,30 +119,26 @@ export function followAgents(options: FeedOptions): AgentFeed {
   /** Stores the changed agents. Returns whether there was work that succeeded. */
   async function pass(signal: AbortSignal): Promise<boolean> {
     if (!isListed) return false;
-    isGuardAway = false;
     const seenAt = Math.min(...[agents, versions, routes].map((one) => one.currentAt()));
-    // One of them is tried in each pass; the others follow once a check succeeds.
-    for (const name of [...unjudged].slice(0, 1)) changed.add(name);
     try {
       if (currentAt === undefined) await markStored();
       ringAlarms();
       const vanished = [...changed].filter((name) => agents.store.get(name) === undefined);
       isPaused = !acceptsMassRemoval && vanished.length > 0 && (await isTooMany(vanished));
+      if (isPaused) await hideInterfaces(database.sql, vanished);
       const present = [...changed].filter((name) => agents.store.get(name) !== undefined);
       // An id that another resource claims too is taken over by it before the removal, so that the agent stays.
       for (const name of isPaused ? present : [...present, ...vanished]) {
         if (signal.aborted) return false;
         changed.delete(name);
-        await storeOne(name, signal);
+        await storeOne(name);
       }
       // At rest this is written as often as the watches prove that nothing has changed.
       if (currentAt === undefined || seenAt > currentAt) await markCurrent(database.sql, clock.now() - seenAt);
       currentAt = seenAt;
       return false;
     } catch (error) {
-      if (signal.aborted) return false;
-      onChange('failed');
-      logger.warn('feed_failed', { failure: describeFailure(error) });
+      if (!signal.aborted) reportFailure(error);
       return false;
     }
   }
@@ -176,16 +172,17 @@ export function followAgents(options: FeedOptions): AgentFeed {
     return pauses;
   }
 
-  async function storeOne(name: string, signal: AbortSignal): Promise<void> {
+  async function storeOne(name: string): Promise<void> {
     try {
       alarms.delete(name);
-      unjudged.delete(name);
       const agent = agents.store.get(name);
       if (agent === undefined) return await removeOne(name);
       const decided = await decideOne(agent);
       if (decided === undefined) return;
       if (decided.again !== undefined) alarms.set(name, decided.again.getTime());
-      const card = await judged(name, decided.content, signal);
+      const card = cards.shown(decided.content);
+      if (card === undefined) awaitJudgement([name]);
+      else unjudged.delete(name);
       const write = (sql: TransactionSql) =>
         card === undefined ? writeWithFormerTexts(sql, decided.content) : writeAgent(sql, card);
       if (await database.sql.begin(write)) onChange('written');
@@ -213,29 +210,50 @@ export function followAgents(options: FeedOptions): AgentFeed {
     return decideRecord({ ...observed, version: () => live });
   }
 
-  /** The record with the texts that may be shown; undefined while there is no decision about them. */
-  async function judged(name: string, content: AgentContent, signal: AbortSignal): Promise<AgentContent | undefined> {
-    const card = isGuardAway ? undefined : await cards.judge(content, signal);
-    if (card?.kind === 'judged') {
-      if (card.isNew && unjudged.size > 0) {
-        for (const waiting of unjudged) mark(waiting);
-        unjudged.clear();
-      }
-      return card.content;
-    }
-    if (card !== undefined) logger.warn('cards_wait', { code: card.code });
-    isGuardAway = true;
+  function awaitJudgement(names: readonly string[]): void {
+    // While checks fail, the interval decides about the next one.
+    if (unjudged.size === 0) judging.wake();
+    for (const name of names) unjudged.add(name);
+  }
+
+  /** Judges the texts of one agent, which the next pass stores. Returns whether another one can follow at once. */
+  async function judgeNext(signal: AbortSignal): Promise<boolean> {
+    const [name] = unjudged;
+    if (!isListed || name === undefined) return false;
+    // The next attempt is for another agent, so that one whose check fails holds up no others.
+    unjudged.delete(name);
+    const agent = agents.store.get(name);
+    if (agent === undefined) return true;
     unjudged.add(name);
-    return undefined;
+    try {
+      const decided = await decideOne(agent);
+      const card = decided === undefined ? undefined : await cards.judge(decided.content, signal);
+      if (card?.kind === 'waits') {
+        logger.warn('cards_wait', { code: card.code });
+        return false;
+      }
+      unjudged.delete(name);
+      // The pass decides again: the texts or the policy may have changed during the checks.
+      mark(name);
+      return true;
+    } catch (error) {
+      if (!signal.aborted) reportFailure(error);
+      return false;
+    }
+  }
+
+  function reportFailure(error: unknown): void {
+    onChange('failed');
+    logger.warn('feed_failed', { failure: describeFailure(error) });
   }
 
   /** The watch reports that the resource is gone; only a live answer confirms it (`catalogue:state:removed`). */
   async function removeOne(name: string): Promise<void> {
     const live = await client.get<Agent>(kinds.agent, name);
     if (live === undefined) {
+      cards.forget(name);
       if (!(await database.sql.begin((sql) => markRemoved(sql, name)))) return;
       removals.push(clock.now());
-      cards.forget(name);
       onChange('removed');
       return;
     }
@@ -247,7 +265,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     pending: () => new Set([...changed, ...unjudged]).size,
     judgeAgain() {
       cards.forget();
-      for (const { metadata } of agents.store.list()) mark(metadata.name);
+      awaitJudgement(agents.store.list().map(({ metadata }) => metadata.name));
     },
     isPaused: () => isPaused,
     ageMs: () => clock.now() - (currentAt ?? Number.NEGATIVE_INFINITY),

@@ -5,13 +5,17 @@ import { cardTexts, withCardTexts } from '../records/card-texts.ts';
 import { removed } from '../records/safe-text.ts';
 
 type JudgedCard =
-  /** The record with the texts that the policy allows; `isNew` if a check was sent for this decision. */
-  | { readonly kind: 'judged'; readonly content: AgentContent; readonly isNew: boolean }
+  | { readonly kind: 'judged' }
   /** There is no decision now, and a later attempt may succeed; `code` is that of the check. */
   | { readonly kind: 'waits'; readonly code: string };
 
 export type CardJudge = {
-  /** Rejects with the reason of the signal when it is aborted, else never. */
+  /** The record with the texts that the policy allows; undefined while there is no decision about them. */
+  shown(content: AgentContent): AgentContent | undefined;
+  /**
+   * Decides about the texts of a record. A decision that ends after the decisions about all cards were forgotten is not kept.
+   * Rejects with the reason of the signal when it is aborted, else never.
+   */
   judge(content: AgentContent, signal: AbortSignal): Promise<JudgedCard>;
   /** Decisions about the card of a resource are no longer needed; about all cards without one. */
   forget(resource?: string): void;
@@ -22,7 +26,8 @@ type Decision = { readonly digest: string; readonly texts: readonly string[] | u
 
 /** The judge of a catalogue without a policy: every card is shown as it is. */
 export const unguardedCards: CardJudge = {
-  judge: async (content) => ({ kind: 'judged', content, isNew: false }),
+  shown: (content) => content,
+  judge: async () => ({ kind: 'judged' }),
   forget: () => undefined,
 };
 
@@ -32,23 +37,28 @@ export const unguardedCards: CardJudge = {
  * replaced: the agent itself stays, because the gateway serves it. A decision is kept until the texts or the policy change.
  */
 export function createCardJudge(guard: StorageGuard): CardJudge {
-  const decisions = new Map<string, Decision>();
+  let decisions = new Map<string, Decision>();
 
   return {
+    shown(content) {
+      const known = decisions.get(content.resource);
+      if (known?.digest !== digestOf(cardTexts(content))) return undefined;
+      return known.texts === undefined ? content : withCardTexts(content, known.texts);
+    },
     async judge(content, signal) {
       const texts = cardTexts(content);
-      const digest = createHash('sha256').update(JSON.stringify(texts)).digest('base64');
-      const known = decisions.get(content.resource);
-      if (known?.digest === digest) return { kind: 'judged', content: shown(content, known), isNew: false };
+      const digest = digestOf(texts);
+      // The policy may change during the checks: their decision belongs to the policy with which they began.
+      const current = decisions;
+      if (current.get(content.resource)?.digest === digest) return { kind: 'judged' };
       const allowed = await allowedTexts(texts, signal);
       if (allowed.kind === 'failed') return { kind: 'waits', code: allowed.code };
       const isSame = allowed.texts.every((text, at) => text === texts[at]);
-      const decision = { digest, texts: isSame ? undefined : allowed.texts };
-      decisions.set(content.resource, decision);
-      return { kind: 'judged', content: shown(content, decision), isNew: true };
+      current.set(content.resource, { digest, texts: isSame ? undefined : allowed.texts });
+      return { kind: 'judged' };
     },
     forget(resource) {
-      if (resource === undefined) decisions.clear();
+      if (resource === undefined) decisions = new Map();
       else decisions.delete(resource);
     },
   };
@@ -66,6 +76,6 @@ export function createCardJudge(guard: StorageGuard): CardJudge {
   }
 }
 
-function shown(content: AgentContent, { texts }: Decision): AgentContent {
-  return texts === undefined ? content : withCardTexts(content, texts);
+function digestOf(texts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(texts)).digest('base64');
 }

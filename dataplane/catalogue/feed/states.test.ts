@@ -211,11 +211,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
   );
 
   verifies(
-    ['catalogue:surface:observed-agents'],
-    'when more than ten agents disappear within a minute, further removals are paused and other changes are stored',
+    ['catalogue:surface:observed-agents', 'catalogue:invocation:version-not-ready'],
+    'when more than ten agents disappear within a minute, further removals are paused without interfaces until the agents return',
     async () => {
       const many = await Promise.all(Array.from({ length: 12 }, (_one, at) => world.publish(`crowd-${at}`)));
-      await world.allow('fay', 'view', ...many);
+      for (const right of ['view', 'invoke'] as const) await world.allow('fay', right, ...many);
+      const callable = async (): Promise<number> => {
+        const { json } = await world.ask('fay', '/api/v1/agents?limit=100');
+        return (json['items'] as object[]).filter((one) => 'invocationInterface' in one).length;
+      };
+      expect(await callable()).toBe(many.length);
       for (const { name } of many) world.resources.remove('agents', name);
       const paused = async (): Promise<string | undefined> => {
         const metrics = await (await fetch(`${world.adminUrl}/metrics`)).text();
@@ -228,12 +233,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
       expect(kept.length).toBeGreaterThanOrEqual(2);
       expect(await world.stored(later)).toBe('active');
       expect(await world.listed('fay', '?limit=100')).toEqual(kept);
+      expect(await callable()).toBe(0);
       // A version of an agent that never was does not prolong the pause.
       const { version } = resourcesOf(sketchAgent('never-created'));
       await create('agentversions', version);
       for (const one of many) await create('agents', resourcesOf(one).agent);
       await until('the pause is over', async () => (await paused()) === '0');
       await until('all are back', async () => (await world.listed('fay', '?limit=100')).length === many.length);
+      expect(await callable()).toBe(many.length);
     },
   );
 });

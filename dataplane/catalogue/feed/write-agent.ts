@@ -65,8 +65,18 @@ export async function markRemoved(sql: TransactionSql, resource: string): Promis
 }
 
 /**
- * The stored agents have every change until a moment ago. The first time, every listed agent was stored once, so that answers
- * miss none. @throws SqlUnavailableError
+ * No answer has the interface of an agent of these resources until it is stored again: the removal of the agents is not confirmed.
+ * @throws SqlUnavailableError
+ */
+export async function hideInterfaces(sql: Sql, resources: readonly string[]): Promise<void> {
+  await sql`
+    update catalogue.agents set is_ready = false, updated_at = clock_timestamp()
+    where resource = any(${sql.array([...resources])}::text[]) and is_ready`;
+}
+
+/**
+ * The stored agents have every change until a moment ago, except new texts that are not judged. The first time, every listed agent
+ * was stored once, so that answers miss only agents whose texts were never judged. @throws SqlUnavailableError
  */
 export async function markCurrent(sql: Sql, agoMs: number): Promise<void> {
   await sql`

@@ -52,6 +52,8 @@ export type CatalogueWorld = AsyncDisposable & {
 export type CatalogueParts = {
   readonly overrides?: CatalogueOverrides;
   readonly config?: Partial<CatalogueConfig>;
+  /** A server of resources that outlives the service, instead of an empty one. */
+  readonly resources?: FakeApiServer;
   /** Where the rights are, instead of in PostgreSQL. */
   readonly openRights?: (database: Database) => Promise<Relations>;
 };
@@ -82,7 +84,7 @@ export async function startCatalogue(files: TestDatabase, options: CataloguePart
     level: 'debug',
     destination: { write: (line: string) => void lines.push(line) },
   });
-  const resources = parts.use(await startFakeApiServer());
+  const resources = options.resources ?? parts.use(await startFakeApiServer());
   const database = parts.use(
     connectSql({ url: files.url, applicationName: 'test', password: passwordFrom(files.passwordFile) }),
   );
