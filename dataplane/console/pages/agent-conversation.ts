@@ -47,12 +47,11 @@ export function turnPart(words: Words, id: string, event: TurnEvent): Markup | P
       return html`<hx-partial hx-target="#end-${id}">${badge('good', own.complete)}</hx-partial>`;
     case 'failed': {
       const { code, message } = event;
-      const { text: meaning, ...detail } = refusalText(words, code, message);
+      const { text: meaning, isOfCode, ...detail } = refusalText(words, code, message);
       const { remedies, remedy } = own;
       const known = Object.hasOwn(remedies, code) ? remedies[code as keyof typeof remedies] : undefined;
       // In a language other than that of the API, the remedy says the cause too.
-      const parts = known !== undefined && meaning !== message ? [known] : [meaning, known ?? remedy];
-      const text = parts.filter((one) => one !== '').join(' ');
+      const text = known !== undefined && isOfCode ? known : html`${meaning} ${known ?? remedy}`;
       return html`<hx-partial hx-target="#end-${id}">${notice({ kind: 'error', title: own.failed, text, code, ...detail })}</hx-partial>`;
     }
   }

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import { agentErrors } from '#contracts/agent-errors';
+import { agentGatewayErrors } from '#contracts/agent-gateway-errors';
 import { managementErrors, operationFailures } from '#contracts/management-errors';
+import { memoryErrors } from '#contracts/memory-errors';
+import { retrievalErrors } from '#contracts/retrieval-errors';
 import { en } from '../words/en.ts';
 import { refusalsRu } from '../words/refusals-ru.ts';
 import { ru } from '../words/ru.ts';
@@ -42,8 +46,7 @@ test('a refusal for a missing right names the right on a Russian page', async ()
 
 test.each(['of_tomorrow', 'constructor'])('an unknown code has the sentence of the API: %s', async (code) => {
   const shown = String(await refusalNotice(ru, refused(409, code, 'It is <so>.')));
-  expect(shown).toContain('<p>It is &lt;so&gt;.</p>');
-  expect(shown).not.toContain('lang="en"');
+  expect(shown).toContain('<p><span lang="en">It is &lt;so&gt;.</span></p>');
 });
 
 test('an English page has the sentence of the API', async () => {
@@ -68,6 +71,49 @@ test('a failed turn of a conversation has the remedy in Russian and no sentence 
   expect(shown).toContain(ru.agentPages.remedies.guardrail_denied);
   expect(shown).not.toContain(message);
   expect(String(await turnPart(en, '1', event))).toContain(`${message} ${en.agentPages.remedies.guardrail_denied}`);
+});
+
+test.each([
+  [409, 'of_tomorrow'],
+  [403, 'forbidden_tomorrow'],
+])('only the sentence of the API is marked as English on a Russian page: %i', async (status, code) => {
+  const answer = refused(status, code, 'It is so.');
+  const shown = [
+    await refusalNotice(ru, answer),
+    await turnPart(ru, '1', { kind: 'failed', code, message: answer.message }),
+  ].join('');
+  expect(shown.match(/lang="en">[^<]*</g)).toEqual(['lang="en">It is so.<', 'lang="en">It is so.<']);
+  expect(String(await refusalNotice(en, answer))).not.toContain('lang="en"');
+});
+
+test.each([
+  ['a quota of retrieval', 'rate_limited', retrievalErrors.rate_limited.meaning, 'квота'],
+  ['a quota of memory', 'rate_limited', memoryErrors.rate_limited.meaning, 'квота'],
+  ['a limit of requests', 'rate_limited', managementErrors.rate_limited.meaning, 'предел запросов'],
+  ['the runs of the caller', 'too_many_runs', agentGatewayErrors.too_many_runs.meaning, 'вам'],
+  ['the runs of all callers', 'too_many_runs', agentErrors.too_many_runs.meaning, 'всем вместе'],
+])('the Russian sentence for a limit says each cause of its code: %s', async (_title, code, meaning, cause) => {
+  const shown = String(await failureNotice(ru, { title: '', code, message: meaning }));
+  expect(shown).toContain(cause);
+  expect(shown).not.toContain(meaning);
+});
+
+test('a message that is the sentence of another code is a detail', async () => {
+  const { meaning } = managementErrors.etag_mismatch;
+  expect(english.exec(String(await refusalNotice(ru, refused(409, 'conflict', meaning))))?.[1]).toBe(meaning);
+});
+
+test.each([
+  'output_invalid',
+  'file_refused',
+  'file_provider_mapping_failed',
+  'advertised_capability_unavailable',
+  'task_not_found',
+] as const)('an agent that ends with %s has a Russian sentence in the conversation', async (code) => {
+  const { meaning: message } = agentErrors[code];
+  const shown = String(await turnPart(ru, '1', { kind: 'failed', code, message }));
+  expect(shown).not.toContain(message);
+  expect(shown).toContain(`<p>${refusalsRu[code]} ${ru.agentPages.remedy}</p>`);
 });
 
 test('every code has a Russian sentence', () => {

@@ -8,7 +8,7 @@ import { refusalText } from './refusal-text.ts';
 export function notice(options: {
   readonly kind: 'empty' | 'error' | 'done';
   readonly title: string;
-  readonly text: string;
+  readonly text: string | Markup | Promise<Markup>;
   /** A sentence of an API, in English. */
   readonly detail?: string;
   readonly code?: string;
@@ -40,10 +40,11 @@ export function refusalNotice(
     return notice({ kind: 'error', title: errors.ended, text: errors.endedText, code, link });
   }
   if (status === 403) {
-    const { text } = refusalText(words, code, message);
+    const { text, isOfCode } = refusalText(words, code, message);
     // The sentence of the API names the right.
-    const detail = text === message || message === '' ? {} : { detail: message };
-    return notice({ kind: 'error', title: errors.forbidden, text: `${text} ${errors.forbiddenText}`, code, ...detail });
+    const detail = isOfCode && message !== '' ? { detail: message } : {};
+    const advised = html`${text} ${errors.forbiddenText}`;
+    return notice({ kind: 'error', title: errors.forbidden, text: advised, code, ...detail });
   }
   return failureNotice(words, { title: errors.refused, code, message });
 }
@@ -53,5 +54,6 @@ export function failureNotice(
   words: Words,
   { title, code, message }: { readonly title: string; readonly code: string; readonly message: string },
 ): Markup | Promise<Markup> {
-  return notice({ kind: 'error', title, code, ...refusalText(words, code, message) });
+  const { isOfCode: _, ...said } = refusalText(words, code, message);
+  return notice({ kind: 'error', title, code, ...said });
 }

@@ -97,7 +97,8 @@ export const agentsEn = {
     forbidden: 'Ask the owner of the agent for the right to invoke it.',
     not_found: 'The agent was deleted, or you lost the right. Open the list of agents.',
     unauthenticated: 'Sign in again.',
-    too_many_runs: 'Wait until one of your conversations with this agent has ended, then repeat the message.',
+    too_many_runs:
+      'Wait until a run of this agent has ended, yours or that of another person, then repeat the message.',
     agent_unavailable: 'No process of the agent answers. Repeat the message in a moment.',
     authorization_unavailable: 'Your rights could not be checked. Repeat the message in a moment.',
     deadline_exceeded: 'The run took longer than its limit. Ask for less, or tell the owner of the agent.',

@@ -1,3 +1,4 @@
+import type { AgentErrorCode } from '#contracts/agent-errors';
 import type { AgentGatewayErrorCode } from '#contracts/agent-gateway-errors';
 import type { CatalogueErrorCode } from '#contracts/catalogue-errors';
 import type { ManagementErrorCode, OperationFailureCode } from '#contracts/management-errors';
@@ -29,7 +30,11 @@ type UnseenCode =
   | 'push_notification_not_supported'
   | 'extended_card_not_configured'
   | 'content_type_not_supported'
-  | 'cancelled';
+  | 'cancelled'
+  | 'version_not_supported'
+  | 'not_acceptable'
+  | 'session_not_found'
+  | 'UnsupportedOperationError';
 
 /** Codes of refusals and failures that a user of the pages meets. */
 export type RefusalCode =
@@ -39,14 +44,10 @@ export type RefusalCode =
       | RetrievalErrorCode
       | MemoryErrorCode
       | CatalogueErrorCode
-      | AgentGatewayErrorCode,
+      | AgentGatewayErrorCode
+      | AgentErrorCode,
       UnseenCode
     >
-  | 'run_not_found'
-  | 'flow_failed'
-  | 'dependency_unavailable'
-  | 'budget_exceeded'
-  | 'input_invalid'
   | 'upstream_error';
 
 /** A sentence for a code, in place of that of the API; English pages show the sentence of the API. */
