@@ -36,9 +36,23 @@ test('an entry about rights has their numbers and one change, a wide one every c
   );
 });
 
+test('an entry that names ten of fifteen rights has the number of the others', () => {
+  const rights = (name: string) => Array.from({ length: 10 }, (_, at) => `view Group acme/${name}-${at}`);
+  const named = { granted: rights('new'), revoked: rights('old') };
+  const access = { ...named, before: { count: 20, digest }, after: { count: 20, digest } };
+  const rowWith = (counts: object, isWide: boolean) =>
+    rowOf({ action: 'agent.access', access: { ...access, ...counts } }, isWide);
+  const counts = { grantedCount: 15, revokedCount: 12 };
+  expect(rowWith(counts, true)).toMatch(/-view Group acme\/old-9, 7 more /);
+  expect(rowWith(counts, false)).toMatch(/20 rights: \+view Group acme\/new-0, 26 more$/);
+  expect(rowWith({ grantedCount: 10, revokedCount: 10 }, true)).not.toContain('more');
+  expect(rowWith({}, true)).not.toContain('more');
+});
+
 test('an entry about a deletion has the state before', () => {
   const serving = { before: { version: 'desk-1', canary: null }, after: null };
-  const access = { before: { count: 1, digest }, after: null, granted: [], revoked: ['owner User https://idp|ann'] };
+  const rights = { granted: [], revoked: ['owner User https://idp|ann'], grantedCount: 0, revokedCount: 1 };
+  const access = { before: { count: 1, digest }, after: null, ...rights };
   expect(rowOf({ action: 'agent.delete', serving, access })).toMatch(/ agent desk +desk-1, 1 right +-$/);
 });
 

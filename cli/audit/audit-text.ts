@@ -34,7 +34,8 @@ function afterText({ after, serving, access }: AuditEntry['content'], isWide: bo
   const revoked = access?.after === null ? [] : (access?.revoked.map((right) => `-${right}`) ?? []);
   const changed = [...granted, ...revoked];
   const shown = changed.slice(0, isWide ? auditNamedHolders * 2 : 1);
-  const rest = changed.length - shown.length;
+  const revokedCount = access?.after === null ? 0 : (access?.revokedCount ?? revoked.length);
+  const rest = (access?.grantedCount ?? granted.length) + revokedCount - shown.length;
   const changes = [...shown, ...(rest === 0 ? [] : [`${rest} more`])].join(', ');
   const rights = rightsText(access?.after);
   return joined(stateText(after), servingText(serving?.after), changes === '' ? rights : `${rights}: ${changes}`);

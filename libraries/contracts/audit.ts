@@ -94,7 +94,7 @@ export const auditStateSchema = z
   .describe('A policy and its revision; digest is that of the definition, or of the bundle of a model.');
 export type AuditState = z.output<typeof auditStateSchema>;
 
-/** Holders of rights on an agent that one entry names; the counts show that there are more. */
+/** Most new rights on an agent, and most revoked ones, that one entry names. */
 export const auditNamedHolders = 10;
 
 const versionName = z.string().min(1).max(253);
@@ -135,18 +135,20 @@ export const auditContentSchema = z.strictObject({
   serving: z
     .strictObject({ before: auditServingSchema.nullable(), after: auditServingSchema.nullable() })
     .optional()
-    .describe('The versions that the Agent declares; null before it existed and after it was deleted.'),
+    .describe('The versions that the Agent declares; null before the first recorded state and after it was deleted.'),
   access: z
     .strictObject({
       before: auditAccessSchema.nullable(),
       after: auditAccessSchema.nullable(),
       granted: holders.describe(
-        `The first ${auditNamedHolders} new rights on the agent, each as right, kind and name of the holder.`,
+        `The first ${auditNamedHolders} new rights on the agent, each as right, kind and name of the holder. A backslash precedes a backslash, and a separator within a name.`,
       ),
       revoked: holders.describe(`The first ${auditNamedHolders} rights that were taken away.`),
+      grantedCount: z.int().min(0).optional().describe('How many new rights there are; absent in older entries.'),
+      revokedCount: z.int().min(0).optional().describe('How many were taken away; absent in older entries.'),
     })
     .optional()
-    .describe('The rights that the Agent declares; null before it existed and after it was deleted.'),
+    .describe('The rights that the Agent declares; null before the first recorded state and after it was deleted.'),
   count: z.int().min(1).describe('How many equal refusals the entry stands for.'),
   since: z.iso.datetime().nullable().describe('The first of several refusals; null for one.'),
 });

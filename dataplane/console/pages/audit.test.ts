@@ -5,11 +5,11 @@ import { auditFilterNames, auditPage } from './audit.ts';
 import type { PageContext } from './page.ts';
 
 const agentId = '01900000-0000-8000-8000-000000000001';
-const page = { words: en, language: 'en' } as unknown as PageContext;
+const page = { words: en, language: 'en', has: { agents: true } } as unknown as PageContext;
 const filters = Object.fromEntries(auditFilterNames.map((name) => [name, ''])) as never;
 const digest = '0'.repeat(64);
 
-async function pageOf(content: Partial<AuditEntry['content']>): Promise<string> {
+async function pageOf(content: Partial<AuditEntry['content']>, context = page): Promise<string> {
   const entry: AuditEntry = {
     ...{ chain: 'management', number: 7, previous: digest, hash: digest },
     content: {
@@ -19,7 +19,7 @@ async function pageOf(content: Partial<AuditEntry['content']>): Promise<string> 
     } as AuditEntry['content'],
   };
   const found = { items: [entry], nextCursor: null };
-  return String(await auditPage(page, { filters, chains: [], found, isLater: false }).main);
+  return String(await auditPage(context, { filters, chains: [], found, isLater: false }).main);
 }
 
 test('an entry of a switch has its author, a link to the agent, and the versions before and after', async () => {
@@ -46,4 +46,27 @@ test('an entry of rights has their numbers and the holders, as text', async () =
     '− view User https://idp|ann',
   ])
     expect(shown).toContain(text);
+});
+
+test('an entry has no link to an agent that was deleted, nor in a console without pages of agents', async () => {
+  const without = { ...page, has: { ...page.has, agents: false } };
+  for (const shown of [await pageOf({ action: 'agent.delete' }), await pageOf({}, without)]) {
+    expect(shown).toContain(`agent ${agentId}`);
+    expect(shown).not.toContain('href="/agents/');
+  }
+});
+
+test('an entry that names ten of fifteen rights has the number of the others', async () => {
+  const rights = (name: string) => Array.from({ length: 10 }, (_, at) => `view Group acme/${name}-${at}`);
+  const access = {
+    before: { count: 20, digest },
+    after: { count: 20, digest },
+    granted: rights('new'),
+    revoked: rights('old'),
+  };
+  const shown = await pageOf({ action: 'agent.access', access: { ...access, grantedCount: 15, revokedCount: 12 } });
+  expect(shown).toContain('+ and 5 more');
+  expect(shown).toContain('− and 2 more');
+  for (const counts of [{}, { grantedCount: 10, revokedCount: 10 }])
+    expect(await pageOf({ action: 'agent.access', access: { ...access, ...counts } })).not.toContain('more');
 });

@@ -84,10 +84,11 @@ function filterForm(
 }
 
 function entries(
-  { words, language }: PageContext,
+  page: PageContext,
   filters: AuditPageFilters,
   { items, nextCursor }: { readonly items: readonly AuditEntry[]; readonly nextCursor: string | null },
 ): Markup | Promise<Markup> {
+  const { words, language } = page;
   const { audit } = words;
   if (items.length === 0) {
     const link = queryOf(filters) === '' ? {} : { link: { href: '/audit', label: audit.every } };
@@ -95,15 +96,16 @@ function entries(
     return notice({ kind: 'empty', title: audit.none, text, ...link });
   }
   const row = ({ chain, number, content }: AuditEntry) =>
-    html`<tr><td>${timeOf(language, content.time)}</td><td>${auditAuthorName(content.author) ?? audit.noAuthor}</td><td><code>${content.action}</code></td><td class="mono">${targetOf(content)}${changeOf(words, content)}</td><td>${badge(tones[content.outcome], audit.outcomes[content.outcome])} ${content.code === null ? '' : html`<code>${content.code}</code>`}</td><td class="mono">${chain} ${number}${operationLink(words, content)}</td></tr>`;
+    html`<tr><td>${timeOf(language, content.time)}</td><td>${auditAuthorName(content.author) ?? audit.noAuthor}</td><td><code>${content.action}</code></td><td class="mono">${targetOf(page, content)}${changeOf(words, content)}</td><td>${badge(tones[content.outcome], audit.outcomes[content.outcome])} ${content.code === null ? '' : html`<code>${content.code}</code>`}</td><td class="mono">${chain} ${number}${operationLink(words, content)}</td></tr>`;
   return html`<table><thead><tr><th scope="col">${words.act.time}</th><th scope="col">${audit.author}</th><th scope="col">${audit.action}</th><th scope="col">${audit.target}</th><th scope="col">${words.act.outcome}</th><th scope="col">${audit.entry}</th></tr></thead><tbody>${items.map(row)}</tbody></table>
 ${nextCursor === null ? '' : html`<p><a href="/audit${queryOf(filters, nextCursor)}">${audit.next}</a></p>`}`;
 }
 
-function targetOf({ target }: AuditEntry['content']): Markup | Promise<Markup> | string {
+function targetOf({ has }: PageContext, { target, action }: AuditEntry['content']): Markup | Promise<Markup> | string {
   if (target === null) return '';
   const text = `${target.type} ${target.id}`;
-  return target.type === 'agent' ? html`<a href="/agents/${target.id}">${text}</a>` : text;
+  const hasPage = has.agents && target.type === 'agent' && action !== 'agent.delete';
+  return hasPage ? html`<a href="/agents/${target.id}">${text}</a>` : text;
 }
 
 /** What an entry about an agent says of versions and rights. */
@@ -111,10 +113,14 @@ function changeOf({ audit }: Words, { serving, access }: AuditEntry['content']):
   if (serving === undefined && access === undefined) return '';
   const versions = serving === undefined ? [] : [audit.change(servingText(serving.before), servingText(serving.after))];
   const counts = access === undefined ? [] : [audit.rights(access.before?.count ?? 0, access.after?.count ?? 0)];
-  const rights = [
-    ...(access?.granted.map((right) => `+ ${right}`) ?? []),
-    ...(access?.revoked.map((right) => `− ${right}`) ?? []),
-  ];
+  const signed = (sign: '+' | '−', named: readonly string[], count = named.length): readonly string[] => {
+    const others = count > named.length ? [audit.others(count - named.length)] : [];
+    return [...named, ...others].map((text) => `${sign} ${text}`);
+  };
+  const rights =
+    access === undefined
+      ? []
+      : [...signed('+', access.granted, access.grantedCount), ...signed('−', access.revoked, access.revokedCount)];
   return html`${[...versions, ...counts, ...rights].map((line) => html`<span class="sub">${line}</span>`)}`;
 }
 

@@ -243,6 +243,7 @@ export const en = {
     until: 'Before (UTC)',
     change: (before: string, after: string) => `Version: ${before} → ${after}`,
     rights: (before: number, after: number) => `Rights: ${before} → ${after}`,
+    others: (count: number) => `and ${count} more`,
     entry: 'Entry',
     next: 'Older entries',
     newest: 'Newest entries',

@@ -242,6 +242,7 @@ export const ru: Words = {
     until: 'До (UTC)',
     change: (before, after) => `Версия: ${before} → ${after}`,
     rights: (before, after) => `Прав: ${before} → ${after}`,
+    others: (count) => `и ещё ${count}`,
     entry: 'Запись',
     next: 'Более старые записи',
     newest: 'Новейшие записи',

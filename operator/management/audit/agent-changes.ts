@@ -15,7 +15,7 @@ type Observed = {
 export function agentState({ spec }: Pick<Agent, 'spec'>): ObservedState {
   const { version, canary, owner, access, cards } = spec;
   const rights = [
-    `owner User ${owner.issuer}|${owner.subject}`,
+    `owner ${holderText({ kind: 'User', ...owner })}`,
     ...access.view.map((holder) => `view ${holderText(holder)}`),
     ...access.invoke.map((holder) => `invoke ${holderText(holder)}`),
     ...(cards === 'Public' ? ['cards Public'] : []),
@@ -30,14 +30,20 @@ function holderText(holder: AccessHolder): string {
   switch (holder.kind) {
     case 'User':
     case 'Service':
-      return `${holder.kind} ${holder.issuer}|${holder.subject}`;
+      return `${holder.kind} ${pairText(holder.issuer, '|', holder.subject)}`;
     case 'Group':
-      return `Group ${holder.tenant}/${holder.group}`;
+      return `Group ${pairText(holder.tenant, '/', holder.group)}`;
     case 'Agent':
       return `Agent ${holder.agent}`;
     case 'AuthenticatedAll':
       return 'AuthenticatedAll';
   }
+}
+
+/** A separator within a name follows a backslash, so that two pairs never have the same text. */
+function pairText(first: string, separator: '|' | '/', second: string): string {
+  const escaped = (name: string): string => name.replaceAll('\\', '\\\\').replaceAll(separator, `\\${separator}`);
+  return `${escaped(first)}${separator}${escaped(second)}`;
 }
 
 /** The entries of a new state of an Agent: one if another version serves its callers, one if rights on it changed. */
@@ -47,7 +53,7 @@ export function changesOfAgent(
   { agentId, now }: Observed,
 ): readonly AuditContent[] {
   const after = agentState({ spec });
-  const author = authorOf(metadata, before);
+  const author = authorOf(metadata, before, now);
   const serving = servingChange(before.state, after);
   const access = accessChange(before.state, after);
   const entry = { ...base, time: now.toISOString(), author, target: { type: 'agent', id: agentId } } as const;
@@ -82,11 +88,15 @@ const base = {
   since: null,
 } as const;
 
+/** An Agent that is older than this when it is first seen was not created now, milliseconds. */
+const newForMs = 60_000;
+
 /** The newest field manager of the spec made this change only if no generation between the two was missed. */
-function authorOf(metadata: Stored<Agent>['metadata'], before: RecordedAgent): AuditAuthor {
+function authorOf(metadata: Stored<Agent>['metadata'], before: RecordedAgent, now: Date): AuditAuthor {
   const { author } = managerNote(metadata);
   const isNext = metadata.generation === before.generation + 1;
-  return author === undefined || !isNext ? { kind: 'unknown' } : { kind: 'claimed', name: author };
+  const isTimely = before.state !== undefined || now.getTime() - Date.parse(metadata.creationTimestamp) <= newForMs;
+  return author === undefined || !isNext || !isTimely ? { kind: 'unknown' } : { kind: 'claimed', name: author };
 }
 
 function servingChange(before: ObservedState | undefined, after: ObservedState | undefined) {
@@ -101,13 +111,16 @@ function accessChange(before: ObservedState | undefined, after: ObservedState | 
   const [old, current] = [before?.rights ?? [], after?.rights ?? []];
   const without = (rights: readonly string[], others: readonly string[]): string[] => {
     const known = new Set(others);
-    return rights.filter((right) => !known.has(right)).slice(0, auditNamedHolders);
+    return rights.filter((right) => !known.has(right));
   };
+  const [granted, revoked] = [without(current, old), without(old, current)];
   return {
     before: accessOf(before),
     after: accessOf(after),
-    granted: without(current, old),
-    revoked: without(old, current),
+    granted: granted.slice(0, auditNamedHolders),
+    revoked: revoked.slice(0, auditNamedHolders),
+    grantedCount: granted.length,
+    revokedCount: revoked.length,
   };
 }
 

@@ -18,7 +18,7 @@ import type { AgentStates } from './ports.ts';
 const agentId = agentIdOf('default', 'desk');
 const bob = { kind: 'User', issuer: 'https://idp.test', subject: 'bob' } as const;
 
-/** The Agent desk as a server returns it, last changed by this field manager. */
+/** The Agent desk as a server returns it, created now and last changed by this field manager. */
 function desk(generation: number, spec: Partial<Agent['spec']> = {}, manager = 'kubectl-edit'): Stored<Agent> {
   const agent = sampleAgent('desk', 'desk-1');
   const managedFields = [{ manager, time: '2026-01-31T09:00:00Z', fieldsV1: { 'f:spec': {} } }];
@@ -27,10 +27,14 @@ function desk(generation: number, spec: Partial<Agent['spec']> = {}, manager = '
     uid: 'uid-1',
     generation,
     resourceVersion: '1',
-    creationTimestamp: '',
+    creationTimestamp: systemClock.date().toISOString(),
     managedFields,
   };
   return withoutManagedFields({ ...agent, metadata, spec: { ...agent.spec, ...spec } } as Stored<Agent>);
+}
+
+function withMetadata(agent: Stored<Agent>, metadata: Partial<Stored<Agent>['metadata']>): Stored<Agent> {
+  return { ...agent, metadata: { ...agent.metadata, ...metadata } };
 }
 
 /** A replica of the management API: its cache, and the queue of states that its watch reports. */
@@ -168,8 +172,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
       granted: ['cards Public', 'owner User https://login.example.com|eve'],
       revoked: ['owner User https://login.example.com|ann', 'view User https://login.example.com|ann'],
     });
-    expect([ten?.access?.granted.length, ten?.access?.after?.count]).toEqual([10, 13]);
-    expect([more?.access?.granted.length, more?.access?.after?.count]).toEqual([10, 24]);
+    expect([ten?.access?.granted.length, ten?.access?.grantedCount, ten?.access?.after?.count]).toEqual([10, 10, 13]);
+    expect([more?.access?.granted.length, more?.access?.grantedCount, more?.access?.after?.count]).toEqual([
+      10, 11, 24,
+    ]);
+    expect([first?.access?.revokedCount, more?.access?.revokedCount]).toEqual([2, 0]);
   });
 
   test('two replicas, and each replica after a restart, add no second entry', async () => {
@@ -203,6 +210,60 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
       'desk-1',
       'desk-3',
     ]);
+  });
+
+  test.each([
+    ['half a minute ago has the author', 30_000, { kind: 'claimed', name: 'kubectl-edit (field manager)' }],
+    ['two minutes ago has no author', 120_000, { kind: 'unknown' }],
+  ])('an agent that is first seen and was created %s', async (_title, agoMs, author) => {
+    await using log = await openLog();
+    const creationTimestamp = new Date(systemClock.date().getTime() - agoMs).toISOString();
+    await using replica = startReplica(log.states, { agents: [withMetadata(desk(1), { creationTimestamp })] });
+    await replica.looked();
+    expect((await log.entries()).map((entry) => [entry.action, entry.author])).toEqual([
+      ['agent.serve', author],
+      ['agent.access', author],
+    ]);
+    replica.watch(withMetadata(desk(2, { version: 'desk-2' }, 'helm'), { creationTimestamp }));
+    await replica.looked();
+    expect((await log.entries()).at(-1)?.author).toEqual({ kind: 'claimed', name: 'helm (field manager)' });
+  });
+
+  test('the deletion of an agent is recorded before the agent that was created again with its name', async () => {
+    await using log = await openLog();
+    const server = { agents: [desk(1)] };
+    const actions = async () => (await log.entries()).map(({ action }) => action);
+    const [created, ended] = [['agent.serve', 'agent.access'], ['agent.delete']];
+    {
+      await using replica = startReplica(log.states, server);
+      await replica.looked();
+      server.agents = [withMetadata(desk(1), { uid: 'uid-2' })];
+      replica.watch(desk(2, { version: 'desk-2' }), ...server.agents);
+      await replica.looked();
+      expect(await actions()).toEqual([...created, 'agent.serve', ...ended, ...created]);
+    }
+    server.agents = [withMetadata(desk(1), { uid: 'uid-3' })];
+    await using replica = startReplica(log.states, server);
+    await replica.looked();
+    expect(await actions()).toEqual([...created, 'agent.serve', ...ended, ...created, ...ended, ...created]);
+  });
+
+  test('holders whose names differ only in the place of a separator are different holders', async () => {
+    await using log = await openLog();
+    const { access } = desk(1).spec;
+    const viewedBy = (...view: Agent['spec']['access']['view']) => ({ access: { ...access, view } });
+    const group = (tenant: string, name: string) => ({ kind: 'Group', tenant, group: name }) as const;
+    const user = (issuer: string, subject: string) => ({ kind: 'User', issuer, subject }) as const;
+    const first = viewedBy(group('acme/support', 'x'), user('https://idp|a', 'b'), group('acme\\', 'y'));
+    const second = viewedBy(group('acme', 'support/x'), user('https://idp', 'a|b'), group('acme', '\\y'));
+    await using replica = startReplica(log.states, { agents: [desk(1, first)] });
+    await replica.looked();
+    replica.watch(desk(2, second));
+    await replica.looked();
+    expect((await log.entries()).at(-1)?.access).toMatchObject({
+      granted: ['view Group acme/\\\\y', 'view Group acme/support\\/x', 'view User https://idp|a\\|b'],
+      revoked: ['view Group acme\\/support/x', 'view Group acme\\\\/y', 'view User https://idp\\|a|b'],
+    });
   });
 
   test('a deletion has one entry if the server has no such object, and a later state of the object has none', async () => {

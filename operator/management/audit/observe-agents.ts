@@ -39,20 +39,25 @@ export function startObservingAgents(options: {
     known ??= new Map((await states.known()).map((agent) => [agent.uid, agent]));
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       if (signal.aborted) return;
-      await advance(known, next);
+      await advance(known, next, signal);
       const done = next;
       waiting = waiting.filter((one) => one !== done);
     }
     for (const agent of caches.agents.list()) {
       if (signal.aborted) return;
-      await advance(known, agent);
+      await advance(known, agent, signal);
     }
     await endDeleted(known, signal);
   }
 
-  async function advance(recorded: Map<string, KnownAgent>, agent: Stored<Agent>): Promise<void> {
+  async function advance(recorded: Map<string, KnownAgent>, agent: Stored<Agent>, signal: AbortSignal): Promise<void> {
     const { uid, name, generation } = agent.metadata;
     if ((recorded.get(uid)?.generation ?? 0) >= generation) return;
+    // Both objects have the same id, so that the log would end with the deletion of the earlier one.
+    if ([...recorded.values()].some((other) => other.name === name && other.uid !== uid)) {
+      await endDeleted(recorded, signal);
+      if (signal.aborted) return;
+    }
     const observed = { uid, name, generation };
     await written(() =>
       states.advance({ ...observed, state: agentState(agent) }, (before) =>

@@ -35,7 +35,7 @@ export type ManagementCaches = AsyncDisposable & {
   readonly order: Pick<PolicyOrder, 'page' | 'size' | 'has'>;
   /** Sets the listener for the id of each model whose binding changed. */
   onModelChange(listener: (modelId: string) => void): void;
-  /** Sets the listener for each state of an Agent that the watch reports. */
+  /** Sets the listener for each generation of an Agent that the watch reports, and each new object of a name. */
   onAgentChange(listener: (agent: Stored<Agent>) => void): void;
   /** Waits, at most `ms` milliseconds, until a revision is in the cache. @returns whether it is */
   sawRevision(policyId: string, number: number, ms: number): Promise<boolean>;
@@ -138,8 +138,8 @@ export function startManagementCaches(options: {
   const agents = start<Agent>(
     kinds.agent,
     {},
-    (_name, current) => {
-      if (current !== undefined) onAgent(current);
+    (_name, current, previous) => {
+      if (current !== undefined && !isSameGeneration(current, previous)) onAgent(current);
     },
     ({ status: _, ...agent }) => agent,
   );
@@ -185,6 +185,10 @@ export function startManagementCaches(options: {
       await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));
     },
   };
+}
+
+function isSameGeneration({ metadata }: Stored<Agent>, other: Stored<Agent> | undefined): boolean {
+  return metadata.uid === other?.metadata.uid && metadata.generation === other.metadata.generation;
 }
 
 async function settleWithin(change: Promise<void>, ms: number): Promise<void> {
