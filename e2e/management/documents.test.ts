@@ -106,6 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/agents', 'identity'],
       ['GET', '/api/v1/agents/{agentId}', 'identity'],
       ['GET', '/api/v1/agents/{agentId}/versions/{versionId}/flow', 'identity'],
+      ['GET', '/api/v1/agent-versions/without-agent', 'identity'],
       ['GET', '/api/v1/activity', 'identity'],
       ['GET', '/api/v1/decision-counts', 'identity'],
       ['GET', '/api/v1/overview', 'identity'],
