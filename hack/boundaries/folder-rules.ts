@@ -34,12 +34,13 @@ const oneWay: BoundaryRule = {
 const loadedByName: readonly { readonly files: RegExp; readonly name: string }[] = [
   { files: /^e2e\/figures\/[^/]+\.ts$/, name: 'figure' },
   { files: /^hack\/generate\/[^/]+\.ts$/, name: 'generate' },
-  { files: /^e2e\/kube\/end-shared-api-server\.ts$/, name: 'teardown' },
+  { files: /^(e2e\/kube\/end-shared-api-server|libraries\/sql\/testing\/share-server)\.ts$/, name: 'teardown' },
+  { files: /^libraries\/sql\/testing\/share-server\.ts$/, name: 'setup' },
   { files: /^[^/]+\.config\.ts$/, name: 'default' },
 ];
 
 /** Names that files of one kind export by convention: a tool or a person looks for them there. */
-const conventions: ReadonlySet<string> = new Set(['default', 'figure', 'generate', 'readConfig', 'settings']);
+const conventions: ReadonlySet<string> = new Set(['default', 'figure', 'generate', 'readConfig', 'settings', 'teardown']);
 
 /** Marks a name as imported from a file, and from the files that it re-exports. */
 function markImported(tree: Tree, path: string, name: string, imported: Map<string, Set<string>>): void {
