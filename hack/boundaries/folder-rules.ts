@@ -40,7 +40,14 @@ const loadedByName: readonly { readonly files: RegExp; readonly name: string }[]
 ];
 
 /** Names that files of one kind export by convention: a tool or a person looks for them there. */
-const conventions: ReadonlySet<string> = new Set(['default', 'figure', 'generate', 'readConfig', 'settings', 'teardown']);
+const conventions: ReadonlySet<string> = new Set([
+  'default',
+  'figure',
+  'generate',
+  'readConfig',
+  'settings',
+  'teardown',
+]);
 
 /** Marks a name as imported from a file, and from the files that it re-exports. */
 function markImported(tree: Tree, path: string, name: string, imported: Map<string, Set<string>>): void {
