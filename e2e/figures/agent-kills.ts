@@ -1,4 +1,5 @@
 import { hasProcessTable } from '#kit/testing/process-table';
+import { until } from '#kit/testing/until';
 import { missingPostgres } from '#sql/testing/test-server';
 import { openAgentWorld, slowestAnswerMs } from '../agent-kills/agent-world.ts';
 import { type ClientEnd, followRun } from '../agent-kills/follow-run.ts';
@@ -63,7 +64,10 @@ async function killBehindGateway(kills: number, runs: number, random: () => numb
   for (let kill = 0; kill < kills; kill += 1) {
     const ways = Array.from({ length: runs }, (_, at) => (at % 2 === 0 ? 'send' : 'stream'));
     const following = ways.map((way, at) => world.follow(`question ${kill}-${at}`, way));
-    await new Promise((resolve) => setTimeout(resolve, random() * slowestAnswerMs));
+    await until('a question has reached the model', () =>
+      [...world.asked().keys()].some((question) => question.startsWith(`question ${kill}-`)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, (random() * slowestAnswerMs) / 2));
     world.kill();
     ends.push(...(await Promise.all(following)));
     await world.restart();
