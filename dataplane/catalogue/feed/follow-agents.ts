@@ -10,9 +10,18 @@ import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { Database, TransactionSql } from '#sql/connect';
+import type { AgentContent } from '../records/agent-content.ts';
 import { decideRecord, type RecordDecision } from './decide-record.ts';
 import type { CardJudge } from './judge-card.ts';
-import { hideInterfaces, markCurrent, markRemoved, writeAgent, writeWithFormerTexts } from './write-agent.ts';
+import { isStored, readStored } from './read-stored.ts';
+import {
+  hideInterfaces,
+  markCurrent,
+  markRemoved,
+  withFormerTexts,
+  writeAgent,
+  writeWithFormerTexts,
+} from './write-agent.ts';
 
 type FeedOptions = {
   readonly client: Pick<KubeClient, 'list' | 'watch' | 'get'>;
@@ -43,6 +52,9 @@ export type AgentFeed = AsyncDisposable & {
 
 /** Agents are listed again after an interruption in which nothing proved for as long that they are current, milliseconds. */
 const relistAfterMs = 30_000;
+
+/** Agents that are compared with the stored ones by one statement. */
+const comparedAtOnce = 500;
 
 /** As many agents may always vanish within this time; above it, this share of all. */
 const vanishing = { always: 10, share: 0.2, withinMs: 60_000 } as const;
@@ -128,10 +140,16 @@ export function followAgents(options: FeedOptions): AgentFeed {
       if (isPaused) await hideInterfaces(database.sql, vanished);
       const present = [...changed].filter((name) => agents.store.get(name) !== undefined);
       // An id that another resource claims too is taken over by it before the removal, so that the agent stays.
-      for (const name of isPaused ? present : [...present, ...vanished]) {
-        if (signal.aborted) return false;
-        changed.delete(name);
-        await storeOne(name);
+      const names = isPaused ? present : [...present, ...vanished];
+      for (let from = 0; from < names.length; from += comparedAtOnce) {
+        const compared = names.slice(from, from + comparedAtOnce);
+        const ids = compared.flatMap((name) => agents.store.get(name)?.status?.agentId ?? []);
+        const stored = await readStored(database.sql, ids);
+        for (const name of compared) {
+          if (signal.aborted) return false;
+          changed.delete(name);
+          await storeOne(name, stored);
+        }
       }
       // At rest this is written as often as the watches prove that nothing has changed.
       if (currentAt === undefined || seenAt > currentAt) await markCurrent(database.sql, clock.now() - seenAt);
@@ -172,7 +190,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
     return pauses;
   }
 
-  async function storeOne(name: string): Promise<void> {
+  /** @param stored what is stored of the agents of the pass, so that one without a change needs no transaction */
+  async function storeOne(name: string, stored: ReadonlyMap<string, AgentContent>): Promise<void> {
     try {
       alarms.delete(name);
       const agent = agents.store.get(name);
@@ -183,6 +202,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
       const card = cards.shown(decided.content);
       if (card === undefined) awaitJudgement([name]);
       else unjudged.delete(name);
+      const former = stored.get(decided.content.agent_id);
+      if (former !== undefined && isStored(former, card ?? withFormerTexts(decided.content, former))) return;
       const write = (sql: TransactionSql) =>
         card === undefined ? writeWithFormerTexts(sql, decided.content) : writeAgent(sql, card);
       if (await database.sql.begin(write)) onChange('written');

@@ -43,11 +43,16 @@ export async function writeAgent(sql: TransactionSql, agent: AgentContent): Prom
  * @throws SqlUnavailableError
  */
 export async function writeWithFormerTexts(sql: TransactionSql, agent: AgentContent): Promise<boolean> {
-  const [former] = await sql<Pick<AgentContent, 'name' | 'description' | 'skills'>[]>`
+  const [former] = await sql<CardText[]>`
     select name, description, skills from catalogue.agents where agent_id = ${agent.agent_id}::uuid for update`;
-  if (former === undefined) return false;
-  // An agent without skills has none that could be shown.
-  return await writeAgent(sql, { ...agent, ...former, skills: agent.skills.length === 0 ? [] : former.skills });
+  return former === undefined ? false : await writeAgent(sql, withFormerTexts(agent, former));
+}
+
+type CardText = Pick<AgentContent, 'name' | 'description' | 'skills'>;
+
+/** The agent with the texts that are stored. An agent without skills has none that could be shown. */
+export function withFormerTexts(agent: AgentContent, { name, description, skills }: CardText): AgentContent {
+  return { ...agent, name, description, skills: agent.skills.length === 0 ? [] : skills };
 }
 
 /** Marks the agent of a resource that was confirmed to be deleted. @throws SqlUnavailableError */
