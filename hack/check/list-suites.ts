@@ -51,6 +51,7 @@ export const slowFiles: readonly string[] = [
   'libraries/sql/listen.test.ts',
   'operator/folder-api/crash.test.ts',
   'operator/folder-api/reflector-chaos.test.ts',
+  'operator/management/audit/observe-agents.test.ts',
   'operator/scenarios/agent-capability.test.ts',
   'operator/scenarios/agent-crash.test.ts',
   'operator/scenarios/agent-version.test.ts',

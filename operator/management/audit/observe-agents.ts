@@ -29,6 +29,8 @@ export function startObservingAgents(options: {
 }): AsyncDisposable {
   const { client, caches, states, clock, logger } = options;
   let known: Map<string, KnownAgent> | undefined;
+  /** The newest known object of each name, by its UID. */
+  const newest = new Map<string, string>();
   let waiting: readonly Stored<Agent>[] = [];
 
   caches.onAgentChange((agent) => {
@@ -36,7 +38,10 @@ export function startObservingAgents(options: {
   });
 
   async function look(signal: AbortSignal): Promise<void> {
-    known ??= new Map((await states.known()).map((agent) => [agent.uid, agent]));
+    if (known === undefined) {
+      known = new Map((await states.known()).map((agent) => [agent.uid, agent]));
+      for (const { name, uid } of known.values()) newest.set(name, uid);
+    }
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       if (signal.aborted) return;
       await advance(known, next, signal);
@@ -54,7 +59,7 @@ export function startObservingAgents(options: {
     const { uid, name, generation } = agent.metadata;
     if ((recorded.get(uid)?.generation ?? 0) >= generation) return;
     // Both objects have the same id, so that the log would end with the deletion of the earlier one.
-    if ([...recorded.values()].some((other) => other.name === name && other.uid !== uid)) {
+    if ((newest.get(name) ?? uid) !== uid) {
       await endDeleted(recorded, signal);
       if (signal.aborted) return;
     }
@@ -65,6 +70,7 @@ export function startObservingAgents(options: {
       ),
     );
     recorded.set(uid, observed);
+    newest.set(name, uid);
   }
 
   /** A cache may be behind the server, so that the server decides whether an agent was deleted. */
@@ -80,6 +86,7 @@ export function startObservingAgents(options: {
       const about = { agentId: agentIdOf(client.namespace, name), now: clock.date() };
       await written(() => states.end(uid, (before) => changesOfAgentDeletion(before, about)));
       recorded.delete(uid);
+      if (newest.get(name) === uid) newest.delete(name);
     }
   }
 
