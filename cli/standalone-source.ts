@@ -1,11 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { managementLimits } from '#contracts/management';
+import { withServerOptions } from './http/server-options.ts';
 import { isOverApi } from './management/is-over-api.ts';
-import { withServerOptions } from './management/management-options.ts';
-import { openApi } from './management/open-api.ts';
 import { withMessage } from './options/message-option.ts';
-import { defaultNamespace, openPlatform } from './platform/open-platform.ts';
-import { runningPlatform } from './platform/running-platform.ts';
+import { defaultNamespace } from './options/resource-options.ts';
 import type { ResourceSource } from './resources/resource-source.ts';
 
 const { min, max } = managementLimits.idempotencyKey;
@@ -25,8 +23,13 @@ export const standaloneSource: ResourceSource = {
         ).choices(['resources', 'api']),
       ),
   addWriteOptions: (command) => withMessage(withOverride(withIdempotencyKey(command))),
-  open: async (options) =>
-    isOverApi(options) ? openApi(options) : openPlatform(runningPlatform(options.data), options),
+  async open(options) {
+    // Half of the modules of the command line; many commands open no resources.
+    if (isOverApi(options)) return (await import('./management/open-api.ts')).openApi(options);
+    const { runningPlatform } = await import('./platform/running-platform.ts');
+    const { openPlatform } = await import('./platform/open-platform.ts');
+    return openPlatform(runningPlatform(options.data), options);
+  },
 };
 
 /** Adds the Idempotency-Key of a command; every run has a new one if it is absent. */

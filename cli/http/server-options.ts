@@ -1,6 +1,14 @@
+import type { Command } from 'commander';
 import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
 import { CliError } from '../errors/cli-error.ts';
 import { fileReason, isAbsent } from '../errors/file-fault.ts';
+
+/** Options that select a management API and the credentials for it. */
+export function withServerOptions(command: Command): Command {
+  return command
+    .option('--server <url>', 'origin of another management API; needs --token-file')
+    .option('--token-file <file>', 'file with a platform token (default: a token of the first administrator)');
+}
 
 /** The URL must be https, or http on loopback: a token is never sent over a network unencrypted. */
 export function originOf(server: string): string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
-import { originOf, tokenOf } from '../http/server-options.ts';
+import { originOf, tokenOf, withServerOptions } from '../http/server-options.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
@@ -34,13 +34,6 @@ export function withManagementOptions(command: Command): Command {
       command.option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)'),
     ),
   );
-}
-
-/** Options that select a management API and the credentials for it. */
-export function withServerOptions(command: Command): Command {
-  return command
-    .option('--server <url>', 'origin of another management API; needs --token-file')
-    .option('--token-file <file>', 'file with a platform token (default: a token of the first administrator)');
 }
 
 /** @throws CliError not_running, usage */

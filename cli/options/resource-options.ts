@@ -4,6 +4,9 @@ import type { ResourceSource, SourceOptions } from '../resources/resource-source
 /** Options of every command that calls a resource server. */
 export type ResourceCommandOptions = SourceOptions;
 
+/** The only namespace of a platform on one machine. */
+export const defaultNamespace = 'default';
+
 const defaultSeconds = 10;
 
 export function withResourceOptions(command: Command, source: ResourceSource): Command {

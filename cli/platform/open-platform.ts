@@ -8,6 +8,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { createFileLogs } from '../logs/read-log-files.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { noteOfCommand } from '../options/message-option.ts';
+import { defaultNamespace } from '../options/resource-options.ts';
 import { createBoundedClient } from '../resources/bounded-client.ts';
 import type { OpenedResources, SourceOptions } from '../resources/resource-source.ts';
 import { createResourceWriter } from '../resources/resource-writer.ts';
@@ -15,8 +16,6 @@ import { causeAndRemedy, withRemedy } from '../why/find-problems.ts';
 import { localProblems } from './local-problems.ts';
 import type { RunningPlatform } from './running-platform.ts';
 import type { PlatformStatus, ProcessStatus } from './status-file.ts';
-
-export const defaultNamespace = 'default';
 
 /** The resources of a running platform. */
 export function openPlatform({ data, status }: RunningPlatform, options: SourceOptions): OpenedResources {
