@@ -372,6 +372,38 @@ describe('a deletion', () => {
     expect(statusOf(await world.settled('Ready')).served).toBe('two');
   });
 
+  test('a served version that is being deleted runs again after a restart of the operator, at the address that its route has then', async () => {
+    const { world } = await startServing({ keep: 0 });
+    await using _world = world;
+    const isRouted = () =>
+      waitFor<AgentVersion>(
+        world.platform,
+        kinds.agentVersion,
+        'one',
+        'its process is ready',
+        (it) => reasonOf(it) === 'Routed',
+      );
+    await remove(world, kinds.agentVersion, 'one');
+    await isRouted();
+    await world.restart();
+    const workload = await until('it runs again', () =>
+      [...world.agents.running.values()].find(({ resource }) => resource === 'one'),
+    );
+    await isRouted();
+    world.agents.move(workload.name, 'http://127.0.0.1:50001');
+    await world.route('its route has the new address', ({ versions }) =>
+      versions.some(({ version, address }) => version === 'one' && address === 'http://127.0.0.1:50001'),
+    );
+    await world.report();
+    await world.edit({ version: 'two' });
+    await world.route('two is served', ({ versions }) => versions[0]?.version === 'two');
+    await world.report();
+    await world.route('only two is listed', (spec) => namesOf(spec).join() === 'two');
+    await world.report();
+    await gone(world, kinds.agentVersion, 'one');
+    expect(world.agents.has(workload.name)).toBe(false);
+  });
+
   test('the deletion of an agent removes its route first and waits for calls in flight', async () => {
     const { world, one } = await startServing();
     await using _world = world;

@@ -14,6 +14,8 @@ type ObservedAgent = {
   readonly version: (name: string) => Stored<AgentVersion> | undefined;
   readonly route: Stored<AgentRoute> | undefined;
   readonly now: Date;
+  /** Since when the worker sees that the process of the version is away, milliseconds; undefined if it never saw it ready. */
+  readonly lostSince: number | undefined;
   /** Number of Agents with the id of this one. */
   readonly claims: number;
 };
@@ -80,15 +82,17 @@ function shownVersion({ agent, version }: ObservedAgent): Stored<AgentVersion> |
 }
 
 function stateOf(
-  { agent, now }: ObservedAgent,
+  { agent, now, lostSince }: ObservedAgent,
   version: Stored<AgentVersion> | undefined,
 ): { readonly state: AgentLifecycle; readonly again: Date | undefined } {
   const isWrongCard = version !== undefined && conditionOf(version, 'CardVerified')?.reason === 'CardDiffers';
   if (agent.status?.served === undefined) return { state: isWrongCard ? 'rejected' : 'degraded', again: undefined };
   const ready = version === undefined || isWrongCard ? undefined : conditionOf(version, 'Ready');
-  if (ready === undefined) return { state: 'degraded', again: undefined };
+  if (version === undefined || ready === undefined) return { state: 'degraded', again: undefined };
   if (isAnswering(ready)) return { state: 'active', again: undefined };
-  const lostAt = new Date(Date.parse(ready.lastTransitionTime) + lostMs);
+  // The condition of a deleted version is False since the deletion, also while its process is ready.
+  const seen = version.metadata.deletionTimestamp === undefined ? undefined : lostSince;
+  const lostAt = new Date((seen ?? Date.parse(ready.lastTransitionTime)) + lostMs);
   return lostAt <= now ? { state: 'degraded', again: undefined } : { state: 'active', again: lostAt };
 }
 

@@ -75,6 +75,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
   const removals: number[] = [];
   /** By name: when the state changes although no resource does. */
   const alarms = new Map<string, number>();
+  /** By name: the process of the version was ready when the agent was stored last, or is away since then, milliseconds. */
+  const processes = new Map<string, 'ready' | number>();
   let isListed = false;
   /** Every change until then is stored, on the clock; undefined before the first complete pass. */
   let currentAt: number | undefined;
@@ -198,6 +200,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
       if (agent === undefined) return await removeOne(name);
       const decided = await decideOne(agent);
       if (decided === undefined) return;
+      remember(name, decided.content.is_ready);
       if (decided.again !== undefined) alarms.set(name, decided.again.getTime());
       const card = cards.shown(decided.content);
       if (card === undefined) awaitJudgement([name]);
@@ -219,16 +222,28 @@ export function followAgents(options: FeedOptions): AgentFeed {
    */
   async function decideOne(agent: Stored<Agent>): Promise<RecordDecision | undefined> {
     const { metadata, status } = agent;
+    const now = clock.date();
     const observed = {
       agent,
       route: routes.store.get(metadata.name),
-      now: clock.date(),
+      now,
+      lostSince: lostSince(metadata.name, now),
       claims: agents.store.by('id', status?.agentId ?? '').length,
     };
     const decided = decideRecord({ ...observed, version: versions.store.get });
     if (decided?.content.state !== 'degraded' || status?.served === undefined) return decided;
     const live = await client.get<AgentVersion>(kinds.agentVersion, status.served.version);
     return decideRecord({ ...observed, version: () => live });
+  }
+
+  function lostSince(name: string, now: Date): number | undefined {
+    const seen = processes.get(name);
+    return seen === 'ready' ? now.getTime() : seen;
+  }
+
+  function remember(name: string, isReady: boolean): void {
+    const seen = isReady ? 'ready' : lostSince(name, clock.date());
+    if (seen !== undefined) processes.set(name, seen);
   }
 
   function awaitJudgement(names: readonly string[]): void {
@@ -273,6 +288,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     const live = await client.get<Agent>(kinds.agent, name);
     if (live === undefined) {
       cards.forget(name);
+      processes.delete(name);
       if (!(await database.sql.begin((sql) => markRemoved(sql, name)))) return;
       removals.push(clock.now());
       onChange('removed');

@@ -75,6 +75,39 @@ test('an AgentVersion whose detector does not judge stays Ready, and a condition
 const answering = { ...bare, ready: true, problems: [] };
 const ended = { reason: 'ProcessEnded', message: 'exit code 1' } as const;
 
+/** A version whose deletion waits because its agent serves it; no process of it runs. */
+const deleted: AgentVersionSnapshot = {
+  deleting: true,
+  hasFinalizer: true,
+  routedBy: 'desk',
+  users: [],
+  deletingMs: 60_000,
+  drainMs: 1_000,
+  isConfigured: true,
+  isForeignImage: false,
+  outcome: undefined,
+  differences: [],
+  missing: [],
+  isWanted: false,
+  mayRun: false,
+  observed: undefined,
+};
+
+test('a deleted AgentVersion that a route lists is checked and run again by a new operator, and keeps its conditions until its process is observed', () => {
+  const loaded = { kind: 'loaded', tests: 1, failed: [] } as unknown as NonNullable<AgentVersionSnapshot['outcome']>;
+  const stepOf = (change: Partial<AgentVersionSnapshot>) => decideAgentVersion({ ...deleted, ...change });
+  expect(stepOf({}).kind).toBe('check');
+  expect(stepOf({ outcome: loaded }).kind).toBe('run');
+  expect(stepOf({ outcome: loaded, isWanted: true, mayRun: true }).kind).toBe('wait');
+  expect(stepOf({ outcome: { kind: 'late' }, mayRun: true }).kind).toBe('wait');
+  const ended = { kind: 'settle', result: { kind: 'held', agent: 'desk', observed: undefined } };
+  expect(stepOf({ outcome: { ...loaded, failed: ['a test'] } as typeof loaded })).toEqual(ended);
+  expect(stepOf({ outcome: loaded, differences: ['another guardrail'] })).toEqual(ended);
+  expect(stepOf({ isConfigured: false })).toEqual(ended);
+  expect(stepOf({ isForeignImage: true })).toEqual(ended);
+  expect(stepOf({ outcome: loaded, routedBy: undefined }).kind).toBe('let_go');
+});
+
 test.each([
   ['is ready', { state: answering, card: 'verified', problem: undefined }, 'Routed'],
   [
@@ -87,23 +120,7 @@ test.each([
 ] as const)(
   'a deleted AgentVersion that a route lists has the reason Routed only while its process is ready: it %s',
   (_title, observed, reason) => {
-    const deleted: AgentVersionSnapshot = {
-      deleting: true,
-      hasFinalizer: true,
-      routedBy: 'desk',
-      users: [],
-      deletingMs: 60_000,
-      drainMs: 1_000,
-      isConfigured: true,
-      isForeignImage: false,
-      outcome: undefined,
-      differences: [],
-      missing: [],
-      isWanted: true,
-      mayRun: observed !== undefined,
-      observed,
-    };
-    const step = decideAgentVersion(deleted);
+    const step = decideAgentVersion({ ...deleted, isWanted: true, mayRun: observed !== undefined, observed });
     if (step.kind !== 'settle') throw new TypeError('the pass must settle');
     const message = expect.stringContaining('The deletion waits: the agent desk serves the version.');
     expect(agentVersionConditions(step.result, 1)).toMatchObject([{ type: 'Ready', status: 'False', reason, message }]);

@@ -151,22 +151,21 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     issued: Issued | undefined,
     result: AgentVersionResult,
   ): Promise<PassOutcome> {
-    const status = makeAgentVersionStatus(
-      resource,
-      result,
-      result.kind === 'running' ? issued : undefined,
-      clock.date(),
-    );
+    const runs =
+      result.kind === 'running' || (result.kind === 'held' && issued !== undefined && host?.has(issued.workload));
+    const status = makeAgentVersionStatus(resource, result, runs ? issued : undefined, clock.date());
     await applyStatus(client, kinds.agentVersion, resource, status);
     for (const note of transitionEvents(resource.status?.conditions, status.conditions, watched)) {
       events.record({ regarding: resource, ...note });
     }
-    if (result.kind === 'held' || result.kind === 'called' || result.kind === 'draining') {
-      return { kind: 'waiting', afterMs: lookMs.whileDraining };
+    const { uid } = resource.metadata;
+    const mustRun = result.kind === 'held' || result.kind === 'late';
+    if (mustRun && outcomes.get(uid)?.kind === 'late') {
+      outcomes.delete(uid);
+      return { kind: 'waiting', afterMs: lookMs.afterTimeout };
     }
-    if (result.kind !== 'late') return { kind: 'settled' };
-    outcomes.delete(resource.metadata.uid);
-    return { kind: 'waiting', afterMs: lookMs.afterTimeout };
+    const isLeaving = result.kind === 'held' || result.kind === 'called' || result.kind === 'draining';
+    return isLeaving ? { kind: 'waiting', afterMs: lookMs.whileDraining } : { kind: 'settled' };
   }
 
   return { reconcile };

@@ -60,13 +60,28 @@ const lookAgainMs = 500;
 function leave(s: AgentVersionSnapshot): AgentVersionStep {
   const { hasFinalizer, routedBy, users, mayRun, observed, deletingMs, drainMs } = s;
   if (!hasFinalizer) return { kind: 'nothing' };
-  if (routedBy !== undefined) return settle({ kind: 'held', agent: routedBy, observed });
+  if (routedBy !== undefined) return hold(s, routedBy);
   if (users.length > 0) return settle({ kind: 'called', replicas: users.length });
   if (mayRun && observed === undefined && deletingMs < Math.min(drainMs, observationMs)) {
     return { kind: 'wait', afterMs: lookAgainMs };
   }
   const runs = observed?.state?.runs ?? 0;
   return runs > 0 && deletingMs < drainMs ? settle({ kind: 'draining', runs }) : { kind: 'let_go' };
+}
+
+/**
+ * The process of a version that its agent serves runs on, also after a restart of the operator. A state that is not known yet does
+ * not replace a known one.
+ */
+function hold(s: AgentVersionSnapshot, agent: string): AgentVersionStep {
+  const { outcome, observed } = s;
+  if (s.isConfigured && !s.isForeignImage && !s.isWanted) {
+    if (outcome === undefined) return { kind: 'check' };
+    const passes = outcome.kind === 'loaded' && outcome.failed.length === 0 && s.differences.length === 0;
+    if (passes) return { kind: 'run' };
+  }
+  if (s.mayRun && observed === undefined) return { kind: 'wait', afterMs: lookAgainMs };
+  return settle({ kind: 'held', agent, observed });
 }
 
 function settle(result: AgentVersionResult): AgentVersionStep {
