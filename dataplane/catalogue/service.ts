@@ -31,6 +31,7 @@ import { catalogueErrorOf } from './http/error-of.ts';
 import { createRequestLimiter } from './http/limit-requests.ts';
 import { catalogueDocuments } from './http/openapi-document.ts';
 import { createCatalogueMetrics } from './monitoring/metrics.ts';
+import { readMissingVectors } from './monitoring/read-missing-vectors.ts';
 import { readOutbox } from './monitoring/read-outbox.ts';
 import { createPageCursors } from './paging/page-cursors.ts';
 import { mostAgeSeconds, readFeedAge } from './records/feed-age.ts';
@@ -142,6 +143,9 @@ export async function createCatalogueService(
         metrics.feed(feed);
         metrics.feedAge(await readFeedAge(database.sql).catch(() => undefined));
         metrics.outbox(config.events === undefined ? undefined : await readOutbox(database.sql).catch(() => undefined));
+        if (config.api !== undefined) {
+          metrics.missingVectors(await readMissingVectors(database.sql, profile()?.id).catch(() => undefined));
+        }
         metrics.databaseAnswers(await database.sql`select 1`.then(readiness.isComplete, () => false));
       },
     }),

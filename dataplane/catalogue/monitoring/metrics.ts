@@ -5,6 +5,7 @@ import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import type { RelayEnd } from '../events/relay-events.ts';
 import type { AgentFeed, FeedChange } from '../feed/follow-agents.ts';
 import { type CatalogueOperation, catalogueOperationNames } from '../http/catalogue-table.ts';
+import type { MissingVectors } from './read-missing-vectors.ts';
 import type { OutboxState } from './read-outbox.ts';
 
 const codes = Object.keys(catalogueErrors) as CatalogueErrorCode[];
@@ -23,6 +24,8 @@ type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> &
   eventEnded(end: RelayEnd): void;
   /** The events that wait; undefined where none are delivered or the database did not answer. */
   outbox(found: OutboxState | undefined): void;
+  /** Agents that are found by their words only; undefined in a process that does not embed, or without an answer of the database. */
+  missingVectors(found: MissingVectors | undefined): void;
   databaseAnswers(answers: boolean): void;
   /** Whether the newest change of a followed file is refused, so that its content before it is in use. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
@@ -57,6 +60,11 @@ export function createCatalogueMetrics(): CatalogueMetrics {
     name: 'portcullis_catalogue_feed_age_seconds',
     help: 'Time since the stored agents had every change of their resources; above 60 no interface is shown, and at rest it stays below 30.',
     labels: {},
+  });
+  const withoutVector = registry.gauge({
+    name: 'portcullis_catalogue_without_vector',
+    help: 'Listed agents that are found by their words only: without a vector of the profile, or with a text that the model gateway refuses. At most 10,000 of each are counted, and none without a profile.',
+    labels: { reason: ['missing', 'refused'] },
   });
   const answers = registry.gauge({
     name: 'portcullis_catalogue_database_answers',
@@ -119,6 +127,11 @@ export function createCatalogueMetrics(): CatalogueMetrics {
       open.set({}, found.open);
       oldest.set({}, found.oldestSeconds);
       parked.set({}, found.parked);
+    },
+    missingVectors(found) {
+      if (found === undefined) return;
+      withoutVector.set({ reason: 'missing' }, found.missing);
+      withoutVector.set({ reason: 'refused' }, found.refused);
     },
     databaseAnswers: (isAnswering) => answers.set({}, isAnswering ? 1 : 0),
   };

@@ -54,6 +54,28 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
     await until('a card without a vector is marked', async () => (await vectorOf(refused.agentId)) === 'empty');
   });
 
+  test('a scrape counts agents whose vector is missing and those whose text is refused', async () => {
+    const { agentId } = await world.publish('pending', { workspace: 'z', description: 'An unlucky text.' });
+    await world.publish('banned', { workspace: 'z', description: 'A forbidden text.' });
+    expect(await vectorOf(agentId)).toBe('none');
+    const { sql } = world.database;
+    await until('the metrics are those of the table', async () => {
+      const metrics = await (await fetch(`${world.adminUrl}/metrics`)).text();
+      const shown = ['missing', 'refused'].map((reason) =>
+        Number(
+          new RegExp(`^portcullis_catalogue_without_vector\\{.*reason="${reason}".*\\} (\\d+)$`, 'm').exec(
+            metrics,
+          )?.[1],
+        ),
+      );
+      const [row] = await sql<{ missing: number; refused: number }[]>`
+        select count(*) filter (where vector is null)::int as missing,
+          count(*) filter (where octet_length(vector) = 0)::int as refused
+        from catalogue.entries where is_listed`;
+      return shown[0] === row?.missing && shown[1] === row?.refused && (shown[0] ?? 0) > 0 && (shown[1] ?? 0) > 0;
+    });
+  });
+
   test('a query that is too long for the model is answered by its beginning', async () => {
     const agent = await world.publish('tides', { workspace: 'coast', description: 'Forecasts of tides.' });
     await world.allow('ann', 'invoke', agent);
