@@ -42,7 +42,7 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
   ],
   management: [
     '/pods: get list watch',
-    'portcullis.dev/agents: list',
+    'portcullis.dev/agents: list watch',
     'portcullis.dev/agentversions: get list',
     'portcullis.dev/gatewayreports: list watch',
     'portcullis.dev/gatewayroutes: get list watch',
