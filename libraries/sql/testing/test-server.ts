@@ -89,7 +89,7 @@ export async function createDatabase(
     const { sql } = database;
     if (template === undefined) await sql`create database ${sql(name)}`;
     else {
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${template}`;
+      await endConnections(database, template);
       await sql`create database ${sql(name)} template ${sql(template)}`;
     }
   }
@@ -106,7 +106,27 @@ export async function createDatabase(
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();
       await using last = admin();
-      await last.sql`drop database ${last.sql(name)} with (force)`;
+      await dropDatabase(last, name);
     },
   };
+}
+
+/** A process of the test that still runs may connect again meanwhile. */
+async function dropDatabase(admin: Database, name: string, attempts = 5): Promise<void> {
+  await endConnections(admin, name);
+  try {
+    await admin.sql`drop database ${admin.sql(name)}`;
+  } catch (error) {
+    if (attempts === 1) throw error;
+    await dropDatabase(admin, name, attempts - 1);
+  }
+}
+
+/**
+ * Ends the connections to a database but for an autovacuum worker, which belongs to the superuser: the server itself ends
+ * it for the statement that follows, and waits for the others.
+ */
+async function endConnections({ sql }: Database, name: string): Promise<void> {
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and usename = current_user`;
 }
