@@ -20,7 +20,7 @@ const shownTexts = `(() => {
 })()`;
 /** Commands and names, which are the same in Russian. */
 const same =
-  /portcullis [a-z -]+|spec\.tests|Portcullis|English|ModelBinding|FILE|Markdown|Office|PDF|UTF-8|YAML|UTC|SHA-256|MCP|Agent|A2A|kubectl/g;
+  /portcullis [a-z -]+|spec\.tests|Portcullis|English|ModelBinding|FILE|Markdown|Office|PDF|UTF-8|YAML|UTC|SHA-256|MCP|Agent|A2A|kubectl|draft/g;
 /** Values of the APIs, recipes, the sample person, and problems of a flow, which the loader of flows says in English. */
 const value =
   /^([a-z]+\.[a-z]+|read|ann|(a2a|mcp)(, (sdk|low-code))?|http:\S+|secrets|personal-data|competitors|topic|system-prompt|language|(Список терминов: )?forbidden|1:1: .*)$/;
