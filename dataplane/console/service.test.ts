@@ -92,23 +92,25 @@ test('a stream reports that the management API does not answer, and keeps the co
   expect(text.match(/The service does not answer/g)).toHaveLength(1);
 });
 
+/** Refuses each request with the body of the management API, which needs a database and an API server. */
+function startRefusing(message: string) {
+  return listen({
+    host: '127.0.0.1',
+    port: 0,
+    headersTimeoutMs: 5_000,
+    keepAliveTimeoutMs: 5_000,
+    maxHeaderBytes: 16_384,
+    handler: (_incoming, outgoing) => {
+      outgoing.writeHead(403, { 'content-type': 'application/json' });
+      outgoing.end(JSON.stringify({ error: { code: 'permission_denied', message } }));
+    },
+  });
+}
+
 test('a refusal of the management API has its message and status, also on a stream, which a browser would open again', async () => {
   await using stack = new AsyncDisposableStack();
   const meaning = 'The subject does not have the permission control_plane:control-plane#administer.';
-  // The body of a refusal of that API, which needs a database and an API server.
-  const refusing = stack.use(
-    await listen({
-      host: '127.0.0.1',
-      port: 0,
-      headersTimeoutMs: 5_000,
-      keepAliveTimeoutMs: 5_000,
-      maxHeaderBytes: 16_384,
-      handler: (_incoming, outgoing) => {
-        outgoing.writeHead(403, { 'content-type': 'application/json' });
-        outgoing.end(JSON.stringify({ error: { code: 'permission_denied', message: meaning } }));
-      },
-    }),
-  );
+  const refusing = stack.use(await startRefusing(meaning));
   const refused = stack.use(await startConsole(new URL(refusing.url)));
   const headers = { cookie: await cookieOf(refused.url), 'hx-request': 'true' };
   for (const path of ['/overview', '/overview/events']) {
@@ -121,19 +123,7 @@ test('a refusal of the management API has its message and status, also on a stre
 test('a page in Russian states a refusal in Russian, and names the right in the words of the API', async () => {
   await using stack = new AsyncDisposableStack();
   const { meaning } = managementErrors.permission_denied;
-  const refusing = stack.use(
-    await listen({
-      host: '127.0.0.1',
-      port: 0,
-      headersTimeoutMs: 5_000,
-      keepAliveTimeoutMs: 5_000,
-      maxHeaderBytes: 16_384,
-      handler: (_incoming, outgoing) => {
-        outgoing.writeHead(403, { 'content-type': 'application/json' });
-        outgoing.end(JSON.stringify({ error: { code: 'permission_denied', message: meaning } }));
-      },
-    }),
-  );
+  const refusing = stack.use(await startRefusing(meaning));
   const refused = stack.use(await startConsole(new URL(refusing.url)));
   const headers = { cookie: await cookieOf(refused.url), 'accept-language': 'ru' };
   const body = await (await fetch(`${refused.url}/overview`, { headers })).text();

@@ -192,7 +192,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     return pauses;
   }
 
-  /** @param stored what is stored of the agents of the pass, so that one without a change needs no transaction */
+  /** @param stored the rows of the agents of this pass: an agent that equals its row needs no transaction */
   async function storeOne(name: string, stored: ReadonlyMap<string, AgentContent>): Promise<void> {
     try {
       alarms.delete(name);

@@ -84,21 +84,21 @@ test('a person with the name of the owner, whom the management API refuses, sees
 });
 
 test('a person with the right to view sees the versions without an agent and the next step, any other person does not', async () => {
-  const lonely = { items: [{ name: 'lost-1', agent: 'lost', createdAt: '2026-01-31T09:00:00Z' }] };
+  const withoutAgent = { items: [{ name: 'lost-1', agent: 'lost', createdAt: '2026-01-31T09:00:00Z' }] };
   const lists = (asking: string) => ({
     kind: 'value',
-    value: asking.startsWith('/api/v1/agent-versions/') ? lonely : { items: [] },
+    value: asking.startsWith('/api/v1/agent-versions/') ? withoutAgent : { items: [] },
     etag: undefined,
   });
   const shown = await open('bob', lists, true).read('/agents');
-  for (const text of [en.agentPages.lonely, 'lost-1', 'portcullis apply -f FILE']) expect(shown).toContain(text);
+  for (const text of [en.agentPages.withoutAgent, 'lost-1', 'portcullis apply -f FILE']) expect(shown).toContain(text);
   const { asked, read } = open('ann', lists);
   const hidden = await read('/agents');
-  for (const text of [en.agentPages.lonely, 'lost-1']) expect(hidden).not.toContain(text);
+  for (const text of [en.agentPages.withoutAgent, 'lost-1']) expect(hidden).not.toContain(text);
   expect(asked).toEqual([]);
 });
 
 test('without such a version the page has no section about versions without an agent', async () => {
   const lists = () => ({ kind: 'value', value: { items: [] }, etag: undefined });
-  expect(await open('bob', lists, true).read('/agents')).not.toContain(en.agentPages.lonely);
+  expect(await open('bob', lists, true).read('/agents')).not.toContain(en.agentPages.withoutAgent);
 });

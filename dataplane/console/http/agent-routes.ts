@@ -17,7 +17,7 @@ import {
   type AgentList,
   agentsPage,
   type DeclaredAgents,
-  type LonelyVersions,
+  type ListedVersions,
   listedAgents,
   matchingAgents,
 } from '../pages/agents.ts';
@@ -42,7 +42,7 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
     const page = context.get('page');
     const api = apiOf(context);
     const workspace = context.req.query('workspace') ?? '';
-    const [first, listed, declared, lonely] = await Promise.all([
+    const [first, listed, declared, withoutAgent] = await Promise.all([
       firstAgents(api),
       listAgents(api, workspace, context.req.query('cursor')),
       declaredAgents(context),
@@ -51,7 +51,7 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
     if (listed.kind !== 'value') return answerRefusal(context, page.words.agents, listed);
     const known = first.kind === 'value' ? first.value.items.map((agent) => agent.workspace) : [];
     const workspaces = [...new Set([...known, ...(workspace === '' ? [] : [workspace])])].sort();
-    return answerPage(context, agentsPage(page, { ...listed.value, declared, lonely, workspaces, workspace }));
+    return answerPage(context, agentsPage(page, { ...listed.value, declared, withoutAgent, workspaces, workspace }));
   });
 
   app.post('/agents/search', async (context) => {
@@ -167,14 +167,14 @@ async function declaredAgents(context: ConsoleContext): Promise<DeclaredAgents |
   return answer.kind === 'value' ? answer.value.items : undefined;
 }
 
-async function versionsWithoutAgent(context: ConsoleContext): Promise<LonelyVersions | undefined> {
+async function versionsWithoutAgent(context: ConsoleContext): Promise<ListedVersions | undefined> {
   if (!context.get('session').rights.view) return undefined;
   const path = '/api/v1/agent-versions/without-agent';
   const answer = await context.get('management').call(path, versionsWithoutAgentSchema);
   return answer.kind === 'value' ? answer.value.items : undefined;
 }
 
-/** Undefined for a person without the right to view the control plane who is not the owner of the agent. */
+/** Undefined unless the person owns the agent or has the right to view the control plane. */
 async function managedAgent(context: ConsoleContext, agentId: string, read: Promise<ApiAnswer<AgentRecord>>) {
   if (!(await mayReadVersions(context, () => read))) return undefined;
   const answer = await context.get('management').call(`/api/v1/agents/${agentId}`, managedAgentSchema);

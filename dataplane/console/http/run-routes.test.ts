@@ -91,7 +91,7 @@ test('the owner of an agent sees the graph of a run without the right to view', 
   expect(await read(`${runPath}/flow.svg`)).toEqual([200, expect.stringContaining('<svg')]);
 });
 
-test('for a person who does not own the agent, the management API is not asked for the graph', async () => {
+test('the console does not request the graph from the management API for a person that does not own the agent', async () => {
   const asked: string[] = [];
   const flow = async (path: string) => {
     asked.push(path);

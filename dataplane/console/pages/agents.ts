@@ -9,7 +9,7 @@ import { timeOf } from './time.ts';
 type ShownAgent = AgentRecord & { readonly score?: number };
 
 export type DeclaredAgents = ManagedAgentList['items'];
-export type LonelyVersions = VersionsWithoutAgent['items'];
+export type ListedVersions = VersionsWithoutAgent['items'];
 
 export type AgentList = {
   readonly agents: readonly ShownAgent[];
@@ -38,16 +38,16 @@ export const stateTones = {
 export function agentsPage(
   page: PageContext,
   list: AgentList & {
-    /** Undefined for a person who may not view the control plane. */
+    /** Undefined without the right to view the control plane. */
     readonly declared: DeclaredAgents | undefined;
-    /** Undefined for a person who may not view the control plane. */
-    readonly lonely: LonelyVersions | undefined;
+    /** Undefined without the right to view the control plane. */
+    readonly withoutAgent: ListedVersions | undefined;
     readonly workspaces: readonly string[];
   },
 ): ConsolePage {
   const { words, session } = page;
   const { agentPages: own } = words;
-  const { declared, lonely, workspaces, workspace } = list;
+  const { declared, withoutAgent, workspaces, workspace } = list;
   const option = (value: string, label: string) =>
     html`<option value="${value}" ${value === workspace ? html`selected` : ''}>${label}</option>`;
   return {
@@ -57,7 +57,7 @@ export function agentsPage(
 <label>${own.workspace} <select name="workspace">${option('', own.everyWorkspace)}${workspaces.map((one) => option(one, one))}</select></label><button>${own.searchButton}</button></form>
 <div id="found" aria-live="polite">${listedAgents(page, list)}</div>
 ${declared === undefined ? '' : declaredTable(page, declared)}
-${lonely === undefined ? '' : lonelyTable(page, lonely)}`,
+${withoutAgent === undefined ? '' : withoutAgentTable(page, withoutAgent)}`,
   };
 }
 
@@ -99,11 +99,11 @@ function declaredTable({ words }: PageContext, declared: DeclaredAgents): Markup
 <table><thead><tr><th scope="col">${own.agent}</th><th scope="col">${words.state}</th><th scope="col">${own.served}</th><th scope="col">${own.why}</th></tr></thead><tbody>${declared.map(row)}</tbody></table></section>`;
 }
 
-function lonelyTable({ words, language }: PageContext, versions: LonelyVersions): Markup | Promise<Markup> {
+function withoutAgentTable({ words, language }: PageContext, versions: ListedVersions): Markup | Promise<Markup> {
   const { agentPages: own } = words;
   if (versions.length === 0) return html``;
-  const row = ({ name, agent, createdAt }: LonelyVersions[number]) =>
+  const row = ({ name, agent, createdAt }: ListedVersions[number]) =>
     html`<tr><th scope="row">${name}</th><td>${agent}</td><td>${timeOf(language, createdAt)}</td></tr>`;
-  return html`<section aria-labelledby="lonely"><h2 id="lonely">${own.lonely}</h2><p class="hint">${own.lonelyText}</p>
+  return html`<section aria-labelledby="without-agent"><h2 id="without-agent">${own.withoutAgent}</h2><p class="hint">${own.withoutAgentText}</p>
 <table><thead><tr><th scope="col">${own.version}</th><th scope="col">${own.missingAgent}</th><th scope="col">${own.created}</th></tr></thead><tbody>${versions.map(row)}</tbody></table></section>`;
 }

@@ -20,8 +20,8 @@ export const agentsEn = {
   everyAgent: 'All agents',
   declared: 'Declared agents',
   declaredText: 'Every Agent of the installation, also those that no catalogue lists.',
-  lonely: 'Versions without an agent',
-  lonelyText:
+  withoutAgent: 'Versions without an agent',
+  withoutAgentText:
     'No Agent has the name that these versions belong to, so that no caller reaches them. Apply an Agent with this name (portcullis apply -f FILE), or delete the version: portcullis delete agentversion NAME',
   missingAgent: 'Agent that is missing',
   created: 'Created',

@@ -22,8 +22,8 @@ export const agentsRu: AgentWords = {
   everyAgent: 'Все агенты',
   declared: 'Объявленные агенты',
   declaredText: 'Все ресурсы Agent этой установки, в том числе те, которых нет в каталоге.',
-  lonely: 'Версии без агента',
-  lonelyText:
+  withoutAgent: 'Версии без агента',
+  withoutAgentText:
     'Агента с именем, к которому относятся эти версии, нет, поэтому вызвать их нельзя. Примените Agent с этим именем (portcullis apply -f FILE) или удалите версию: portcullis delete agentversion ИМЯ',
   missingAgent: 'Недостающий агент',
   created: 'Создана',

@@ -108,7 +108,7 @@ export class BudgetMeter {
 
   /**
    * Takes a share as `reserve` does, of the tokens that are left and those that calls of models hold. While these hold a
-   * part of the share, it waits for what they return.
+   * part of the share, it waits until they return tokens.
    * @throws FlowError budget_exceeded; the reason of the signal
    */
   async share(among: number, signal: AbortSignal): Promise<OpenShare> {
@@ -117,8 +117,8 @@ export class BudgetMeter {
   }
 
   /**
-   * Takes the tokens that a call of a model can use. While other calls hold what is missing, it waits for what they
-   * return. A call beside which no other one holds tokens takes what is left, also if that is less.
+   * Takes the tokens that a call of a model can use. While too few are left and other calls hold
+   * some, it waits until they return them. If no other call holds tokens, it takes the rest, also if that is less.
    * @throws FlowError budget_exceeded if nothing is left; the reason of the signal
    */
   async holdTokens(most: number, signal: AbortSignal): Promise<HeldTokens> {

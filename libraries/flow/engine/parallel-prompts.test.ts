@@ -66,7 +66,7 @@ test('of four prompts at the same time that may each use the whole budget, each 
   expect(seen).toEqual({ calls: 2, used: 120, open: 0, mostOpen: 1, limits: [100, 40] });
 });
 
-test('a prompt that waits gets what the prompts before it did not use', async () => {
+test('a prompt that waits gets the tokens that the prompts before it did not use', async () => {
   const { seen, model } = countingModel(() => 25);
   const { last } = await runText(branchesText(four({}), 4), { model }, { budget: { modelTokens: 100 } });
   expect(last).toMatchObject({ type: 'result' });
@@ -135,7 +135,7 @@ const cases = fc.record({
 /** The largest answer of a model without a limit, tokens. */
 const ownLimit = 131_072;
 
-test('random prompts at the same time use at most the budget, and only a single call under way can use more than what is left', async () => {
+test('random prompts at the same time use at most the budget, and only a call that runs alone can exceed it', async () => {
   const ends = new Set<string | undefined>();
   await fc.assert(
     fc.asyncProperty(cases, async ({ branches, concurrency, modelTokens, shares }) => {

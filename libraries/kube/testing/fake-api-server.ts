@@ -24,7 +24,7 @@ export type FakeApiServer = AsyncDisposable & {
   remove(plural: string, name: string): void;
   /** Chooses the fault of each request except watches. */
   fate: (incoming: IncomingMessage) => Fate | Promise<Fate>;
-  /** Watches of this plural send nothing until `catchUp` ends them; the next ones begin with what was missed. */
+  /** Watches of this plural send nothing until `catchUp` ends them; the next ones begin with the missed events. */
   fallBehind(plural: string): void;
   catchUp(plural: string): void;
   /** Closes every connection, and each new one until it is called with false. */
