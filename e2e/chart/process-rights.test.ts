@@ -208,8 +208,10 @@ describe(title, () => {
 
   /** An Agent whose version does not exist: its status, and its end. */
   async function declareAgent(client: WorkloadNamespace['client']): Promise<void> {
-    const { apiVersion, kind, metadata, spec } = fullObjects.agent;
+    const { apiVersion, kind, metadata, spec, status } = fullObjects.agent;
     const { uid } = (await client.create(kinds.agent, { apiVersion, kind, metadata, spec })).metadata;
+    // It names a version that does not exist, which only a read of it decides.
+    await client.patchStatus(kinds.agent, metadata.name, [{ op: 'add', path: '/status', value: status }]);
     await until('the agent is judged', async () => {
       const found = await client.get<Agent>(kinds.agent, metadata.name);
       return (found?.status?.conditions?.length ?? 0) > 0;
@@ -307,8 +309,10 @@ describe(title, () => {
     await writeFile(tokenFile, await namespace.kubectl('create', 'token', user.split(':').at(-1) ?? ''));
     await writeFile(secretFile, 'a-secret-of-cursors-with-enough-characters');
     await using database = await openTestDatabase();
-    const { apiVersion, kind, metadata, spec } = fullObjects.agent;
+    const { apiVersion, kind, metadata, spec, status } = fullObjects.agent;
     const { uid } = (await client.create(kinds.agent, { apiVersion, kind, metadata, spec })).metadata;
+    // It names a version that does not exist, which only a read of it decides.
+    await client.patchStatus(kinds.agent, metadata.name, [{ op: 'add', path: '/status', value: status }]);
     const { url, caFile } = server.controlPlane;
     const listen = { host: '127.0.0.1', port: 0 };
     {
@@ -340,6 +344,9 @@ describe(title, () => {
         { logger: createLogger({ service: 'catalogue', level: 'error', destination: { write: () => undefined } }) },
       );
       await until('all resources are read', async () => (await fetch(`${worker.adminUrl}/readyz`)).status === 200);
+      await until('the served version is read', () =>
+        requestsOf(user).includes('get portcullis.dev/agentversions 404'),
+      );
       await client.delete(kinds.agent, metadata.name, { uid });
       await until('the deletion is confirmed', () => requestsOf(user).includes('get portcullis.dev/agents 404'));
     }

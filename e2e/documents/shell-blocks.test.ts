@@ -117,6 +117,13 @@ test('commands that no test runs have a reason, and there are few of them', () =
 });
 
 const missing = missingApiServer ?? missingHelm;
+/** The page of an alert asks for the rights of the catalogue's worker. */
+const withCatalogue = [
+  'agents.publicUrl=https://a.example',
+  'agents.issuer=https://b.example',
+  'agents.enabled=true',
+  'catalogue.enabled=true',
+];
 
 /** A default class and volumes for the claims of the chart, which a provisioner would make. */
 const pretendedVolumes: readonly object[] = [
@@ -168,6 +175,7 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
       '--namespace',
       namespace,
       '--no-hooks',
+      ...withCatalogue.map((value) => `--set=${value}`),
     ]);
     await kubectl(
       ['apply', '--server-side', '--force-conflicts', `--namespace=${namespace}`],

@@ -32,9 +32,11 @@ export async function removeMemories(
     select memory_id from memory.memories where person = ${person} and ${inScope(sql, scope)}
     order by memory_id limit ${mostRemoved.memories}`;
   const ids = sql.array(found.map(({ memory_id }) => memory_id));
+  // By the addresses of rows, which never change in this table: a join is planned with the statistics, which after a large
+  // removal expect one row where there are many.
   const entries = await sql`
-    delete from memory.history where entry in (
-      select entry from memory.history where memory_id = any(${ids}::uuid[]) limit ${mostRemoved.history})
+    delete from memory.history where ctid = any(array(
+      select ctid from memory.history where memory_id = any(${ids}::uuid[]) limit ${mostRemoved.history}))
     returning 1`;
   const history = entries.length;
   if (history === mostRemoved.history) return { memories: 0, live: 0, history, isLast: false };
