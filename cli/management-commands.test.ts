@@ -592,33 +592,29 @@ test('killed processes are restarted at their addresses, and no write is lost', 
 });
 
 describe('a start', () => {
-  test('a restart of the platform finds earlier operations and administrators, and a stop leaves no process', async () => {
+  test('a restart after a stop and after kill -9 finds every operation and ends the leftover database server', async () => {
     using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data, management: true });
-    const operationId = await createKept(data);
+    const operationId = await createPolicy(data, 'kept');
     const { management, issuer } = first.status().addresses;
     expect(await first.end('SIGINT')).toBe(0);
     for (const url of [management, issuer]) expect(await isOpen(url ?? '')).toBe(false);
     expect(readFileSync(join(data, 'logs/postgres.log'), 'utf8')).toContain('received fast shutdown request');
-    await using again = await startPlatform({ data, management: true });
+    const isFound = async (id: string) => {
+      const found = await runCli(['operation', 'get', id, '--json'], { data });
+      expect(JSON.parse(found.stdout)).toMatchObject({ operationId: id, state: 'succeeded' });
+    };
+    const again = await startPlatform({ data, management: true });
     expect(again.status().addresses.issuer).toBe(issuer);
-    const found = await runCli(['operation', 'get', operationId, '--json'], { data });
-    expect(JSON.parse(found.stdout)).toMatchObject({ operationId, state: 'succeeded' });
-  });
-
-  test('a start of the platform after kill -9 finds every write and ends the leftover database server', async () => {
-    using folder = folderWithFiles();
-    const data = join(folder.path, 'data');
-    const first = await startPlatform({ data, management: true });
-    const operationId = await createKept(data);
-    const left = descendantsOf(first.status().pid);
-    expect(await first.end('SIGKILL')).toBe('SIGKILL');
-    await using again = await startPlatform({ data, management: true });
+    await isFound(operationId);
+    const written = await createPolicy(data, 'written');
+    const left = descendantsOf(again.status().pid);
+    expect(await again.end('SIGKILL')).toBe('SIGKILL');
+    await using third = await startPlatform({ data, management: true });
     expect(left.filter(isProcessRunning)).toEqual([]);
-    expect(again.status().managementOff).toBeUndefined();
-    const found = await runCli(['operation', 'get', operationId, '--json'], { data });
-    expect(JSON.parse(found.stdout)).toMatchObject({ operationId, state: 'succeeded' });
+    expect(third.status().managementOff).toBeUndefined();
+    await isFound(written);
   });
 
   test('a start of the platform that is interrupted while it creates the database leaves no process', async () => {
@@ -658,10 +654,10 @@ describe('a start', () => {
 });
 
 /** @returns the operation that created the policy */
-async function createKept(data: string): Promise<string> {
+async function createPolicy(data: string, name: string): Promise<string> {
   const { stdout } = await runCli(['apply', '-f', '-', '--json', ...overApi], {
     data,
-    input: manifestOfWord('kept', 'kept'),
+    input: manifestOfWord(name, name),
   });
   return JSON.parse(stdout)[0].object.spec.change.split('/')[0];
 }

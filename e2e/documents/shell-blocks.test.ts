@@ -1,75 +1,33 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runToEnd } from '#kit/testing/run-to-end';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
-import { type ControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
-import { chartFolder, helmOk, helmProgram, missingHelm } from '../chart/helm.ts';
+import { helmOk, missingHelm } from '../chart/helm.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { kubectlEnvironment, runKubectl } from '../kubectl/run-plugin.ts';
 import { readBlocks } from '../readme/read-blocks.ts';
-
-const pages = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'examples/detectors/README.md',
-  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`)
-    .sort(),
-];
+import { pretendedVolumes } from './pretended-volumes.ts';
+import {
+  printedCommands,
+  createNamespace,
+  isHelm,
+  notRun,
+  type Printed,
+  pages,
+  readsPods,
+  reasonsOf,
+  runnableCommands,
+} from './shell-commands.ts';
 
 /** Blocks with the label `console` are run, with their output, by the tests of the pages and of the README. */
 const consoles = ['console', 'console python', 'console kubectl', 'console model'];
 
-type Printed = { readonly page: string; readonly command: string };
-
-/** The commands of blocks with the label `sh`: a backslash continues a line, a comment follows two blanks. */
-function commandsOf(page: string): readonly Printed[] {
-  const blocks = readBlocks(readFileSync(join(root, page), 'utf8')).filter(({ label }) => label === 'sh');
-  return blocks
-    .flatMap(({ text }) =>
-      text.replace(/ (\\|\|)\n +/g, (_all, end: string) => (end === '|' ? ' | ' : ' ')).split('\n'),
-    )
-    .map((line) => line.replace(/ {2,}#.*$/, '').trim())
-    .filter((command) => command !== '')
-    .map((command) => ({ page, command }));
-}
-
-/** The reason why no test runs a command as printed. */
-const notRun: readonly { readonly reason: string; readonly pattern: RegExp }[] = [
-  { reason: 'builds images or runs containers with an engine, or pushes to a registry', pattern: /\bdocker\b/ },
-  {
-    reason: 'hack/cluster has its own tests for a whole cluster',
-    pattern: /^npm run cluster|^eval "\$\(npm run -s cluster env\)"$/,
-  },
-  { reason: 'e2e/chart runs the tests of the chart on a whole cluster, with its own images', pattern: /^helm test / },
-  { reason: 'is the check itself', pattern: /^npm (test|run e2e)\b|PORTCULLIS_E2E_CONTEXT/ },
-  { reason: 'pretended nodes have no shell', pattern: /\bexec\b/ },
-  {
-    reason: 'forwards a port of a pod, or needs one',
-    pattern: /port-forward|--server http:|pg_(dump|restore)|^kill %1$/,
-  },
-  { reason: 'e2e/kubectl/backup-restore.test.ts restores into another cluster', pattern: /portcullis restore/ },
-  { reason: 'e2e/agent-gateway calls the same paths of a gateway with an agent', pattern: /"\$GATEWAY\// },
-  { reason: 'downloads packages and a model of several hundred megabytes', pattern: /^python3 -m venv|^venv\/bin/ },
-];
 const mostNotRun = 50;
 
-/** Pretended nodes have no logs and no metrics: in place of such a command, the object or the pods that it names are read. */
-const readsPods = (command: string): string =>
-  command
-    .replace(/^(kubectl -n NS) (?:logs|top pods?) (-l (?:'[^']*'|\S+)).*$/, '$1 get pods $2')
-    .replace(/^(kubectl -n NS) logs (\S+\/\S+) .*$/, '$1 get $2')
-    .replace(/^(kubectl -n NS) logs (\S+) .*$/, '$1 get pod $2');
-
-/** The test of the README runs this command. */
-const isStart = ({ command }: Printed): boolean => /^(?:[A-Z_]+=\S+ )*npm start\b/.test(command);
-const reasonsOf = ({ command }: Printed) => notRun.filter(({ pattern }) => pattern.test(readsPods(command)));
-const all = pages.flatMap(commandsOf);
 /** These commands remove what the others need, in this order. */
 const last = [
   /annotate modelbindings,/,
@@ -79,11 +37,13 @@ const last = [
   /delete namespace/,
 ];
 const placeOf = ({ command }: Printed): number => last.findIndex((pattern) => pattern.test(command)) + 1;
-/** The beginning of the set-up. */
-const createNamespace = 'kubectl create namespace portcullis';
-const isHelm = ({ command }: Printed): boolean => command.startsWith('helm ');
-const runnable = all.filter((one) => !isStart(one) && one.command !== createNamespace && reasonsOf(one).length === 0);
-const run = runnable.filter((one) => !isHelm(one)).toSorted((one, other) => placeOf(one) - placeOf(other));
+/** The same command of another page, which changes nothing, does not run again. */
+const isRepeated = ({ command }: Printed, at: number): boolean =>
+  /^kubectl (-n \S+ (get|describe|logs)|auth can-i) /.test(command) &&
+  runnableCommands.findIndex((other) => readsPods(other.command) === readsPods(command)) < at;
+const run = runnableCommands
+  .filter((one, at) => !isHelm(one) && !isRepeated(one, at))
+  .toSorted((one, other) => placeOf(one) - placeOf(other));
 
 test('every block with commands has a label whose commands are known to the tests', () => {
   const labels = pages.flatMap((page) => readBlocks(readFileSync(join(root, page), 'utf8')).map(({ label }) => label));
@@ -102,16 +62,16 @@ test('a block without a label has no commands, because no test runs it', () => {
 });
 
 test('commands that no test runs have a reason, and there are few of them', () => {
-  const left = all.filter((one) => reasonsOf(one).length > 0);
+  const left = printedCommands.filter((one) => reasonsOf(one).length > 0);
   console.log(
-    [`${left.length} of ${all.length} commands in blocks of the label sh are not run:`]
+    [`${left.length} of ${printedCommands.length} commands in blocks of the label sh are not run:`]
       .concat(left.map((one) => `${one.page}: ${one.command} (${reasonsOf(one)[0]?.reason})`))
       .join('\n'),
   );
   expect(left.length).toBeLessThanOrEqual(mostNotRun);
   for (const { reason, pattern } of notRun)
     expect(
-      all.some(({ command }) => pattern.test(command)),
+      printedCommands.some(({ command }) => pattern.test(command)),
       reason,
     ).toBe(true);
 });
@@ -123,29 +83,6 @@ const withCatalogue = [
   'agents.issuer=https://b.example',
   'agents.enabled=true',
   'catalogue.enabled=true',
-];
-
-/** A default class and volumes for the claims of the chart, which a provisioner would make. */
-const pretendedVolumes: readonly object[] = [
-  {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: { name: 'pretended', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
-    provisioner: 'kubernetes.io/no-provisioner',
-    allowVolumeExpansion: true,
-  },
-  ...Array.from({ length: 8 }, (_none, at) => ({
-    apiVersion: 'v1',
-    kind: 'PersistentVolume',
-    metadata: { name: `pretended-${at + 1}` },
-    spec: {
-      storageClassName: 'pretended',
-      capacity: { storage: '100Gi' },
-      accessModes: ['ReadWriteOnce'],
-      persistentVolumeReclaimPolicy: 'Retain',
-      hostPath: { path: '/nowhere' },
-    },
-  })),
 ];
 
 describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), () => {
@@ -163,7 +100,7 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
       writeFileSync(join(folder.path, name), text);
       return join(folder.path, name);
     };
-    expect(all.map(({ command }) => command)).toContain(createNamespace);
+    expect(printedCommands.map(({ command }) => command)).toContain(createNamespace);
     await kubectl(createNamespace.split(' ').slice(1));
     await kubectl(['config', 'set-context', '--current', `--namespace=${namespace}`]);
     // Before the claims: a claim that comes before the default class gets it only at a later pass of the controller.
@@ -233,60 +170,5 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
       { code: end.code, stderr: end.stderr.replace(/^(Warning: .*|No resources found.*)\n/gm, '') },
       end.stdout,
     ).toEqual({ code: 0, stderr: '' });
-  });
-});
-
-describe.skipIf(missing !== undefined)(onApiServer('commands of Helm'), () => {
-  let controlPlane: ControlPlane;
-  const folder = temporaryFolder();
-  const release = 'portcullis';
-  const helmHere = (...args: readonly string[]) => helmOk(args, controlPlane.kubeconfigFile);
-  const ofRelease = ['--namespace', release] as const;
-
-  beforeAll(async () => {
-    controlPlane = await startControlPlane({ controllers: true, pretendedNodes: 1 });
-    const file = join(folder.path, 'volumes.yaml');
-    writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: pretendedVolumes }));
-    const end = await runKubectl(controlPlane.kubeconfigFile, ['apply', '-f', file]);
-    if (end.code !== 0) throw new Error(end.stderr);
-    // The files of the reader: values, and the keys of the issuer of the cluster.
-    writeFileSync(join(folder.path, 'values.yaml'), 'image: { tag: dev }\n');
-    const keys = await runKubectl(controlPlane.kubeconfigFile, ['get', '--raw', '/openid/v1/jwks']);
-    writeFileSync(join(folder.path, 'jwks.json'), keys.stdout);
-    mkdirSync(join(folder.path, 'charts'));
-    symlinkSync(chartFolder, join(folder.path, 'charts/portcullis'));
-  });
-  afterAll(async () => {
-    await controlPlane?.[Symbol.asyncDispose]();
-    folder[Symbol.dispose]();
-  });
-
-  /** What the page presumes: no release of that name before an installation, one before a removal, two before a rollback. */
-  async function prepare(command: string): Promise<void> {
-    if (/\binstall second\b/.test(command)) return;
-    const releases = JSON.parse(await helmHere('list', '--namespace', release, '--output', 'json')) as unknown[];
-    const isThere = releases.length > 0;
-    if (command.startsWith('helm install')) {
-      if (isThere) await helmHere('uninstall', release, ...ofRelease, '--wait');
-      if (!command.includes('--create-namespace'))
-        await runKubectl(controlPlane.kubeconfigFile, ['create', 'namespace', release]);
-      return;
-    }
-    if (!isThere) await helmHere('install', release, chartFolder, ...ofRelease, '--create-namespace');
-    if (command.startsWith('helm rollback'))
-      await helmHere('upgrade', release, chartFolder, ...ofRelease, '--reuse-values');
-  }
-
-  test.each(runnable.filter(isHelm))('a command of a page runs, $page: $command', async ({ command }) => {
-    await prepare(command);
-    const filled = command.replace(/(?<!\$)\bNS\b(?!=)/g, release).replace(/\bR\b/g, release);
-    const issuer = await runKubectl(controlPlane.kubeconfigFile, ['get', '--raw', '/.well-known/openid-configuration']);
-    const environment = {
-      ...(await kubectlEnvironment(controlPlane.kubeconfigFile)),
-      ...{ NS: release, ISSUER: (JSON.parse(issuer.stdout) as { issuer: string }).issuer },
-    };
-    const words = filled.replace(/^helm /, `'${helmProgram()}' `);
-    const end = await runToEnd('bash', ['-c', words], { cwd: folder.path, environment });
-    expect({ code: end.code, stderr: end.stderr }, end.stdout).toMatchObject({ code: 0 });
   });
 });
