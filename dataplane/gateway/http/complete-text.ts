@@ -18,7 +18,7 @@ import { sentTexts } from '../judged/sent-texts.ts';
 import { plainError } from '../relay/client-error.ts';
 import type { guardAnswer } from '../relay/guard-answer.ts';
 import { guardInput } from '../relay/guard-input.ts';
-import { planChecks } from '../relay/plan-checks.ts';
+import { isSeam, planChecks } from '../relay/plan-checks.ts';
 import type { StreamMachine } from '../relay/relay-stream.ts';
 import { checkTarget } from '../routes/check-target.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
@@ -63,8 +63,8 @@ export async function completeText(context: RequestContext, api: TextApi): Promi
   if (!further.ok) return refusalResponse(further.refusal);
   const inputTarget = checkTarget(spec, guardrail, 'request');
   const split = spec.longConversations === 'Split';
-  // A check of more characters than its bytes is refused, whatever is inside of its texts.
-  const length = request.value.units.reduce((sum, { content }) => sum + content.length, 0);
+  // A check of more characters than its bytes is refused, whatever is inside of its texts. Seams are checked apart from it.
+  const length = request.value.units.reduce((sum, unit) => sum + (isSeam(unit) ? 0 : unit.content.length), 0);
   const isRefused = !split && length > inputTarget.maxBodyBytes;
   const more = [...further.value, ...(isRefused ? [] : escapedResults(request.value.units))];
   const isLong = (unit: CheckUnit): boolean =>

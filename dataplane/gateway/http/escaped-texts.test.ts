@@ -57,6 +57,18 @@ describe.each(Object.entries(requests))('the result of a tool that is JSON, at %
     expect(world.upstream.seen).toEqual([]);
   });
 
+  test('an escape does not hide a denied word behind a message of many parts, whose seams alone exceed a check', async () => {
+    const text = 'word '.repeat(100);
+    const kind = path === '/v1/responses' ? 'input_text' : 'text';
+    const long = { role: 'user', content: Array.from({ length: 45 }, () => ({ type: kind, text })) };
+    const body = bodyOf(denied) as { input?: object[]; messages?: object[] };
+    const behind = { input: [long, ...(body.input ?? [])], messages: [long, ...(body.messages ?? [])] };
+    const [name] = Object.keys(body) as (keyof typeof behind)[];
+    const answer = await world.post(path, { model: 'model', [name as string]: behind[name as keyof typeof behind] });
+    expect(answer.status).toBe(403);
+    expect(world.upstream.seen).toEqual([]);
+  });
+
   test.each(masked)('the result %s is sent with its strings masked, as JSON', async (result, expected) => {
     const answer = await world.post(path, { model: 'model', ...bodyOf(result) });
     expect(answer.status).toBe(200);

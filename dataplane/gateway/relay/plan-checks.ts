@@ -37,6 +37,7 @@ function withText(texts: readonly CheckUnit[]): readonly CheckUnit[] {
   return found.length === 0 ? texts : found;
 }
 
-function isSeam({ place }: CheckUnit): boolean {
+/** Whether a text lies around the place where two parts of a message are joined. */
+export function isSeam({ place }: CheckUnit): boolean {
   return place.kind === 'seam';
 }
