@@ -9,8 +9,8 @@ export type BodyRange = { readonly start: number; readonly end: number };
  * - `parts`: several parts of a list; the first receives the masked text and the others are removed.
  * - `nested`: a JSON string inside of `text`, the JSON text that the string at `outer` holds.
  * - `within`: a JSON string inside of `text`, the JSON text that the text `of` is. Its mask is put into that text.
- * - `seam`: text around the places where the text parts of a message are joined, without a blank. A mask of it is a deny, unless
- *   the message itself was masked: then its parts are one part, with blanks. `message` is the place of the first part.
+ * - `seam`: text around the places where text parts are joined, without a blank. A mask of it is a deny, unless a text at `message`
+ *   was masked: the first part of a message, whose parts are then one part, with blanks, or the list of a tool result.
  * - `fixed`: text that cannot be replaced without another meaning, such as a name or a number. A mask of it is a deny.
  */
 export type TextPlace =

@@ -38,7 +38,7 @@ export function maskEdits(units: readonly CheckUnit[], contents: readonly string
       case 'fixed':
         return { kind: 'unmaskable' };
       case 'seam': {
-        const isMasked = edits.some(({ start }) => start === place.message.start);
+        const isMasked = edits.some(({ start }) => start >= place.message.start && start < place.message.end);
         if (!isMasked) return { kind: 'unmaskable' };
         break;
       }

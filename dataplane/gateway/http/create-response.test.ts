@@ -142,6 +142,22 @@ describe('a whole response', () => {
     },
   );
 
+  test.each(['deniedInput', 'maskedInput'] as const)(
+    'the text %s is refused that begins in one part of a result and ends in the next',
+    async (name) => {
+      const cut = [words[name].slice(0, 3), words[name].slice(3)].map((text) => ({ type: 'input_text', text }));
+      expect((await ask({ input: [result(cut)] })).status).toBe(403);
+      expect(world.upstream.seen).toEqual([]);
+    },
+  );
+
+  test('one masked part of a result leaves its other parts as they are', async () => {
+    const part = (text: string) => ({ type: 'input_text', text });
+    const texts = ['one ', words.maskedInput, ' three'];
+    expect((await ask({ input: [result(texts.map(part))] })).status).toBe(200);
+    expect(sent()['input']).toEqual([result(['one ', '***', ' three'].map(part))]);
+  });
+
   test('texts of a Responses request are forwarded masked, and its text parts become one', async () => {
     const part = (text: string) => ({ type: 'input_text', text });
     const image = { type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,AAAA' };

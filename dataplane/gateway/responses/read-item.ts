@@ -1,6 +1,7 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { foldKey, isDisguised } from '../chat/fold-key.ts';
+import { joinSeams } from '../chat/join-seams.ts';
 import { placeOf } from '../chat/parse-result.ts';
 import { stringText } from '../chat/read-message.ts';
 import { isFixedKey } from '../judged/collect-texts.ts';
@@ -9,6 +10,7 @@ import { isElsewhere, readAddress, readAudio, readFileData, readMedia, textInBas
 import { isService, isServiceValue } from '../judged/service-value.ts';
 
 export type ObjectNode = JsonNode & { readonly kind: 'object' };
+type ArrayNode = JsonNode & { readonly kind: 'array' };
 
 /** Receives the texts of an item. */
 type ItemSink = {
@@ -100,8 +102,10 @@ function readResult(node: JsonNode, place: string, role: string, further: TextCo
   switch (node.kind) {
     case 'string':
       return node.value === '' ? [] : [{ role, ...stringText(node) }];
-    case 'array':
-      return node.items.flatMap((item) => readResult(item, place, role, further));
+    case 'array': {
+      const units = node.items.flatMap((item) => readResult(item, place, role, further));
+      return [...units, ...seamsOf(node, role)];
+    }
     case 'object': {
       if (attachments.has(declaredType(node) ?? '')) {
         const texts = node.members.filter(({ key }) => textMembers.has(key));
@@ -119,6 +123,15 @@ function readResult(node: JsonNode, place: string, role: string, further: TextCo
     case 'null':
       return [];
   }
+}
+
+/** The texts around the places where a model reads two text parts of a result as one text. */
+function seamsOf({ items, start, end }: ArrayNode, role: string): readonly CheckUnit[] {
+  const texts = items.flatMap((item) => {
+    const text = item.kind === 'object' ? member(item, 'text') : undefined;
+    return text?.kind === 'string' ? [text.value] : [];
+  });
+  return joinSeams(texts).map((content) => ({ role, content, place: { kind: 'seam', message: { start, end } } }));
 }
 
 function nameOf(key: string, role: string): readonly CheckUnit[] {
