@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agentErrors } from '#contracts/agent-errors';
-import { deniedTerm, sampleDefinition } from '../../../e2e/support/sample-policy.ts';
+import { deniedLines, deniedTerm, sampleDefinition } from '../../../e2e/support/sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { callSteps } from '../calls/call-steps.ts';
@@ -95,6 +95,15 @@ verifies(
     expect(await sendWith([])).toMatchObject({ status: 200, step: undefined, logged: 'none', calls: 1 });
   },
 );
+
+test('a denied phrase that begins in one text part of a message and ends in the next is found', async () => {
+  const parts = deniedLines.split('\n').map((text) => ({ text }));
+  expect(parts).toHaveLength(2);
+  const asked = gateway.seen.length;
+  const answer = await agent.call('POST', '/message:send', { message: { messageId: 'm', role: 'ROLE_USER', parts } });
+  expect(errorCodeOf(answer)).toBe('guardrail_denied');
+  expect(gateway.seen.length).toBe(asked);
+});
 
 test('each refusal of a step is an error of agents, and the page about agents lists the same steps', async () => {
   const known = Object.keys(agentErrors);

@@ -51,13 +51,23 @@ export function buildRequest(
   };
 }
 
-function inputOf(parts: readonly CallPart[], textMember: string | undefined): JsonValue {
+/**
+ * The parts with all texts as one, which the flow reads: its lines are the texts. The policy judges it as one text, so that a phrase
+ * in two parts is found.
+ */
+export function joinTexts(parts: readonly CallPart[]): readonly CallPart[] {
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  if (texts.length < 2) return parts;
+  return [{ kind: 'text', text: texts.join('\n') }, ...parts.filter(({ kind }) => kind !== 'text')];
+}
+
+function inputOf(parts: readonly CallPart[], textMember: string | undefined): JsonValue {
+  const [text] = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   const data = parts.flatMap((part) => (part.kind === 'data' ? [part.data] : []));
   if (data.length > 1) throw new AgentError('input_invalid');
   const [own = {}] = data;
-  if (texts.length === 0) return own;
+  if (text === undefined) return own;
   const isObject = typeof own === 'object' && own !== null && !Array.isArray(own);
   if (textMember === undefined || !isObject || Object.hasOwn(own, textMember)) throw new AgentError('input_invalid');
-  return { ...own, [textMember]: texts.join('\n') };
+  return { ...own, [textMember]: text };
 }

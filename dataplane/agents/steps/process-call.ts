@@ -11,7 +11,7 @@ import { type AgentError, asAgentError, atStep } from '../calls/agent-error.ts';
 import type { CallFiles } from '../files/call-files.ts';
 import type { RunGrants } from '../grants/run-grants.ts';
 import type { CallOperation } from '../identity/call-verifier.ts';
-import { buildRequest } from './build-request.ts';
+import { buildRequest, joinTexts } from './build-request.ts';
 import { checkOutput } from './check-output.ts';
 import { guardTexts, type TextGuard } from './guard-texts.ts';
 import { runEntryPoint } from './run-entry-point.ts';
@@ -62,7 +62,7 @@ export async function admitCall(
   const { session } = call;
   const use = { ...bindingOf(agent, identity), operation, session, runId };
   try {
-    const resolved = await atStep('files', () => files.resolve(call.parts, use, signal));
+    const resolved = joinTexts(await atStep('files', () => files.resolve(call.parts, use, signal)));
     const parts = await atStep('input_guardrails', () => guardParts({ agent, guard, files }, resolved, runId, signal));
     const request = await atStep('conversion', () => buildRequest(agent, { parts, session, identity, runId, trace }));
     grants.start(runId, identity.grant?.token);
