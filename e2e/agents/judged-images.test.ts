@@ -19,7 +19,7 @@ import {
   startAgentPlane,
 } from '../../dataplane/gateway/agents/testing/start-agent-plane.ts';
 import { root } from '../../hack/check/run-tool.ts';
-import { deniedTerm, maskedTerm, replacement, sampleBundle } from '../support/sample-policy.ts';
+import { deniedLines, deniedTerm, maskedTerm, replacement, sampleBundle } from '../support/sample-policy.ts';
 import type { RunningProcess } from '../support/start-process.ts';
 import { startTestRuntime } from '../support/start-test-runtime.ts';
 
@@ -158,6 +158,28 @@ describe('the texts of an image over A2A', () => {
     expect((await say({ text: `about ${maskedTerm}` })).text).toContain(`about ${replacement}`);
     const inData = await say({ data: { answer: { message: { parts: [{ text: maskedTerm }] } } } });
     expect(inData.text).toContain(replacement);
+  });
+
+  test.each([
+    ['directly', deniedTerm.slice(0, 6), deniedTerm.slice(6)],
+    ['by a line break', ...(deniedLines.split('\n') as [string, string])],
+  ])('a phrase in two parts of a message that are joined %s is found, in both directions', async (_, first, second) => {
+    await serve(policy(), none);
+    expect((await say({ text: first }, { data: {} }, { text: second })).code).toBe('guardrail_denied');
+    await serve(none, policy());
+    const parts = [{ text: first }, { text: second, mediaType: 'text/markdown' }];
+    for (const answer of [{ message: { parts } }, { task: { id: randomUUID(), artifacts: [{ parts }] } }])
+      expect((await say({ data: { answer } })).code).toBe('guardrail_denied');
+  });
+
+  test('several parts of which one is masked arrive as several parts', async () => {
+    await serve(none, policy());
+    const parts = [{ text: 'one' }, { text: `about ${maskedTerm}` }, { text: 'three' }];
+    const { text } = await say({ data: { answer: { message: { parts } } } });
+    const shown = JSON.stringify([{ text: 'one' }, { text: `about ${replacement}` }, { text: 'three' }]);
+    expect(text).toContain(shown.slice(1, -1));
+    const cut = [{ text: maskedTerm.slice(0, 4) }, { text: maskedTerm.slice(4) }];
+    expect((await say({ data: { answer: { message: { parts: cut } } } })).code).toBe('guardrail_denied');
   });
 
   test('a denied answer is refused, and a masked one leaves masked, whatever member it is in', async () => {

@@ -2,30 +2,31 @@ import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/b
 import type { Definition, Section } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
 
-/** Words that the sample policies deny and mask; no other text contains them. */
+/** Texts that the sample policies deny and mask; no other text contains them. */
 export const deniedTerm = 'forbidden-portal';
 export const maskedTerm = 'private-harbour';
+export const deniedLines = 'forbidden line\nand the next';
 export const replacement = '[cleaned]';
 
-function stopList(id: string, term: string, action: 'deny' | 'mask') {
+function stopList(id: string, terms: string[], action: 'deny' | 'mask') {
   return {
     id,
     kind: 'stop_list' as const,
     timeoutMs: 100,
     action: action === 'deny' ? { type: 'deny' as const } : { type: 'mask' as const, replacement },
-    stopList: { terms: [term], match: 'substring' as const, caseSensitive: true },
+    stopList: { terms, match: 'substring' as const, caseSensitive: true },
   };
 }
 
 function section(deadlineMs: number): Section {
   return {
     deadlineMs,
-    baseline: [stopList('denied', deniedTerm, 'deny'), stopList('masked', maskedTerm, 'mask')],
+    baseline: [stopList('denied', [deniedTerm, deniedLines], 'deny'), stopList('masked', [maskedTerm], 'mask')],
     additional: [],
   };
 }
 
-/** Denies one word and masks another, in both directions. */
+/** Denies one word and two lines, and masks another word, in both directions. */
 export function sampleDefinition(deadlineMs = 1_000): Definition {
   return { request: section(deadlineMs), response: section(deadlineMs), providers: [] };
 }

@@ -9,6 +9,8 @@ export type TextSlot = {
   readonly text: string;
   /** Replaces the text by its masked form; absent for names and numbers, which cannot be masked. */
   readonly replace?: (text: string) => void;
+  /** Whether the texts that this one repeats were masked, so that a mask of it needs no replacement. */
+  readonly isMasked?: () => boolean;
 };
 
 /** `allowed`: every text has passed or was replaced. `failed`: a check has no decision. */
@@ -40,10 +42,10 @@ export async function judgeSlots(
   return 'allowed';
 }
 
-function applyMask({ text, replace }: TextSlot, masked: string | undefined): SlotsVerdict {
+function applyMask({ text, replace, isMasked }: TextSlot, masked: string | undefined): SlotsVerdict {
   if (masked === undefined) return 'failed';
   if (masked === text) return 'allowed';
-  if (replace === undefined) return 'denied';
+  if (replace === undefined) return isMasked?.() === true ? 'allowed' : 'denied';
   replace(masked);
   return 'allowed';
 }

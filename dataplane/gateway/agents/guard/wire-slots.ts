@@ -1,5 +1,6 @@
 import { slotsOf, type TextSlot } from '#checks/guard/judge-slots';
 import type { JsonValue } from '#kit/json/json-value';
+import { joinSeams } from '../../chat/join-seams.ts';
 
 /** Members whose content an author or a caller is free to choose: every text, number and name in them is judged. */
 const free = names('data metadata arguments structuredContent _meta inputSchema outputSchema annotations');
@@ -65,8 +66,30 @@ function visit(
     return true;
   }
   if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every((_, index) => visit(value, index, name, slots));
-  return visitObject(value, slots);
+  if (!Array.isArray(value)) return visitObject(value, slots);
+  const isReadable = value.every((_, index) => visit(value, index, name, slots));
+  slots.push(...seamSlots(value));
+  return isReadable;
+}
+
+/**
+ * The texts around the places where two text parts of a list are joined, directly and by a line break: readers of a message join its
+ * parts in either way.
+ */
+function seamSlots(parts: readonly JsonValue[]): readonly TextSlot[] {
+  const texts = textsOf(parts);
+  if (texts.length < 2) return [];
+  const isMasked = (): boolean => textsOf(parts).some((text, at) => text !== texts[at]);
+  const lines = texts.map((text, at) => (at === 0 ? text : `\n${text}`));
+  return [...joinSeams(texts), ...joinSeams(lines)].map((text) => ({ text, isMasked }));
+}
+
+function textsOf(parts: readonly JsonValue[]): readonly string[] {
+  return parts.flatMap((part) => {
+    const isObject = typeof part === 'object' && part !== null && !Array.isArray(part);
+    const text = isObject ? part['text'] : undefined;
+    return typeof text === 'string' ? [text] : [];
+  });
 }
 
 function visitObject(value: Record<string, JsonValue>, slots: TextSlot[]): boolean {
