@@ -1,10 +1,9 @@
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { limits } from '#contracts/limits';
 import { regexEngine } from '#contracts/local-rules';
-import { type BaselineRule, definitionSchema, type Rule, type Section } from '#contracts/policy';
+import type { BaselineRule, Rule, Section } from '#contracts/policy';
 import { jsonOrUndefined } from '#kit/json/json-or-undefined';
-import { writePolicySource } from './policy-source.ts';
+import { readPolicySource, writePolicySource } from './policy-source.ts';
 
 /** Where the rules of a form run; a shared rule runs in both stages. */
 export const formSections = ['shared', 'request', 'response'] as const;
@@ -52,20 +51,14 @@ export type PolicyForm = {
   readonly rules: readonly RuleFields[];
 };
 
-const sourceSchema = z.object({
-  name: z.string(),
-  description: z.string().default(''),
-  definition: definitionSchema,
-});
-
 /** Most rules of a form: a page with more cannot be worked with. */
 export const mostFormRules = 200;
 
 /** The form of a valid source; undefined for a source that only the YAML editor can show. */
 export function readPolicyForm(source: string): PolicyForm | undefined {
-  const read = sourceSchema.safeParse(yamlOf(source));
-  if (!read.success) return undefined;
-  const { name, description, definition } = read.data;
+  const read = readPolicySource(source);
+  if (!read.ok) return undefined;
+  const { name, description, definition } = read.value;
   const { shared = [], request, response, providers } = definition;
   const rules = [
     ...shared.map((rule) => fieldsOf('shared', rule, 'always')),
@@ -177,12 +170,4 @@ const restSchema = z.object({ action: z.record(z.string(), z.unknown()), own: z.
 /** A text that is no number stays one, so that the check names it. */
 function numberOf(text: string): number | string {
   return /^\d{1,9}$/.test(text.trim()) ? Number(text) : text;
-}
-
-function yamlOf(text: string): unknown {
-  try {
-    return parse(text, { maxAliasCount: 0 });
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readPolicyForm } from './policy-form.ts';
 import { readPolicySource, readRecipes } from './policy-source.ts';
 
 const secrets = readRecipes().get('secrets') ?? '';
@@ -28,11 +29,14 @@ describe('the source of a policy', () => {
   });
 
   // Comparing each pair of names would take minutes and delay the pages of all other users.
-  test('the time to read a mapping does not grow with the square of its number of names', () => {
+  test.each([
+    ['the editor', (text: string) => expect(readPolicySource(text)).toMatchObject({ ok: false })],
+    ['the form', (text: string) => expect(readPolicyForm(text)).toBeUndefined()],
+  ])('the time to read a mapping for %s does not grow with the square of its number of names', (_, read) => {
     const cpuOf = (names: number): number => {
-      const text = Array.from({ length: names }, (_, at) => `${at}:\n`).join('');
+      const text = Array.from({ length: names }, (__, at) => `${at}:\n`).join('');
       const begun = process.cpuUsage();
-      expect(readPolicySource(text)).toMatchObject({ ok: false });
+      read(text);
       const { user, system } = process.cpuUsage(begun);
       return user + system;
     };
