@@ -51,7 +51,7 @@ describe('a greedy client', () => {
     expect(await over.json()).toMatchObject({ error: { code: 'invalid_json' } });
   });
 
-  test('the connection of a client that does not read its answer is closed', async () => {
+  test('the connection of a client that does not read its answer is closed, also while it sends', async () => {
     // More bytes than the kernel buffers on both ends of a connection.
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });
@@ -68,11 +68,32 @@ describe('a greedy client', () => {
     await until('the gateway has handed over its answer', async () => {
       return (await inFlight()) === 0;
     });
-    await until('the connection is closed although nothing was read', async () => {
-      socket.write(' ');
-      return closed || socket.destroyed;
-    });
+    // A line break may precede the next request. Each one is less than the idle time of clients after the one before.
+    const sending = setInterval(() => socket.write('\r\n'), 100);
+    await until('the connection is closed although nothing was read', async () => closed || socket.destroyed);
+    clearInterval(sending);
     expect(socket.bytesRead).toBeLessThan(content.length);
+  });
+
+  test('a client that reads slowly receives its whole answer and the next one on the same connection', async () => {
+    const content = 'word '.repeat(3_600_000);
+    world.upstream.play({ kind: 'answer', content });
+    const asked = world.upstream.seen.length;
+    const socket = open();
+    const body = JSON.stringify({ model: 'open', ...says('hi') });
+    socket.pause();
+    socket.write((head(Buffer.byteLength(body)) + body).repeat(2));
+    let received = 0;
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.length;
+      socket.pause();
+      // The whole answer takes several times the idle time of clients.
+      setTimeout(() => socket.resume(), 5);
+    });
+    socket.resume();
+    await until('both answers are received', async () => received > 2 * content.length, { deadlineMs: 60_000 });
+    expect(world.upstream.seen.length).toBe(asked + 2);
+    socket.destroy();
   });
 });
 
