@@ -10,7 +10,7 @@ import { settings as postgresSettings } from '../../dataplane/postgres/config.ts
 import { settings as retrievalSettings } from '../../dataplane/retrieval/config.ts';
 import { settings as operatorSettings } from '../../operator/config.ts';
 import { settings as managementSettings } from '../../operator/management/config.ts';
-import { scaleMib } from '../memory-scale/scale-service.ts';
+import { scaleHeapOptions, scaleMib } from '../memory-scale/scale-service.ts';
 import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf, type RenderedContainer, type RenderedPod } from './pods-of.ts';
 import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
@@ -356,8 +356,7 @@ describe('values of pods', () => {
       expect(pods).toHaveLength(1 + workers);
       for (const { spec } of pods) {
         expect(spec.containers[0]?.env).toContainEqual({ name: 'PORTCULLIS_INDEX_MIB', value: `${scaleMib.index}` });
-        const heap = `--max-old-space-size=${scaleMib.heap}`;
-        expect(spec.containers[0]?.env).toContainEqual({ name: 'NODE_OPTIONS', value: heap });
+        expect(spec.containers[0]?.env).toContainEqual({ name: 'NODE_OPTIONS', value: scaleHeapOptions });
       }
     },
   );

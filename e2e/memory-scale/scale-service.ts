@@ -14,6 +14,8 @@ import { scaleProfile, scaleTenant } from './fill-memories.ts';
  */
 export const scaleMib = { index: 96, heap: 192 } as const;
 
+export const scaleHeapOptions = `--max-old-space-size=${scaleMib.heap} --max-semi-space-size=16`;
+
 type ScaleAnswer = { readonly ms: number; readonly found: number; readonly owners: readonly unknown[] };
 
 /** The memory service in a separate process, with a filled database. */
@@ -48,7 +50,7 @@ export async function startScaleService(
         PORTCULLIS_LOG_LEVEL: 'error',
         PORTCULLIS_EXIT_WITH_STDIN: '1',
         PORTCULLIS_INDEX_MIB: `${scaleMib.index}`,
-        NODE_OPTIONS: `--max-old-space-size=${scaleMib.heap}`,
+        NODE_OPTIONS: scaleHeapOptions,
       },
     }),
   );

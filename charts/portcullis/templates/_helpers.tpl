@@ -126,6 +126,14 @@ topologySpreadConstraints:
 {{- end -}}
 {{- end -}}
 
+{{/*
+Options of Node for a heap of this many megabytes. The young generation is bounded: by default it takes up to 128 MiB, and
+the old one is collected without a pause as soon as what is free of it is less.
+*/}}
+{{- define "portcullis.heapOptions" -}}
+--max-old-space-size={{ . }} --max-semi-space-size=16
+{{- end -}}
+
 {{/* Whether a service needs a database: the management API, the retrieval service, the memory service and the rights on agents share one. */}}
 {{- define "portcullis.needsDatabase" -}}
 {{- if or .Values.management.enabled .Values.retrieval.enabled .Values.memory.enabled .Values.agents.enabled -}}true{{- end -}}

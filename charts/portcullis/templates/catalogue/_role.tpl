@@ -127,7 +127,7 @@ spec:
             - { name: NODE_EXTRA_CA_CERTS, value: /etc/portcullis/authorities/ca.crt }
             {{- end }}
             {{- with .heap }}
-            - { name: NODE_OPTIONS, value: "--max-old-space-size={{ . }}" }
+            - { name: NODE_OPTIONS, value: {{ include "portcullis.heapOptions" . | quote }} }
             {{- end }}
           # At the first start it may wait for the database and migrate it.
           startupProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 1, failureThreshold: 300 }

@@ -346,7 +346,7 @@ spec:
           env:
             {{- include "portcullis.retrievalEnvironment" . | nindent 12 }}
             {{- with .heap }}
-            - { name: NODE_OPTIONS, value: "--max-old-space-size={{ . }}" }
+            - { name: NODE_OPTIONS, value: {{ include "portcullis.heapOptions" . | quote }} }
             {{- end }}
           # At the first start it may wait for the database and migrate it.
           startupProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 1, failureThreshold: 300 }

@@ -191,6 +191,13 @@ describe('a segment', () => {
     expect(() => packSegment(many(rowsOfSegment + 1, 2))).toThrow('2048 rows');
   });
 
+  test('a small packed segment keeps no more memory than its bytes', () => {
+    for (const count of [1, 5, 200]) {
+      const { buffer, length } = packSegment(many(count, 8));
+      expect(buffer.byteLength).toBe(length);
+    }
+  });
+
   test('a packed segment that is truncated or has another mark is refused, and one at another offset is read', () => {
     const bytes = packSegment(many(20, 8));
     fc.assert(
