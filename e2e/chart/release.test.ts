@@ -349,6 +349,9 @@ describe('a release', () => {
     const open = await notes('least-values.yaml');
     expect(open).toContain('every client that reaches the gateway may call models');
     expect(open).not.toMatch(/client-keys|Bearer/);
+    // The binding of the example names the offline model, which this release does not have.
+    expect(open).not.toMatch(/guarded-echo|-f examples\/guarded-chat$/m);
+    expect(open).toContain('-f examples/guarded-chat/policy.yaml -f model.yaml');
     const production = await notes('production-values.yaml');
     expect(production).toContain('https://here-portcullis-gateway.third.svc:8080/v1');
     expect(plain).toContain('kubectl --namespace third port-forward service/guard-management 8081:80');
