@@ -182,6 +182,7 @@ describe('the admission policies that protect guardrails', () => {
     });
     expect(refused.body.message).toContain('the version open-1 would leave texts UNGUARDED');
     expect(refused.body.message).toContain(`${confirmUnguarded} to ${confirmationOf(1)} in the same change`);
+    expect(refused.body.message).toMatch(/or run: kubectl portcullis edit agent desk$/);
     const trial = { op: 'add', path: '/spec/canary', value: { version: 'open-1', percent: 1 } };
     expect((await patch('agents', 'desk', [trial])).status).toBe(422);
     expect((await serve('open-1', confirmationOf(2))).status).toBe(422);

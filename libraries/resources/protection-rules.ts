@@ -155,7 +155,7 @@ export const protectionRules: readonly AdmissionRule[] = [
         messageExpression:
           "'the version ' + params.metadata.name + ' would leave texts UNGUARDED that the served version has checked. To " +
           `confirm it, set the annotation ${confirmUnguardedAnnotation} to ' + variables.wanted + ' in the same change, or ` +
-          "run: kubectl portcullis agent switch ' + object.metadata.name + ' ' + params.metadata.name",
+          "run: kubectl portcullis edit agent ' + object.metadata.name",
         reason: 'Invalid',
       },
     ],
