@@ -596,7 +596,7 @@ describe('a start', () => {
     using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data, management: true });
-    const operationId = await createPolicy(data, 'kept');
+    const operationId = await createIn(data, 'kept');
     const { management, issuer } = first.status().addresses;
     expect(await first.end('SIGINT')).toBe(0);
     for (const url of [management, issuer]) expect(await isOpen(url ?? '')).toBe(false);
@@ -608,7 +608,7 @@ describe('a start', () => {
     const again = await startPlatform({ data, management: true });
     expect(again.status().addresses.issuer).toBe(issuer);
     await isFound(operationId);
-    const written = await createPolicy(data, 'written');
+    const written = await createIn(data, 'written');
     const left = descendantsOf(again.status().pid);
     expect(await again.end('SIGKILL')).toBe('SIGKILL');
     await using third = await startPlatform({ data, management: true });
@@ -654,7 +654,7 @@ describe('a start', () => {
 });
 
 /** @returns the operation that created the policy */
-async function createPolicy(data: string, name: string): Promise<string> {
+async function createIn(data: string, name: string): Promise<string> {
   const { stdout } = await runCli(['apply', '-f', '-', '--json', ...overApi], {
     data,
     input: manifestOfWord(name, name),

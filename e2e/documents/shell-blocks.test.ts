@@ -12,12 +12,12 @@ import { kubectlEnvironment, runKubectl } from '../kubectl/run-plugin.ts';
 import { readBlocks } from '../readme/read-blocks.ts';
 import { pretendedVolumes } from './pretended-volumes.ts';
 import {
-  printedCommands,
-  createNamespace,
+  documentPages,
   isHelm,
+  namespaceCommand,
   notRun,
   type Printed,
-  pages,
+  printedCommands,
   readsPods,
   reasonsOf,
   runnableCommands,
@@ -46,13 +46,15 @@ const run = runnableCommands
   .toSorted((one, other) => placeOf(one) - placeOf(other));
 
 test('every block with commands has a label whose commands are known to the tests', () => {
-  const labels = pages.flatMap((page) => readBlocks(readFileSync(join(root, page), 'utf8')).map(({ label }) => label));
+  const labels = documentPages.flatMap((page) =>
+    readBlocks(readFileSync(join(root, page), 'utf8')).map(({ label }) => label),
+  );
   const others = ['', 'yaml', 'json', 'ts', 'js', 'http', 'sql', 'sh', 'python', ...consoles];
   expect(labels.filter((label) => !others.includes(label))).toEqual([]);
 });
 
 test('a block without a label has no commands, because no test runs it', () => {
-  const hidden = pages.flatMap((page) =>
+  const hidden = documentPages.flatMap((page) =>
     readBlocks(readFileSync(join(root, page), 'utf8'))
       .filter(({ label }) => label === '')
       .flatMap(({ line, text }) => text.split('\n').map((command) => ({ page, line, command })))
@@ -100,8 +102,8 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
       writeFileSync(join(folder.path, name), text);
       return join(folder.path, name);
     };
-    expect(printedCommands.map(({ command }) => command)).toContain(createNamespace);
-    await kubectl(createNamespace.split(' ').slice(1));
+    expect(printedCommands.map(({ command }) => command)).toContain(namespaceCommand);
+    await kubectl(namespaceCommand.split(' ').slice(1));
     await kubectl(['config', 'set-context', '--current', `--namespace=${namespace}`]);
     // Before the claims: a claim that comes before the default class gets it only at a later pass of the controller.
     for (const object of pretendedVolumes) await kubectl(['apply'], write('one.yaml', JSON.stringify(object)));

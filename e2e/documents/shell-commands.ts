@@ -4,7 +4,7 @@ import { root } from '../../hack/check/run-tool.ts';
 import { readBlocks } from '../readme/read-blocks.ts';
 
 /** The pages whose commands are tested. */
-export const pages = [
+export const documentPages = [
   'README.md',
   'CONTRIBUTING.md',
   'examples/detectors/README.md',
@@ -59,11 +59,11 @@ export const readsPods = (command: string): string =>
 const isStart = ({ command }: Printed): boolean => /^(?:[A-Z_]+=\S+ )*npm start\b/.test(command);
 export const reasonsOf = ({ command }: Printed) => notRun.filter(({ pattern }) => pattern.test(readsPods(command)));
 /** All commands in blocks with the label `sh`. */
-export const printedCommands = pages.flatMap(commandsOf);
+export const printedCommands = documentPages.flatMap(commandsOf);
 /** The beginning of the set-up. */
-export const createNamespace = 'kubectl create namespace portcullis';
+export const namespaceCommand = 'kubectl create namespace portcullis';
 /** The commands that tests run. */
 export const runnableCommands = printedCommands.filter(
-  (one) => !isStart(one) && one.command !== createNamespace && reasonsOf(one).length === 0,
+  (one) => !isStart(one) && one.command !== namespaceCommand && reasonsOf(one).length === 0,
 );
 export const isHelm = ({ command }: Printed): boolean => command.startsWith('helm ');
