@@ -12,7 +12,7 @@ import { kubectlEnvironment, runKubectl } from '../kubectl/run-plugin.ts';
 import { readBlocks } from '../readme/read-blocks.ts';
 import { pretendedVolumes } from './pretended-volumes.ts';
 import {
-  documentPages,
+  commandPages,
   isHelm,
   namespaceCommand,
   notRun,
@@ -46,7 +46,7 @@ const run = runnableCommands
   .toSorted((one, other) => placeOf(one) - placeOf(other));
 
 test('every block with commands has a label whose commands are known to the tests', () => {
-  const labels = documentPages.flatMap((page) =>
+  const labels = commandPages.flatMap((page) =>
     readBlocks(readFileSync(join(root, page), 'utf8')).map(({ label }) => label),
   );
   const others = ['', 'yaml', 'json', 'ts', 'js', 'http', 'sql', 'sh', 'python', ...consoles];
@@ -54,7 +54,7 @@ test('every block with commands has a label whose commands are known to the test
 });
 
 test('a block without a label has no commands, because no test runs it', () => {
-  const hidden = documentPages.flatMap((page) =>
+  const hidden = commandPages.flatMap((page) =>
     readBlocks(readFileSync(join(root, page), 'utf8'))
       .filter(({ label }) => label === '')
       .flatMap(({ line, text }) => text.split('\n').map((command) => ({ page, line, command })))

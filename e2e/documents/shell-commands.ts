@@ -4,7 +4,7 @@ import { root } from '../../hack/check/run-tool.ts';
 import { readBlocks } from '../readme/read-blocks.ts';
 
 /** The pages whose commands are tested. */
-export const documentPages = [
+export const commandPages = [
   'README.md',
   'CONTRIBUTING.md',
   'examples/detectors/README.md',
@@ -59,7 +59,7 @@ export const readsPods = (command: string): string =>
 const isStart = ({ command }: Printed): boolean => /^(?:[A-Z_]+=\S+ )*npm start\b/.test(command);
 export const reasonsOf = ({ command }: Printed) => notRun.filter(({ pattern }) => pattern.test(readsPods(command)));
 /** All commands in blocks with the label `sh`. */
-export const printedCommands = documentPages.flatMap(commandsOf);
+export const printedCommands = commandPages.flatMap(commandsOf);
 /** The beginning of the set-up. */
 export const namespaceCommand = 'kubectl create namespace portcullis';
 /** The commands that tests run. */
