@@ -41,6 +41,7 @@ export const slowFiles: readonly string[] = [
   'dataplane/memory/people',
   'dataplane/memory/search/take-fitting.test.ts',
   'dataplane/retrieval/access',
+  'dataplane/retrieval/collections/remove-contents.test.ts',
   'dataplane/retrieval/http',
   'dataplane/retrieval/index',
   'dataplane/retrieval/ingest/reindex',

@@ -2,6 +2,7 @@ import type { ObjectStore } from '#objects/ports';
 import { type Relations, relationLimits } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import type { Database } from '#sql/connect';
+import { removeChunks } from '../ingest/commit/remove-chunks.ts';
 
 type RemovalPorts = {
   readonly database: Database;
@@ -49,16 +50,19 @@ async function empty(ports: RemovalPorts, { tenant, collectionId }: DeletedColle
 }
 
 /**
- * Removes a batch of documents with all dependent rows. Staged originals are removed first, because the rows name them.
+ * Removes a batch of documents with all dependent rows. Staged originals are removed first, because the rows name them, and
+ * chunks before their documents, because a document may have more of them than one transaction removes.
  */
 async function removeDocuments({ database: { sql }, objects }: RemovalPorts, collectionId: string): Promise<number> {
   const rows = await sql<{ doc: string }[]>`
     select doc from retrieval.documents where collection_id = ${collectionId} order by doc limit ${batch}`;
   if (rows.length === 0) return 0;
-  const docs = sql(rows.map(({ doc }) => doc));
+  const keys = rows.map(({ doc }) => doc);
+  const docs = sql(keys);
   const staged = await sql<{ key: string }[]>`
     select payload_key as key from retrieval.jobs where doc in ${docs} and staged and payload_key is not null`;
   for (const { key } of staged) await objects.delete(key);
+  await removeChunks(sql, keys);
   await sql`delete from retrieval.documents where doc in ${docs}`;
   return rows.length;
 }

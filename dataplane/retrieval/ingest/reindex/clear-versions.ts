@@ -1,6 +1,7 @@
 import type { Database } from '#sql/connect';
+import { removeChunks } from '../commit/remove-chunks.ts';
 
-/** Documents whose chunks one transaction removes. */
+/** Documents whose chunks are removed together. */
 const batch = 200;
 
 type Uncleared = { readonly collectionId: string; readonly version: number };
@@ -37,8 +38,8 @@ async function clearChunksOf({ sql }: Database, { collectionId, version }: Uncle
       order by doc limit ${batch}`;
     after = rows.at(-1)?.doc;
     if (after === undefined) return;
-    const docs = sql(rows.map(({ doc }) => doc));
-    await sql`delete from retrieval.chunks where doc in ${docs} and version = ${version}`;
-    await sql`delete from retrieval.indexed_documents where doc in ${docs} and version = ${version}`;
+    const docs = rows.map(({ doc }) => doc);
+    await removeChunks(sql, docs, version);
+    await sql`delete from retrieval.indexed_documents where doc in ${sql(docs)} and version = ${version}`;
   }
 }
