@@ -22,7 +22,7 @@ export async function changeAcl(
     const labels = sql.array([...change.labels]);
     const [document] = await sql<{ doc: string; deleted: boolean }[]>`
       select doc, deleted from retrieval.documents
-      where collection_id = ${collectionId} and doc_id = ${docId} for update`;
+      where collection_id = ${collectionId} and doc_id = ${docId} for no key update`;
     if (document === undefined) return 'not_found';
     const { doc, deleted } = document;
     const coming = await sql`

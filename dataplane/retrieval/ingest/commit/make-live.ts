@@ -29,7 +29,8 @@ export type LiveOutcome =
 /**
  * Makes a job take effect in one transaction, if its claim is still valid and no later job has taken effect: the state
  * of the document, counts, the end of this job and of all that it supersedes, and the change number as the last
- * statement. Locks: document, jobs, collection; every transaction takes them in this order.
+ * statement. Locks: document, jobs, collection; every transaction takes them in this order. A write of chunks locks its job
+ * first and then, by the foreign key of the chunks, the key of the document: the lock of a document must not conflict with that.
  * @param live undefined for a delete
  */
 export async function makeLive(
@@ -58,7 +59,7 @@ class Undone extends Error {
 async function makeLiveIn(sql: TransactionSql, job: ClaimedJob, live: LiveDocument | undefined): Promise<LiveOutcome> {
   const [before] = await sql<Before[]>`
     select live_seq < ${job.seq} as "isNewer", deleted from retrieval.documents
-    where doc = ${job.doc} for update`;
+    where doc = ${job.doc} for no key update`;
   if (before === undefined) return { kind: 'claim_over' };
   if (!(await endJobs(sql, job, before.isNewer))) return { kind: 'claim_over' };
   if (!before.isNewer) return { kind: 'done' };

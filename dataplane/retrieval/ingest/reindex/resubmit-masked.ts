@@ -58,7 +58,7 @@ async function insertMasking(
 ): Promise<boolean> {
   const [row] = await sql<{ lastSeq: number; epoch: number; labels: string[] }[]>`
     select last_seq::float8 as "lastSeq", op_epoch::float8 as epoch, labels from retrieval.documents
-    where doc = ${doc} and live_seq = ${seq} and not deleted for update`;
+    where doc = ${doc} and live_seq = ${seq} and not deleted for no key update`;
   if (row === undefined) return false;
   const later = await sql<{ jobId: string; isOpen: boolean; isReplayable: boolean }[]>`
     select j.job_id as "jobId", j.status <> 'FAILED' as "isOpen",

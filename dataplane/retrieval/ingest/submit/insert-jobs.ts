@@ -35,7 +35,7 @@ export async function lockDocuments(
   const rows = await sql<LockedRow[]>`
     select d.doc, d.collection_id, d.doc_id, d.last_seq::float8 as last_seq, d.last_op, d.op_epoch::float8 as op_epoch
     from retrieval.documents d join (${keys}) k using (collection_id, doc_id)
-    order by d.collection_id, d.doc_id for update of d`;
+    order by d.collection_id, d.doc_id for no key update of d`;
   const states = new Map(
     rows.map((row) => [
       rowKey(row.collection_id, row.doc_id),

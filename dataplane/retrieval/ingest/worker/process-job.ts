@@ -79,7 +79,7 @@ function approvedProfile({ profileOf }: IngestPorts, id: string) {
 }
 
 /** Allows writes while the claim is valid: the row of the job stays locked until the write has committed. */
-function ownedBy(job: ClaimedJob): WriteCondition {
+export function ownedBy(job: ClaimedJob): WriteCondition {
   return async (sql) => {
     const rows = await sql`
       select 1 from retrieval.jobs
