@@ -1,7 +1,7 @@
 import type { CommittedChanges, EntryBlock, IndexChange, IndexEntry, PartitionSource } from './ports.ts';
 
 /**
- * Reads the tables behind an index; each method is one statement. A change of a group (its entries, their labels or
+ * Reads the tables behind an index. A change of a group (its entries, their labels or
  * attributes, its end) writes the number of its transaction to the group's row, which stays after the group has ended for as long
  * as `forgottenThrough` says.
  * Transactions of a partition take their numbers under a lock that they hold to their end, so that numbers become
@@ -21,13 +21,16 @@ type PartitionReader<Cursor, BlockCursor> = {
     partition: string,
     after: BlockCursor | undefined,
   ): Promise<{ readonly blocks: readonly EntryBlock[]; readonly next: BlockCursor | undefined }>;
-  /** The first `size` groups whose number is larger, by number, and with them every group of the last number. */
+  /**
+   * The first groups whose number is larger, by number: at least one if there is one, about `size` at most or fewer where they
+   * have many entries, and every group of the last number.
+   */
   changedGroups(
     partition: string,
     after: bigint,
     size: number,
   ): Promise<readonly { readonly group: string; readonly changeNo: bigint }[]>;
-  /** The live entries of groups. */
+  /** The live entries of groups. Pages may mix older and newer states, because a newer one is a later change. */
   entriesOf(partition: string, groups: readonly string[]): Promise<readonly IndexEntry[]>;
 };
 
@@ -41,7 +44,7 @@ type ChangeNumbers = {
 type ReadOptions = {
   /** Entries of a page of a load. */
   readonly pageSize: number;
-  /** Groups of one answer about changes. */
+  /** Most groups of one answer about changes, without the further ones of its last number. */
   readonly groupsAtOnce: number;
 };
 
@@ -83,7 +86,8 @@ export function readPartitions<Cursor, BlockCursor = never>(
       const groups = changed.map(({ group }) => group);
       const changes = groups.length === 0 ? [] : changesOf(groups, await reader.entriesOf(partition, groups));
       const last = changed.at(-1)?.changeNo ?? after;
-      const more = changed.length >= options.groupsAtOnce;
+      // Not by the number of groups, because a reader may return fewer than there are.
+      const more = changed.length > 0 && last < newest;
       return { kind: 'changes', changes, upTo: more || last > newest ? last : newest, more };
     },
   };

@@ -4,12 +4,34 @@ import { analyse } from '#search/analysis/analyse';
 import type { AttributeCondition } from '#search/condition';
 import { readPacked } from '#search/packed/read-packed';
 import { SearchUnavailableError } from '#search/search-error';
+import type { Database } from '#sql/connect';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
+import { insertDocuments } from '../ingest/testing/insert-documents.ts';
 import { type OpenedIngest, openIngest } from '../ingest/testing/open-ingest.ts';
 import { chunkSource } from './chunk-source.ts';
 import { partitionName } from './partition-name.ts';
 
 const mostBytes = 64 * 2 ** 20;
+
+/** The database, with the number of rows of the largest answer to one statement. */
+function measured(database: Database): { readonly database: Database; readonly mostRows: () => number } {
+  let most = 0;
+  const sql = new Proxy(database.sql, {
+    apply(target, self, args) {
+      const statement = Reflect.apply(target, self, args);
+      if (!(statement instanceof Promise)) return statement;
+      // The driver resolves a statement by this member.
+      const sent = statement as unknown as { resolve: (rows: readonly unknown[]) => void };
+      const { resolve } = sent;
+      sent.resolve = (rows) => {
+        most = Math.max(most, rows.length);
+        resolve(rows);
+      };
+      return statement;
+    },
+  });
+  return { database: { ...database, sql }, mostRows: () => most };
+}
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index over the chunks of PostgreSQL'), () => {
   let opened: TestDatabase;
@@ -131,6 +153,29 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     for (let at = 0; at < 60; at += 1) await ingest.submit({ docId: `d${at}`, text: `отпуск ${at}`, key: 'one' });
     await ingest.drain();
     expect(await find(index, 'отпуск')).toHaveLength(60);
+  });
+
+  test('changes of documents with many chunks are all read, in answers and statements of a bounded size', async () => {
+    const measuring = measured(opened.database);
+    const source = chunkSource(measuring.database);
+    let after = await changeNo();
+    await insertDocuments(opened.database, ingest.collectionId, { documents: 60, chunksOfEach: 500 });
+    await insertDocuments(opened.database, ingest.collectionId, { documents: 1, chunksOfEach: 2_500 });
+    await insertDocuments(opened.database, ingest.collectionId, { documents: 40, chunksOfEach: 1 });
+    const puts: number[] = [];
+    const groups = new Map<string, ReadonlySet<string>>();
+    for (let more = true; more; ) {
+      const found = await source.changesAfter(partitionName({ collectionId: ingest.collectionId, version: 1 }), after);
+      if (found?.kind !== 'changes') throw new Error('the changes are unknown');
+      puts.push(found.changes.filter(({ kind }) => kind === 'put').length);
+      for (const change of found.changes) if (change.kind === 'retain') groups.set(change.group, new Set(change.ids));
+      ({ more, upTo: after } = found);
+    }
+    expect(puts).toEqual([...Array.from({ length: 15 }, () => 2_000), 2_500, 40]);
+    expect(measuring.mostRows()).toBe(1_000);
+    expect(after).toBe(await changeNo());
+    const sizes = [...groups.values()].map(({ size }) => size);
+    expect(sizes).toEqual([...Array.from({ length: 60 }, () => 500), 2_500, ...Array.from({ length: 40 }, () => 1)]);
   });
 
   test('a condition compares the id and the metadata of a document', async () => {

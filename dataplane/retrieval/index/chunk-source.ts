@@ -8,6 +8,8 @@ import { readPartitionName } from './partition-name.ts';
 /** Rows of one page, some megabytes of vectors; one statement reads a page. */
 const pageSize = 1_000;
 const groupsAtOnce = 50;
+/** Chunks of the changed documents that are followed at once; a document that has more is followed alone. */
+const followedChunks = 2_000;
 /** Blocks of one page at most, and bytes after which it has no further one. */
 const blocksAtOnce = 1_000;
 const blockBytes = 4 * 2 ** 20;
@@ -56,7 +58,8 @@ export function chunkSource({ sql }: Database): PartitionSource {
     floor(extract(epoch from d.valid_from) * 1000)::float8 as valid_from,
     ceil(extract(epoch from d.valid_until) * 1000)::float8 as valid_until`;
   const columns = sql`
-    c.doc, c.no, c.chunk_id, d.doc_id, d.labels, d.metadata, ${validity}, c.terms, encode(c.vector, 'base64') as vector
+    c.doc, c.no, c.chunk_id, d.doc_id, d.labels, d.metadata, ${validity}, c.terms, encode(c.vector, 'base64') as vector`;
+  const liveChunks = sql`
     from retrieval.chunks c join retrieval.documents d on d.doc = c.doc and d.live_seq = c.seq and not d.deleted`;
 
   async function packedBlocks(partition: string, after: Cursor) {
@@ -93,13 +96,28 @@ export function chunkSource({ sql }: Database): PartitionSource {
             where c.doc = d.doc and c.seq = d.live_seq and c.version = ${version} and c.packed is not null)
         order by d.doc limit ${plainDocuments}
       )
-      select ${columns}
+      select ${columns} ${liveChunks}
       where c.version = ${version} and c.doc in (select doc from plain)
         and (c.doc, c.no) > (${after.doc}::bigint, ${after.no}::integer)
       order by c.doc, c.no limit ${pageSize}`;
     const last = rows.at(-1);
     const blocks = rows.map((row) => blockOf([entryOf(row)]));
     return { blocks, next: last && ({ kind: 'plain', after: { doc: last.doc, no: last.no } } as const) };
+  }
+
+  /** Takes the chunks of each document in the order of the primary key: a page of a long document reads no more than the page. */
+  async function changedChunks(partition: string, docs: readonly string[], after: Cursor) {
+    const { collectionId, version } = readPartitionName(partition);
+    return sql<ChunkRow[]>`
+      select ${columns}
+      from retrieval.documents d cross join lateral (
+        select * from retrieval.chunks o
+        where o.doc = d.doc and o.seq = d.live_seq and o.version = ${version}
+          and o.no > case when d.doc = ${after.doc}::bigint then ${after.no}::integer else -1 end
+        order by o.no limit ${pageSize}) c
+      where d.collection_id = ${collectionId} and not d.deleted and d.doc = any(${[...docs]}::bigint[])
+        and d.doc >= ${after.doc}::bigint
+      order by c.doc, c.no limit ${pageSize}`;
   }
 
   return readPartitions<Cursor, BlockCursor>(
@@ -118,7 +136,7 @@ export function chunkSource({ sql }: Database): PartitionSource {
       async page(partition, after, size) {
         const { collectionId, version } = readPartitionName(partition);
         const rows = await sql<ChunkRow[]>`
-          select ${columns}
+          select ${columns} ${liveChunks}
           where d.collection_id = ${collectionId} and c.version = ${version} and d.doc >= ${after?.doc ?? '0'}::bigint
             and (c.doc, c.no) > (${after?.doc ?? '0'}::bigint, ${after?.no ?? -1}::integer)
           order by c.doc, c.no limit ${size}`;
@@ -131,20 +149,31 @@ export function chunkSource({ sql }: Database): PartitionSource {
           ? plainBlocks(partition, cursor.after)
           : packedBlocks(partition, cursor?.after ?? beginning),
       async changedGroups(partition, after, size) {
-        const { collectionId } = readPartitionName(partition);
+        const { collectionId, version } = readPartitionName(partition);
+        // The sum includes all documents of a number, so that they stay together.
         const rows = await sql<{ doc: string; change_no: string }[]>`
-          select doc, change_no from retrieval.documents
-          where collection_id = ${collectionId} and change_no > ${String(after)}::bigint
-          order by change_no fetch first ${size} rows with ties`;
+          with changed as (
+            select doc, change_no from retrieval.documents
+            where collection_id = ${collectionId} and change_no > ${String(after)}::bigint
+            order by change_no fetch first ${size} rows with ties
+          )
+          select doc, change_no from (
+            select c.doc, change_no, min(change_no) over () as first, sum(i.chunk_count) over (order by change_no) as chunks
+            from changed c left join retrieval.indexed_documents i on i.doc = c.doc and i.version = ${version}) counted
+          where change_no = first or coalesce(chunks, 0) <= ${followedChunks}
+          order by change_no`;
         return rows.map(({ doc, change_no }) => ({ group: doc, changeNo: BigInt(change_no) }));
       },
       async entriesOf(partition, groups) {
-        const { collectionId, version } = readPartitionName(partition);
-        const rows = await sql<ChunkRow[]>`
-          select ${columns}
-          where d.collection_id = ${collectionId} and c.version = ${version} and c.doc = any(${[...groups]}::bigint[])
-          order by c.doc, c.no`;
-        return rows.map(entryOf);
+        const entries: IndexEntry[] = [];
+        let after: Cursor | undefined = beginning;
+        while (after !== undefined) {
+          const rows: readonly ChunkRow[] = await changedChunks(partition, groups, after);
+          for (const row of rows) entries.push(entryOf(row));
+          const last = rows.at(-1);
+          after = last === undefined || rows.length < pageSize ? undefined : { doc: last.doc, no: last.no };
+        }
+        return entries;
       },
     },
     { pageSize, groupsAtOnce },
