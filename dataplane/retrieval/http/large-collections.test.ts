@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sql } from '#sql/connect';
+import type { Sql, TransactionSql } from '#sql/connect';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { insertDocuments } from '../ingest/testing/insert-documents.ts';
 import { openIngest } from '../ingest/testing/open-ingest.ts';
 import { listDocuments } from '../query/list-documents.ts';
+import { selectJobs } from './job-record.ts';
 
 const documents = 5_000;
 const limit = 50;
@@ -16,7 +17,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('lists of a large coll
     opened = await openTestDatabase();
     ({ collectionId } = await openIngest(opened.database));
     await insertDocuments(opened.database, collectionId, { documents, chunksOfEach: 0 });
-    await opened.database.sql`analyze`;
+    const { sql } = opened.database;
+    await sql`
+      update retrieval.jobs set status = 'FAILED', failure_code = 'denied', available_at = null
+      where job_id in (select job_id from retrieval.jobs order by job_id limit 3)`;
+    await sql`analyze`;
   });
   afterAll(() => opened?.[Symbol.asyncDispose]());
 
@@ -24,6 +29,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('lists of a large coll
   function reading<T>(
     table: 'documents' | 'jobs',
     run: (sql: Sql) => Promise<T>,
+    settings: (sql: TransactionSql) => Promise<unknown> = async () => undefined,
   ): Promise<{ readonly answer: T; readonly read: number }> {
     return opened.database.sql.begin(async (sql) => {
       const total = async () => {
@@ -32,6 +38,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('lists of a large coll
           where schemaname = 'retrieval' and relname = ${table}`;
         return row?.read ?? 0;
       };
+      await settings(sql);
       const before = await total();
       const answer = await run(sql as unknown as Sql);
       return { answer, read: (await total()) - before };
@@ -54,4 +61,20 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('lists of a large coll
       }
     },
   );
+
+  test('a page of failed jobs reads no job of another state, also with a plan for every value', async () => {
+    const { answer, read } = await reading(
+      'jobs',
+      (sql) => selectJobs(sql, { tenant: 'acme', collectionId }, { state: 'FAILED', before: undefined, limit }),
+      (sql) => sql`set local plan_cache_mode = force_generic_plan`,
+    );
+    expect(answer.map(({ status }) => status)).toEqual(['FAILED', 'FAILED', 'FAILED']);
+    expect(answer.map((job) => job.job_id)).toEqual(
+      answer
+        .map((job) => job.job_id)
+        .toSorted()
+        .toReversed(),
+    );
+    expect(read).toBe(3);
+  });
 });

@@ -3,7 +3,7 @@ import { readLimit } from '#api/pages';
 import { listLimits } from '#contracts/retrieval-documents';
 import { mayWrite } from '../access/permissions.ts';
 import { findNamed } from './find-readable.ts';
-import { selectJobs } from './job-record.ts';
+import { jobStates, selectJobs } from './job-record.ts';
 import { jobCursors } from './page-parameters.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
@@ -15,9 +15,8 @@ export async function listJobs(request: RetrievalRequest): Promise<RetrievalResp
   const { collection } = named;
   if (!(await mayWrite(service.relations, caller, collection))) return failure('forbidden');
   const limit = readLimit(query['limit'], listLimits.page) ?? listLimits.page.default;
-  const state = query['state'];
   const items = await selectJobs(service.database.sql, collection, {
-    ...(state === undefined ? {} : { state }),
+    state: jobStates.find((state) => state === query['state']),
     before: query['page_token'],
     limit: limit + 1,
   });
