@@ -13,8 +13,13 @@ import { switchVersion } from './switch-version.ts';
 
 type BuildOutcome = 'switched' | 'claim_over';
 
-/** Pause for documents that ingest is writing at the moment, milliseconds. */
-const waitMs = 200;
+/** Pauses for documents that jobs are writing, milliseconds; each round reads all documents of the collection. */
+const pauses = { firstMs: 200, mostMs: 10_000 } as const;
+
+/** The pause after so many rounds that left a document, the first one included, milliseconds. */
+export function pauseAfterRounds(rounds: number): number {
+  return Math.min(pauses.firstMs * 2 ** (rounds - 1), pauses.mostMs);
+}
 
 /**
  * Writes every live document that a building version lacks, then switches to it. Documents that become live meanwhile
@@ -27,11 +32,11 @@ export async function buildIndex(
   claim: ClaimedVersion,
   signal: AbortSignal,
 ): Promise<BuildOutcome> {
-  for (;;) {
+  for (let rounds = 1; ; rounds += 1) {
     if ((await buildLacking(ports, claim, signal)) === 'claim_over') return 'claim_over';
     const outcome = await prepareAndSwitch(ports, claim, signal);
     if (outcome !== 'incomplete') return outcome;
-    await pause(waitMs, undefined, { signal });
+    await pause(pauseAfterRounds(rounds), undefined, { signal });
   }
 }
 

@@ -27,10 +27,7 @@ export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVe
     update retrieval.index_versions v
     set attempt = v.attempt + 1,
       unavailable_since = case when v.attempt > 0 then coalesce(v.unavailable_since, clock_timestamp()) end,
-      due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond',
-      documents_done = (
-        select count(*) from retrieval.indexed_documents i join retrieval.documents d using (doc)
-        where d.collection_id = v.collection_id and i.version = v.number)
+      due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
     from retrieval.collections c
     where c.collection_id = v.collection_id and (v.collection_id, v.number) = (
       select collection_id, number from retrieval.index_versions
@@ -38,7 +35,17 @@ export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVe
       order by due_at for update skip locked limit 1)
     returning c.tenant, v.collection_id as "collectionId", v.number as version, v.embedding_profile_id as "profileId",
       v.attempt, c.chunk_size as size, c.chunk_overlap as overlap`;
+  if (row !== undefined) await countDone(sql, row);
   return row;
+}
+
+/** Counts without the lock of the claim, because the count reads every document of the collection. */
+async function countDone(sql: Sql, claim: ClaimedVersion): Promise<void> {
+  const [done] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from retrieval.documents d join retrieval.indexed_documents i on i.doc = d.doc and i.version = ${claim.version}
+    where d.collection_id = ${claim.collectionId} and not d.deleted`;
+  await sql`update retrieval.index_versions set documents_done = ${done?.count ?? 0} where ${ownVersion(sql, claim)}`;
 }
 
 /** Extends the lease of a claim; false if the claim has ended. */

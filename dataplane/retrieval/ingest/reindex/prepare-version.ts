@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database, TransactionSql } from '#sql/connect';
+import type { Database, Sql, TransactionSql } from '#sql/connect';
 import type { ClaimedVersion } from './claim-version.ts';
 
 /** Waits for replicas that load a version before the switch, milliseconds. */
@@ -21,6 +21,7 @@ export async function prepareVersion(
   claim: ClaimedVersion,
 ): Promise<'prepared' | 'incomplete' | 'claim_over'> {
   const { collectionId, version } = claim;
+  if (await isStillLacking(database.sql, claim)) return 'incomplete';
   return database.sql.begin(async (sql) => {
     const end = await lockBuilding(sql, claim);
     if (end !== 'complete') return end;
@@ -33,25 +34,43 @@ export async function prepareVersion(
 }
 
 /**
+ * Whether a claimed version that was never complete lacks a document. Reads without a lock: a build that waits for documents
+ * must not delay their commits.
+ */
+async function isStillLacking(sql: Sql, claim: ClaimedVersion): Promise<boolean> {
+  const [lacking] = await sql`
+    select 1 from retrieval.index_versions
+    where collection_id = ${claim.collectionId} and number = ${claim.version} and attempt = ${claim.attempt}
+      and state = 'building' and complete_since is null and exists (${lackingDocument(sql, claim)})`;
+  return lacking !== undefined;
+}
+
+/** A live document without all of its chunks in the version. */
+function lackingDocument(sql: Sql | TransactionSql, { collectionId, version }: ClaimedVersion) {
+  return sql`
+    select 1 from retrieval.documents d
+    where d.collection_id = ${collectionId} and not d.deleted and not exists (
+      select 1 from retrieval.indexed_documents i
+      where i.doc = d.doc and i.version = ${version} and i.seq = d.live_seq)
+    limit 1`;
+}
+
+/**
  * Locks the collection and its building version, and proves that every live document has all of its chunks in it. The
  * lock of the collection's row keeps documents from becoming live until the transaction ends.
  */
 export async function lockBuilding(
   sql: TransactionSql,
-  { collectionId, version, attempt }: ClaimedVersion,
+  claimed: ClaimedVersion,
 ): Promise<'complete' | 'incomplete' | 'claim_over'> {
+  const { collectionId, version, attempt } = claimed;
   await sql`select 1 from retrieval.collections where collection_id = ${collectionId} for no key update`;
   const [claim] = await sql`
     select 1 from retrieval.index_versions
     where collection_id = ${collectionId} and number = ${version} and attempt = ${attempt} and state = 'building'
     for no key update`;
   if (claim === undefined) return 'claim_over';
-  const [lacking] = await sql`
-    select 1 from retrieval.documents d
-    where d.collection_id = ${collectionId} and not d.deleted and not exists (
-      select 1 from retrieval.indexed_documents i
-      where i.doc = d.doc and i.version = ${version} and i.seq = d.live_seq)
-    limit 1`;
+  const [lacking] = await lackingDocument(sql, claimed);
   if (lacking === undefined) return 'complete';
   // The number is raised, so that earlier loads are not taken for complete later.
   await sql`

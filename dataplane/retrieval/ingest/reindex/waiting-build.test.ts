@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { openIngest } from '../testing/open-ingest.ts';
+import { pauseAfterRounds } from './build-index.ts';
+import { claimVersion } from './claim-version.ts';
+import { prepareVersion } from './prepare-version.ts';
+import { startReindex } from './start-reindex.ts';
+
+test('a build pauses twice as long after each round that left a document, at most 10 seconds', () => {
+  expect([1, 2, 6, 7, 2_000].map(pauseAfterRounds)).toEqual([200, 400, 6_400, 10_000, 10_000]);
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a build that waits for a document'), () => {
+  test('takes no lock of the collection, and ends with its claim', async () => {
+    await using opened = await openTestDatabase();
+    const { database } = opened;
+    const ingest = await openIngest(database);
+    await ingest.submit({ docId: 'a', text: 'words' });
+    await ingest.drain();
+    await startReindex(database, ingest.collectionId, undefined);
+    const claim = await claimVersion(database.sql, 30_000);
+    if (claim === undefined) throw new Error('no version is due');
+    await database.sql.begin(async (sql) => {
+      await sql`select from retrieval.collections for no key update`;
+      expect(await prepareVersion(database, claim)).toBe('incomplete');
+    });
+    expect(await prepareVersion(database, { ...claim, attempt: claim.attempt + 1 })).toBe('claim_over');
+  });
+});
