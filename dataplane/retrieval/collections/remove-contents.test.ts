@@ -1,35 +1,67 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openRelations, relationTables } from '#relations/adapters/open-relations';
+import type { Relations } from '#relations/ports';
 import { migrate } from '#sql/migrate';
-import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { mostChunksRemoved } from '../ingest/commit/remove-chunks.ts';
 import { insertDocuments } from '../ingest/testing/insert-documents.ts';
-import { insertCollection, openIngest } from '../ingest/testing/open-ingest.ts';
-import { countRemovedChunks } from '../ingest/testing/removed-chunks.ts';
+import { insertCollection, type OpenedIngest, openIngest } from '../ingest/testing/open-ingest.ts';
+import { countRemovedRows } from '../ingest/testing/removed-rows.ts';
 import { removeContents } from './remove-contents.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of deleted collections'), () => {
-  test('documents with many chunks are removed in transactions of a bounded size, and no other collection is affected', async () => {
-    await using opened = await openTestDatabase();
+  let opened: TestDatabase;
+  let relations: Relations;
+  let ingest: OpenedIngest;
+
+  beforeEach(async () => {
+    opened = await openTestDatabase();
     const { database } = opened;
-    const { sql } = database;
-    const { collectionId, ports } = await openIngest(database);
+    ingest = await openIngest(database);
     const store = { kind: 'postgres' } as const;
     await migrate(database, relationTables(store));
-    await using relations = await openRelations(store, database, undefined);
+    relations = await openRelations(store, database, undefined);
+  });
+  afterEach(async () => {
+    await relations[Symbol.asyncDispose]();
+    await opened[Symbol.asyncDispose]();
+  });
+
+  const end = async () => {
+    await opened.database.sql`
+      update retrieval.collections set status = 'deleted' where collection_id = ${ingest.collectionId}`;
+  };
+  const remove = () =>
+    removeContents({ ...ingest.ports, database: opened.database, relations, dropPartition: async () => undefined });
+
+  test('documents with many chunks are removed in transactions of a bounded size, and no other collection is affected', async () => {
+    const { database } = opened;
     const kept = await insertCollection(database);
     await insertDocuments(database, kept, { documents: 1, chunksOfEach: 2 });
-    await insertDocuments(database, collectionId, { documents: 3, chunksOfEach: (mostChunksRemoved + 1) / 3 });
-    await sql`update retrieval.collections set status = 'deleted' where collection_id = ${collectionId}`;
-    const removed = await countRemovedChunks(database);
-    const remove = () =>
-      removeContents({ database, objects: ports.objects, relations, dropPartition: async () => undefined });
+    await insertDocuments(database, ingest.collectionId, { documents: 3, chunksOfEach: (mostChunksRemoved + 1) / 3 });
+    await end();
+    const removed = await countRemovedRows(database, 'chunks');
     expect(await remove()).toBe(1);
     expect(await removed()).toEqual([mostChunksRemoved, 1]);
     expect(await remove()).toBe(0);
-    const left = await sql`
+    const left = await database.sql`
       select collection_id as "collectionId", count(*)::int as chunks
       from retrieval.documents join retrieval.chunks using (doc) group by collection_id`;
     expect([...left]).toEqual([{ collectionId: kept, chunks: 2 }]);
+  });
+
+  test('documents are removed together up to 64 MiB of text, and a longer one alone', async () => {
+    const { database } = opened;
+    await insertDocuments(database, ingest.collectionId, { documents: 5, chunksOfEach: 1 });
+    await using writer = database.alone({ statementTimeoutMs: 120_000 });
+    // In MiB, in the order of the removal.
+    await writer.sql`
+      update retrieval.documents d set text = repeat('x', 1024 * 1024 * mib)
+      from (select doc, (array[32, 31, 1, 65, 1])[row_number() over (order by doc)] as mib from retrieval.documents) t
+      where d.doc = t.doc`;
+    await end();
+    const removed = await countRemovedRows(database, 'documents');
+    expect(await remove()).toBe(1);
+    expect(await removed()).toEqual([3, 1, 1]);
   });
 });

@@ -14,8 +14,8 @@ type RemovalPorts = {
 
 type DeletedCollection = { readonly tenant: string; readonly collectionId: string };
 
-/** Documents that one transaction removes. */
-const batch = 100;
+/** Documents that one transaction removes at most, and bytes of their texts after which it removes no further one. */
+const batch = { documents: 100, textBytes: 64 * 2 ** 20 } as const;
 
 /**
  * Removes documents, jobs, staged originals, index entries and relations of deleted collections. An interrupted round
@@ -55,7 +55,11 @@ async function empty(ports: RemovalPorts, { tenant, collectionId }: DeletedColle
  */
 async function removeDocuments({ database: { sql }, objects }: RemovalPorts, collectionId: string): Promise<number> {
   const rows = await sql<{ doc: string }[]>`
-    select doc from retrieval.documents where collection_id = ${collectionId} order by doc limit ${batch}`;
+    select doc from (
+      select doc, sum(bytes) over (order by doc) - bytes as before from (
+        select doc, octet_length(text) as bytes from retrieval.documents
+        where collection_id = ${collectionId} order by doc limit ${batch.documents}) d) d
+    where before < ${batch.textBytes}`;
   if (rows.length === 0) return 0;
   const keys = rows.map(({ doc }) => doc);
   const docs = sql(keys);

@@ -3,7 +3,7 @@ import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test
 import { mostChunksRemoved } from '../commit/remove-chunks.ts';
 import { insertDocuments } from '../testing/insert-documents.ts';
 import { openIngest } from '../testing/open-ingest.ts';
-import { countRemovedChunks } from '../testing/removed-chunks.ts';
+import { countRemovedRows } from '../testing/removed-rows.ts';
 import { clearVersions } from './clear-versions.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of old versions'), () => {
@@ -17,7 +17,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of old ve
       insert into retrieval.chunks (doc, seq, version, no, chunk_id, start_at, end_at, text, tokens, terms, vector)
       select doc, 1, 2, 1, 'second/' || doc, 0, 5, 'otter', 1, 'otter', '' from retrieval.documents`;
     await sql`update retrieval.index_versions set state = 'retired', ended_at = now() - interval '1 minute'`;
-    const removed = await countRemovedChunks(database);
+    const removed = await countRemovedRows(database, 'chunks');
     const clear = () => clearVersions({ database, graceMs: 0, dropPartition: async () => undefined });
     expect(await clear()).toBe(1);
     expect(await removed()).toEqual([mostChunksRemoved, 1]);

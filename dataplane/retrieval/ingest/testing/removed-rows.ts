@@ -1,7 +1,10 @@
 import type { Database } from '#sql/connect';
 
-/** Counts the removed chunks of each transaction from now on; the answer lists the counts, the largest first. */
-export async function countRemovedChunks({ sql }: Database): Promise<() => Promise<readonly number[]>> {
+/** Counts the rows of a table that each transaction removes from now on; the answer lists the counts, the largest first. */
+export async function countRemovedRows(
+  { sql }: Database,
+  table: 'chunks' | 'documents',
+): Promise<() => Promise<readonly number[]>> {
   await sql`create table public.removals (rows integer not null, transaction xid8 not null default pg_current_xact_id())`;
   await sql`
     create function public.note_removal() returns trigger language plpgsql as $$
@@ -10,7 +13,7 @@ export async function countRemovedChunks({ sql }: Database): Promise<() => Promi
       return null;
     end $$`;
   await sql`
-    create trigger noted after delete on retrieval.chunks
+    create trigger noted after delete on ${sql(`retrieval.${table}`)}
     referencing old table as removed for each statement execute function public.note_removal()`;
   return async () => {
     const rows = await sql<{ rows: number }[]>`
