@@ -1,9 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
 import { mostRemoved } from './remove-memories.ts';
 
 const count = mostRemoved.memories + 1;
+
+/** Writes memories with two entries of history each. */
+async function remember(memory: OpenedMemory, user: string): Promise<void> {
+  await memory.say({ user }, 'I live in Rome.');
+  await memory.database.database.sql`
+    with written as (
+      insert into memory.memories (memory_id, person, agent_id, text, hash, sameness, role, tokens, terms, change_no)
+      select gen_random_uuid(), person, 'tutor', 'fact', 'h', 'fact', 'user', 1, 'fact', 1
+      from memory.people, generate_series(1, ${count - 1}::int) where user_key like ${`%"${user}"]`}
+      returning memory_id, person)
+    insert into memory.history (entry_id, memory_id, person, event, new_text)
+    select gen_random_uuid(), memory_id, person, 'ADD', 'fact' from written, generate_series(1, 2)`;
+}
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many memories'), () => {
   let memory: OpenedMemory;
@@ -23,19 +37,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
   });
   afterAll(() => memory[Symbol.asyncDispose]());
 
-  /** Writes memories with two entries of history each. */
   async function fill(user: string): Promise<void> {
-    await memory.say({ user }, 'I live in Rome.');
-    const { sql } = memory.database.database;
-    await sql`
-      with written as (
-        insert into memory.memories (memory_id, person, agent_id, text, hash, sameness, role, tokens, terms, change_no)
-        select gen_random_uuid(), person, 'tutor', 'fact', 'h', 'fact', 'user', 1, 'fact', 1
-        from memory.people, generate_series(1, ${count - 1}::int) where user_key like ${`%"${user}"]`}
-        returning memory_id, person)
-      insert into memory.history (entry_id, memory_id, person, event, new_text)
-      select gen_random_uuid(), memory_id, person, 'ADD', 'fact' from written, generate_series(1, 2)`;
-    await sql`delete from public.removals`;
+    await remember(memory, user);
+    await memory.database.database.sql`delete from public.removals`;
   }
 
   const removals = (): Promise<{ rows: number; transactions: number }[]> => memory.database.database.sql`
@@ -100,6 +104,26 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
     const history_entries = mostRemoved.history + 1;
     expect(await erase('often')).toMatchObject({ status: 200, json: { memories: 1, history_entries } });
     expect(await left()).toEqual({ memories: 0, history: 0 });
+  });
+
+  test('a removal searches the history a few times, and not once for each memory', async () => {
+    await using own = await openMemory();
+    await remember(own, 'scanned');
+    const history = async () => {
+      const [row] = await own.database.database.sql<{ scans: string; deleted: string }[]>`
+        select seq_scan + idx_scan as scans, n_tup_del as deleted from pg_stat_user_tables
+        where schemaname = 'memory' and relname = 'history'`;
+      return { scans: Number(row?.scans), deleted: Number(row?.deleted) };
+    };
+    const erased = await own.call({ user: 'scanned' }, 'POST', '/v1/erasures', { user_id: 'scanned' });
+    const history_entries = 2 * count - 1;
+    expect(erased).toMatchObject({ status: 200, json: { memories: count, history_entries } });
+    // Connections report their statistics some time after the transaction.
+    const after = await until('the statistics have the removal', async () => {
+      const read = await history();
+      return read.deleted === history_entries ? read : undefined;
+    });
+    expect(after.scans).toBeLessThan(100);
   });
 
   test('the events and the records of one person are found by an index', async () => {
