@@ -116,6 +116,31 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await breaksOf(log)).toEqual([]);
   });
 
+  test('a removal of many expired entries reads each of them only twice', async () => {
+    await using database = await openTestDatabase();
+    // One connection, which reports its own statistics when it is asked.
+    await using alone = database.database.alone({ statementTimeoutMs: 10_000 });
+    const log = await openPostgresAudit(alone, 'one');
+    const batches = Array.from({ length: 10 }, (_, at) => at * 500);
+    for (const from of batches) {
+      await log.write(Array.from({ length: 500 }, (_, at) => auditContent(from + at + 1)));
+    }
+    const rowsRead = async (): Promise<number> => {
+      await alone.sql`select pg_stat_force_next_flush()`;
+      const [row] = await alone.sql<{ rows: string }[]>`
+        select seq_tup_read + idx_tup_fetch as rows from pg_stat_user_tables
+        where schemaname = 'audit' and relname = 'entries'`;
+      return Number(row?.rows);
+    };
+    const before = await rowsRead();
+    expect(await log.retain(new Date(start + 4_001), new Date(start + 9_000))).toBe(4_000);
+    const read = (await rowsRead()) - before;
+    // The deletion reads them a second time; the last batch reads 500 that are kept.
+    expect(read).toBeGreaterThanOrEqual(4_000);
+    expect(read).toBeLessThanOrEqual(2 * 4_000 + 500);
+    expect(await breaksOf(log)).toEqual([]);
+  });
+
   test('entries that were removed without retention break the chain', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;

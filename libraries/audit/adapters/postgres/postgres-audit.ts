@@ -11,6 +11,10 @@ export const auditTables = { schema: 'audit', folder: new URL('./migrations/', i
 const batch = 500;
 
 type Head = { readonly number: string; readonly hash: string };
+type LockedHead = Head & {
+  /** Number of the last entry that retention removed. */
+  readonly removed_number: string;
+};
 
 /**
  * The audit log of a service in PostgreSQL. Migrates its schema first. The caller disposes the database.
@@ -103,8 +107,9 @@ async function append(sql: TransactionSql, chain: string, contents: readonly Aud
 }
 
 /** The newest entry of a chain, which no other transaction can extend until this one ends. */
-async function lockHead(sql: TransactionSql, chain: string): Promise<Head> {
-  const [head] = await sql<Head[]>`select number, hash from audit.chains where chain = ${chain} for update`;
+async function lockHead(sql: TransactionSql, chain: string): Promise<LockedHead> {
+  const [head] = await sql<LockedHead[]>`
+    select number, hash, removed_number from audit.chains where chain = ${chain} for update`;
   if (head === undefined) throw new Error('the audit log was emptied');
   return head;
 }
@@ -129,20 +134,23 @@ async function addAfter(
 /** Removes one batch from the start of a chain, and records in the same transaction up to where. */
 async function removeOldest(sql: TransactionSql, chain: string, before: Date, now: Date): Promise<number> {
   const head = await lockHead(sql, chain);
-  await sql`select set_config('portcullis.audit_retention', 'on', true)`;
+  const from = Number(head.removed_number);
+  // By numbers alone: a search by time reads all entries that are expired or all that are kept, while every writer waits.
+  const oldest = await sql<(Head & { is_expired: boolean })[]>`
+    select number, hash, time < ${before.toISOString()} as is_expired from audit.entries
+    where chain = ${chain} and number > ${from} and number <= ${from + batch} and number < ${head.number}
+    order by number`;
   // Entries are removed from the start up to the first one that is kept, so that the rest stays one chain.
-  const removed = await sql<{ number: string; hash: string }[]>`
-    delete from audit.entries where chain = ${chain} and number < ${head.number} and number < (
-      select coalesce(min(number), ${head.number}) from audit.entries
-      where chain = ${chain} and time >= ${before.toISOString()})
-      and number <= (select removed_number from audit.chains where chain = ${chain}) + ${batch}
-    returning number, hash`;
-  const last = removed.toSorted((a, b) => Number(a.number) - Number(b.number)).at(-1);
+  const firstKept = oldest.findIndex((entry) => !entry.is_expired);
+  const expired = firstKept === -1 ? oldest : oldest.slice(0, firstKept);
+  const last = expired.at(-1);
   if (last === undefined) return 0;
+  await sql`select set_config('portcullis.audit_retention', 'on', true)`;
+  await sql`delete from audit.entries where chain = ${chain} and number > ${from} and number <= ${last.number}`;
   await sql`
     update audit.chains set removed_number = ${last.number}, removed_hash = ${last.hash} where chain = ${chain}`;
-  await addAfter(sql, chain, head, [retention(chain, last.hash, removed.length, now)]);
-  return removed.length;
+  await addAfter(sql, chain, head, [retention(chain, last.hash, expired.length, now)]);
+  return expired.length;
 }
 
 /** The entry about removed entries: `after.digest` is the hash of the last removed entry, which the first kept one names. */
