@@ -46,10 +46,9 @@ export async function lockPersonOf(
     select person from memory.people where tenant = ${caller.tenant} and user_key = ${key} for update`;
   const [known] = await lock();
   if (known !== undefined) return known.person;
-  const [users] = await sql<{ count: number }[]>`
-    select count(*)::int as count from (
-      select from memory.people where tenant = ${caller.tenant} limit ${quota.tenantUsers}) u`;
-  if ((users?.count ?? 0) >= quota.tenantUsers) return undefined;
+  const [full] = await sql`
+    select 1 from memory.tenants where tenant = ${caller.tenant} and users >= ${quota.tenantUsers}`;
+  if (full !== undefined) return undefined;
   await sql`insert into memory.people (tenant, user_key) values (${caller.tenant}, ${key}) on conflict do nothing`;
   const [row] = await lock();
   // An erasure removed the row between both statements: the same request creates it again.
