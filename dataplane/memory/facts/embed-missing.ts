@@ -65,13 +65,17 @@ async function takeMissing({ sql }: Database, profileId: string): Promise<readon
     returning m.person, m.memory_id, m.version, m.text`;
 }
 
-/** Returns memories after a failure. The first one, at which it came, waits: the next step begins with another. */
+/**
+ * Returns memories after a failure. The first one, at which it came, waits: the next step begins with another. A memory that
+ * a change holds is not waited for, because that change may wait for another one of these: the end of its lease returns it.
+ */
 async function returnMissing({ sql }: Database, rows: readonly Unembedded[]): Promise<void> {
   const ids = rows.map(({ memory_id }) => memory_id);
   await sql`
     update memory.memories set embed_after = case when memory_id = ${ids[0] ?? null}::uuid
       then clock_timestamp() + ${afterFailureSeconds} * interval '1 second' else '-infinity' end
-    where memory_id = any(${sql.array(ids)}::uuid[])`;
+    where memory_id in (
+      select memory_id from memory.memories where memory_id = any(${sql.array(ids)}::uuid[]) for update skip locked)`;
 }
 
 async function delayMemory({ sql }: Database, { memory_id, version }: Unembedded): Promise<void> {
