@@ -54,6 +54,10 @@ test.each([
     [count(limits.topK.max), count(limits.tokenBudget.max), count(limits.pageSize.max)],
   ],
   ['`ttl_seconds`', [`${limits.ttlSeconds.max / 86_400} days`]],
+  [
+    'history of a memory in one answer',
+    [`${limits.historyBytes / 1_048_576} MiB`, `${limits.historyEntryBytes} bytes for each entry`],
+  ],
 ])('the page about memories states the limit of the service for: %s', (what, numbers) => {
   const row = partOf('Limits')
     .split('\n')

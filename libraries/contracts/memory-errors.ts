@@ -20,6 +20,10 @@ export const memoryErrors = {
     409,
     'The memories of the user fill the index: delete memories, or ask the operator for a larger index.',
   ),
+  history_too_large: failure(
+    409,
+    'The history of the memory is larger than one answer may be: read it in the pages of the export.',
+  ),
   too_large: failure(413, 'The request is larger than the limit.'),
   unsupported_media_type: failure(415, 'The body must be declared as application/json, without a content encoding.'),
   rate_limited: failure(429, 'A quota of the user or of the tenant is reached: repeat the request later.'),

@@ -23,6 +23,9 @@ export const memoryLimits = {
   /** Rows of a page of an export, and bytes of text after which a page gets no further row. */
   exportPage: { min: 1, max: 1_000, default: 500 },
   exportPageBytes: 4_194_304,
+  /** Of the history of one memory in one answer: bytes of its texts, and these of each entry for the other members. */
+  historyBytes: 4_194_304,
+  historyEntryBytes: 256,
   /** Of one user: events that have not ended, session states that have not expired. */
   openEvents: 1_000,
   sessions: 1_000,

@@ -197,11 +197,13 @@ const operations: readonly Row[] = [
     path: '/v1/memories/{memory_id}/history',
     tag: 'Memories',
     summary: 'Read the history of a memory',
-    description: 'Every change of a memory, the oldest first, also after its deletion.',
+    description:
+      'Every change of a memory, the oldest first, also after its deletion. A history of more than 4 MiB, which are the ' +
+      'bytes of its texts and 256 of each entry, is answered with the error history_too_large; the export has it in pages.',
     gates: readGates,
     parameters: [memoryId, ...callerParameters],
     success: answer('MemoryHistory'),
-    errors: [...everyRead, 'not_found'],
+    errors: [...everyRead, 'not_found', 'history_too_large'],
     obligations: ['memory:history:ok', 'memory:history:event-values'],
     run: getHistory,
   },
