@@ -36,9 +36,12 @@ async function openRequest(): Promise<OpenRequest> {
       const facts = { operation: { mode: 'A2A' }, version: {}, asked: undefined, guard: { judge } };
       const answer = { status: 200, headers: { 'content-type': 'text/event-stream' }, body: Readable.from(events) };
       const exchange = { incoming, outgoing, trace: openTrace(undefined, false) };
-      return sendJudgedAnswer(answer, facts as unknown as AnswerFacts, { exchange, signal, idleMs }).catch(
-        (reason: unknown) => reason,
-      );
+      return sendJudgedAnswer(answer, facts as unknown as AnswerFacts, {
+        exchange,
+        signal,
+        idleMs,
+        onSent: () => undefined,
+      }).catch((reason: unknown) => reason);
     },
     async [Symbol.asyncDispose]() {
       client.destroy();

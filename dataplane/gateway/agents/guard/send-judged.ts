@@ -16,6 +16,8 @@ type Sending = {
   readonly signal: AbortSignal;
   /** How long a client may read nothing, milliseconds. */
   readonly idleMs: number;
+  /** Called with the bytes of each part of a body that is sent. */
+  readonly onSent: (bytes: number) => void;
 };
 
 /** The answer of a process, of which nothing has been read. */
@@ -27,10 +29,9 @@ type Answer = {
 
 /**
  * Sends the answer of an image after its check; nothing of it leaves before. Headers are the gateway's own.
- * @returns the bytes that were sent
  * @throws AgentRefusal; a stream that has begun ends with an event that has the same code
  */
-export async function sendJudgedAnswer(answer: Answer, facts: AnswerFacts, sending: Sending): Promise<number> {
+export async function sendJudgedAnswer(answer: Answer, facts: AnswerFacts, sending: Sending): Promise<void> {
   const type = String(answer.headers['content-type']).split(';')[0]?.trim().toLowerCase();
   // A redirect would lead the client past the gateway.
   if (answer.status < 200 || (answer.status >= 300 && answer.status < 400)) throw refuse(answer);
@@ -42,19 +43,22 @@ export async function sendJudgedAnswer(answer: Answer, facts: AnswerFacts, sendi
   const judged = bytes.length === 0 ? bytes : await judgeMessage(bytes, facts);
   const { exchange } = sending;
   const content = judged.length === 0 ? {} : { 'content-type': 'application/json' };
+  sending.onSent(judged.length);
   exchange.outgoing.writeHead(answer.status, { ...headersOf(answer, exchange), ...content }).end(judged);
-  return judged.length;
 }
 
-async function sendStream(answer: Answer, facts: AnswerFacts, { exchange, signal, idleMs }: Sending): Promise<number> {
+async function sendStream(
+  answer: Answer,
+  facts: AnswerFacts,
+  { exchange, signal, idleMs, onSent }: Sending,
+): Promise<void> {
   const { outgoing, trace } = exchange;
-  let sent = 0;
   const write = (text: string): void => {
     if (!outgoing.headersSent) {
       const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
       outgoing.writeHead(200, { ...headersOf(answer, exchange), ...headers });
     }
-    sent += Buffer.byteLength(text);
+    onSent(Buffer.byteLength(text));
     outgoing.write(text);
   };
   const judge = createEventJudge(facts, signal, (data) => write(`data: ${data.toString('utf8')}\n\n`));
@@ -72,7 +76,6 @@ async function sendStream(answer: Answer, facts: AnswerFacts, { exchange, signal
     }
     await judge.end();
     outgoing.end();
-    return sent;
   } catch (thrown) {
     answer.body.destroy();
     const error = thrown instanceof AgentRefusal ? thrown : new AgentRefusal('agent_unavailable');

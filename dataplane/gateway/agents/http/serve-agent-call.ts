@@ -21,7 +21,7 @@ const noAgent = '00000000-0000-7000-8000-000000000000';
 
 export const agentPrefix = '/agents/';
 
-type Facts = { agent: string; versionId: string; isRun: boolean; forwarded: ForwardedCall | undefined };
+type Facts = { agent: string; versionId: string; isRun: boolean; readonly forwarded: ForwardedCall };
 
 /** Answers one request below /agents/, counts it and writes its log line. Never rejects. */
 export async function serveAgentCall(
@@ -39,13 +39,14 @@ export async function serveAgentCall(
   };
   outgoing.once('close', onClose);
   const call = parseCall(incoming.url ?? '/');
-  const facts: Facts = { agent: '', versionId: '', isRun: false, forwarded: undefined };
+  const forwarded: ForwardedCall = { status: undefined, sent: 0, received: 0 };
+  const facts: Facts = { agent: '', versionId: '', isRun: false, forwarded };
   const code = await answer(plane, call, { exchange, life, facts });
   boundUnread(outgoing, plane.clientIdleMs);
   const seconds = (performance.now() - started) / 1_000;
   const operation = call?.operation.name ?? 'unknown';
-  const { agent, versionId, isRun, forwarded } = facts;
-  const { sent = 0, received = 0, status } = forwarded ?? {};
+  const { agent, versionId, isRun } = facts;
+  const { sent, received, status } = forwarded;
   endSpan({
     attributes: {
       'portcullis.operation': operation,
@@ -98,7 +99,8 @@ async function answerCall(plane: AgentPlane, routed: RoutedCall, { exchange, lif
   if (call.operation === cardOperation || caller === undefined) {
     return await serveSignedCard(plane, admitted.version, exchange);
   }
-  facts.forwarded = await forwardCall(plane, { call, admitted: { ...admitted, caller }, exchange, life });
+  const { forwarded } = facts;
+  await forwardCall(plane, { call, admitted: { ...admitted, caller }, exchange, life, forwarded });
 }
 
 function originOf({ rawHeaders, socket }: IncomingMessage): CallOrigin {
@@ -130,5 +132,5 @@ async function answerRuns(plane: AgentPlane, asked: RoutedCall, { exchange, life
   using _pin = admitted.pin;
   facts.agent = admitted.spec.agent.name;
   facts.versionId = admitted.version.versionId;
-  facts.forwarded = await forwardCall(plane, { call, admitted, exchange, life });
+  await forwardCall(plane, { call, admitted, exchange, life, forwarded: facts.forwarded });
 }

@@ -47,19 +47,24 @@ export type ForwardParts = IdentityParts &
     readonly clientIdleMs: number;
   };
 
-/** Facts of a forwarded call for metrics: the bytes of both bodies, and the status of the agent's response. */
-export type ForwardedCall = { readonly status: number; readonly sent: number; readonly received: number };
+/**
+ * Facts of a forwarded call for metrics and budgets, also of one that ends with a refusal: the bytes of the body that the process was sent and
+ * of the answer that the client was sent, and the status of the answer of the process, once there is one.
+ */
+export type ForwardedCall = { status: number | undefined; sent: number; received: number };
 
 type Forward = {
   readonly call: RoutedCall;
   readonly admitted: AdmittedCall & { readonly caller: AgentCaller };
   readonly exchange: AgentExchange;
   readonly life: RequestLife;
+  /** Written while the call is forwarded. */
+  readonly forwarded: ForwardedCall;
 };
 
 /** Sends an admitted call to the process of its version, and the answer to the client. @throws AgentRefusal */
-export async function forwardCall(plane: ForwardParts, forward: Forward): Promise<ForwardedCall> {
-  const { call, admitted } = forward;
+export async function forwardCall(plane: ForwardParts, forward: Forward): Promise<void> {
+  const { call, admitted, forwarded } = forward;
   if (!call.operation.isRun) return await exchangeWithProcess(plane, forward, () => undefined);
   const { version } = admitted;
   using held = new DisposableStack();
@@ -85,15 +90,13 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   };
   try {
     await takeBudget(plane, admitted);
-    const forwarded = await exchangeWithProcess(plane, forward, onContinued);
-    const bytes = forwarded.sent + forwarded.received;
+    await exchangeWithProcess(plane, forward, onContinued);
+  } finally {
     await countUse(plane, {
       agentId: admitted.spec.agentId,
       person: admitted.caller.subject,
-      used: { tokens: 0, bytes },
+      used: { tokens: 0, bytes: forwarded.sent + forwarded.received },
     });
-    return forwarded;
-  } finally {
     plane.metrics.runs.add(-1);
     run.end();
   }
@@ -118,9 +121,9 @@ async function takeBudget(
 
 async function exchangeWithProcess(
   plane: ForwardParts,
-  { call, admitted, exchange, life }: Forward,
+  { call, admitted, exchange, life, forwarded }: Forward,
   onContinued: () => void,
-): Promise<ForwardedCall> {
+): Promise<void> {
   const { incoming, outgoing, trace } = exchange;
   const { version, caller, spec } = admitted;
   const { operation } = call;
@@ -150,28 +153,36 @@ async function exchangeWithProcess(
     headers: { ...headers, ...identity, traceparent: trace.traceparent, 'accept-encoding': 'identity' },
     body,
   };
+  forwarded.sent = body?.length ?? 0;
   const answer = await plane.client.call(process, time.signal).catch((reason: unknown): never => {
     if (time.timedOut()) throw new AgentRefusal('deadline_exceeded');
     throw reason;
   });
-  if (answer.kind === 'unreachable') throw new AgentRefusal('agent_unavailable');
+  if (answer.kind === 'unreachable') {
+    forwarded.sent = 0;
+    throw new AgentRefusal('agent_unavailable');
+  }
+  forwarded.status = answer.status;
   const guard = stageGuard(plane, version, 'response', time.signal);
   if (guard !== undefined) {
     const facts = { operation, version, asked: judged?.asked, guard };
-    const sending = { exchange, signal: time.signal, idleMs: plane.clientIdleMs };
-    const bytes = await sendJudgedAnswer(answer, facts, sending).catch((reason: unknown): never => {
+    const onSent = (bytes: number): void => {
+      forwarded.received += bytes;
+    };
+    const sending = { exchange, signal: time.signal, idleMs: plane.clientIdleMs, onSent };
+    return await sendJudgedAnswer(answer, facts, sending).catch((reason: unknown): never => {
       const isBroken = reason instanceof AgentRefusal && reason.code === 'agent_unavailable';
       if (operation.name === 'message:stream' && !isBroken) onContinued();
       if (time.timedOut() && !(reason instanceof AgentRefusal)) throw new AgentRefusal('deadline_exceeded');
       throw reason;
     });
-    return { status: answer.status, sent: body?.length ?? 0, received: bytes };
   }
   const end = await sendAnswer(plane, exchange, answer, {
     // An image does not count its use, so its usage header is not trusted.
     countsUse: caller.parent !== undefined && version.sdk === undefined,
     signal: time.signal,
   });
+  forwarded.received = end.bytes;
   // The process continues the run of a stream for a while, in case its client comes back. A stream that broke off at
   // the process mostly has no run left, because the process was killed. Where only the connection was lost, the run
   // continues without being counted: no client can cause that.
@@ -184,7 +195,6 @@ async function exchangeWithProcess(
       code: codeOf(end, time.timedOut(), plane.shutdown.aborted),
     });
   }
-  return { status: answer.status, sent: body?.length ?? 0, received: end.bytes };
 }
 
 /** The texts of a call of an image, which does not judge them itself. @throws AgentRefusal */
