@@ -53,7 +53,7 @@ test('the bytes of a judged answer count for its person', async () => {
 });
 
 test.each([
-  ['is counted', false],
+  ['are counted', false],
   ['cannot be counted', true],
 ])(
   'the bytes of an answer that the policy denies late were sent: its end has the same code if they %s',

@@ -3,6 +3,7 @@ import { parseStrict } from '#kit/json/parse-strict';
 import type { RoutedVersion } from '#resources/agent-route';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
+import { isPlainId } from './plain-id.ts';
 import type { StageGuard } from './version-guard.ts';
 
 /** Operations of an image that the gateway can judge. Push notifications and further cards would pass it. */
@@ -64,17 +65,21 @@ export async function judgeCall(
   if (guard === undefined) return { body, asked };
   if (mode === 'MCP') {
     const { jsonrpc, id, method, params } = message;
-    const judged = isWireObject(params) ? await judgeParams(guard, params) : undefined;
+    // An answer repeats the id, so that a masked one would belong to no call.
+    if (id !== undefined && !isPlainId(String(id))) await guard.judge({ id }, 'id');
+    const judged = isWireObject(params) ? await judgeParams(guard, method, params) : undefined;
     return { body: wireBytes({ jsonrpc, id, method, params: judged }), asked };
   }
   await guard.judge({ message }, 'message');
   return { body: wireBytes(message), asked };
 }
 
-/** The parameters as the policy leaves them. The name of the tool is the one of the route. */
-async function judgeParams(guard: StageGuard, { name, ...rest }: Members): Promise<Members> {
-  await guard.judge({ message: rest }, 'message');
-  return name === undefined ? rest : { name, ...rest };
+/** The parameters as the policy leaves them. The name in a call of a tool is the one of the route. */
+async function judgeParams(guard: StageGuard, method: JsonValue | undefined, params: Members): Promise<Members> {
+  const { name: _tool, ...rest } = params;
+  const judged = method === 'tools/call' ? rest : params;
+  await guard.judge({ message: judged }, 'message');
+  return { ...params, ...judged };
 }
 
 /** @throws AgentRefusal for a message that is no request or notification of a client, or that calls another tool */

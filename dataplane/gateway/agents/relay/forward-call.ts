@@ -13,6 +13,7 @@ import type { RunLimiter } from '../calls/limit-runs.ts';
 import { type AgentOperation, forwardedQuery, type RoutedCall } from '../calls/parse-call.ts';
 import { type AgentExchange, refusalBody } from '../calls/refuse-call.ts';
 import { type JudgedCall, judgeCall } from '../guard/judge-call.ts';
+import { type CallHead, judgeHead } from '../guard/judge-head.ts';
 import { sendJudgedAnswer } from '../guard/send-judged.ts';
 import { type GuardParts, stageGuard } from '../guard/version-guard.ts';
 import type { VersionPins } from '../routes/pin-versions.ts';
@@ -60,6 +61,13 @@ type Forward = {
   readonly life: RequestLife;
   /** Written while the call is forwarded. */
   readonly forwarded: ForwardedCall;
+};
+
+type ImageCall = {
+  readonly version: RoutedVersion;
+  readonly operation: AgentOperation;
+  readonly head: CallHead;
+  readonly body: Buffer | undefined;
 };
 
 /** Sends an admitted call to the process of its version, and the answer to the client. @throws AgentRefusal */
@@ -136,8 +144,11 @@ async function exchangeWithProcess(
     throw new AgentRefusal('token_exposed');
   }
   const received = await receiveCallBody(plane, exchange, { operation, version, token }, { held, signal: life.signal });
+  const head = { path: call.path, query, headers };
   const judged =
-    version.sdk === undefined ? undefined : await judgeImageCall(plane, version, operation, received, life);
+    version.sdk === undefined
+      ? undefined
+      : await judgeImageCall(plane, { version, operation, head, body: received }, life.signal);
   const body = judged === undefined ? received : judged.body;
   const identity = await issueIdentity(plane, {
     ...{ caller, version, operation },
@@ -150,7 +161,12 @@ async function exchangeWithProcess(
     address: version.address,
     method: incoming.method ?? 'GET',
     path: `${call.path}${query}`,
-    headers: { ...headers, ...identity, traceparent: trace.traceparent, 'accept-encoding': 'identity' },
+    headers: {
+      ...(judged?.headers ?? headers),
+      ...identity,
+      traceparent: trace.traceparent,
+      'accept-encoding': 'identity',
+    },
     body,
   };
   forwarded.sent = body?.length ?? 0;
@@ -198,14 +214,14 @@ async function exchangeWithProcess(
 }
 
 /** The texts of a call of an image, which does not judge them itself. @throws AgentRefusal */
-function judgeImageCall(
+async function judgeImageCall(
   plane: GuardParts,
-  version: RoutedVersion,
-  operation: AgentOperation,
-  body: Buffer | undefined,
-  { signal }: RequestLife,
-): Promise<JudgedCall> {
-  return judgeCall(version, operation, body, stageGuard(plane, version, 'request', signal));
+  { version, operation, head, body }: ImageCall,
+  signal: AbortSignal,
+): Promise<JudgedCall & Pick<CallHead, 'headers'>> {
+  const guard = stageGuard(plane, version, 'request', signal);
+  const judged = await judgeCall(version, operation, body, guard);
+  return { ...judged, headers: guard === undefined ? head.headers : await judgeHead(guard, head) };
 }
 
 function sendAnswer(

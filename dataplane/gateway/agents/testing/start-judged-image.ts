@@ -12,7 +12,7 @@ export const terms = { denied: 'forbidden', masked: 'concealed' } as const;
 
 type JudgedImage = AsyncDisposable & {
   readonly process: ScriptedHttp;
-  /** Sets how the process answers calls; it serves its card itself. */
+  /** Sets how the process answers calls; it serves its card and its readiness itself. */
   play(script: Script): void;
   /** Serves the image over A2A, or as the tool `ask` of MCP. */
   serve(mode: 'A2A' | 'MCP', more?: Partial<RoutedVersion>): Promise<void>;
@@ -40,9 +40,10 @@ export async function startJudgedImage(world: AgentPlaneWorld): Promise<JudgedIm
   const folder = parts.use(temporaryFolder()).path;
   const policy = parts.use(await startPolicy(folder, 'token', { request: rules, response: rules }));
   let script: Script = (response) => void response.end('{}');
-  const process = await world.startProcess((response, request) =>
-    request.path === cardPath ? void response.end(JSON.stringify(card)) : script(response, request),
-  );
+  const process = await world.startProcess((response, request) => {
+    if (request.path === '/health/ready') return response.end('{}');
+    return request.path === cardPath ? response.end(JSON.stringify(card)) : script(response, request);
+  });
   const { maxBodyBytes, maxMessages } = defaultBundleLimits;
   const { policyId, policyRevision, digest, addresses } = policy.pin;
   const guardrail: RouteGuardrail = {

@@ -1,0 +1,80 @@
+import { isPlainId } from './plain-id.ts';
+import type { StageGuard } from './version-guard.ts';
+
+/** What a call has outside of its body. */
+export type CallHead = {
+  /** Path at the process of the version. */
+  readonly path: string;
+  /** Query for the process, with its question mark; empty without one. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+const count = /^\d{1,6}$/;
+const version = /^\d{1,3}\.\d{1,3}$/;
+const states = 'UNSPECIFIED|SUBMITTED|WORKING|COMPLETED|FAILED|CANCELED|INPUT_REQUIRED|REJECTED|AUTH_REQUIRED';
+
+/** Parameters of A2A whose values of these forms carry no text. */
+const parameterForms: Readonly<Record<string, RegExp>> = {
+  status: new RegExp(`^TASK_STATE_(?:${states})$`),
+  pageSize: count,
+  historyLength: count,
+  statusTimestampAfter: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/,
+  includeArtifacts: /^(?:true|false)$/,
+  'A2A-Version': version,
+};
+
+/** Headers that are sent on in these forms only. */
+const headerForms: Readonly<Record<string, RegExp>> = {
+  'content-type': /^application\/(?:a2a\+)?json(?:\s*;\s*charset="?utf-8"?)?$/i,
+  'a2a-version': version,
+  'mcp-protocol-version': /^\d{4}-\d\d-\d\d$/,
+};
+/** Headers that are sent on after their check. */
+const judgedHeaders = ['mcp-session-id', 'a2a-extensions'] as const;
+const mediaRange =
+  /^(?:\*\/\*|application\/(?:\*|json|a2a\+json|problem\+json)|text\/(?:\*|plain|event-stream))(?:\s*;\s*q=[01](?:\.\d{1,3})?)?$/i;
+
+/**
+ * Judges the path, the query and the headers of a call of an image. A mask of one of their texts denies the call, because it would name
+ * something else.
+ * @returns the headers that the process gets
+ * @throws AgentRefusal guardrail_denied, guardrail_error
+ */
+export async function judgeHead(
+  guard: Pick<StageGuard, 'judge'>,
+  { path, query, headers }: CallHead,
+): Promise<Record<string, string>> {
+  const judged = judgedHeaders.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]));
+  const texts = [...taskOf(path), ...parametersOf(query), ...judged.map(([, value]) => value)];
+  const unknown = texts.filter((text) => !isPlainId(text));
+  if (unknown.length > 0) await guard.judge({ id: unknown }, 'id');
+  return { ...formedHeaders(headers), ...Object.fromEntries(judged) };
+}
+
+/** The id of the task, if the path has one. */
+function taskOf(path: string): readonly string[] {
+  const id = /^\/tasks\/([^/:]+)/.exec(path)?.[1];
+  return id === undefined ? [] : [id];
+}
+
+/** The values of parameters that may be texts. */
+function parametersOf(query: string): readonly string[] {
+  return [...new URLSearchParams(query)].flatMap(([name, value]) =>
+    parameterForms[name]?.test(value) === true ? [] : [value],
+  );
+}
+
+function formedHeaders(headers: CallHead['headers']): Record<string, string> {
+  const kept = Object.fromEntries(
+    Object.entries(headers).filter(([name, value]) => headerForms[name]?.test(value) === true),
+  );
+  const accepted = (headers['accept'] ?? '')
+    .split(',')
+    .map((range) => range.trim())
+    .filter((range) => mediaRange.test(range));
+  if (accepted.length > 0) kept['accept'] = accepted.join(', ');
+  const last = headers['last-event-id'] ?? '';
+  if (isPlainId(last)) kept['last-event-id'] = last;
+  return kept;
+}
