@@ -94,6 +94,8 @@ export async function composeAgents(
     grants: createRunGrantVerifier(own),
     budgets,
     slots: createImageSlots(),
+    reads: createImageSlots(),
+    readsAtOnce: config.runs.atOnce,
     runs: createRunLimiter(config.runs, () => performance.now()),
     confirmers: new Set(config.confirmers),
     metrics: createAgentCallMetrics(tools.registry),

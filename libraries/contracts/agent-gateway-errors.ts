@@ -21,7 +21,7 @@ export const agentGatewayErrors = {
   token_exposed: error(400, 'INVALID_ARGUMENT', 'The token of the caller may only be in the header Authorization.'),
   request_too_large: same('request_too_large'),
   request_timeout: same('request_timeout'),
-  too_many_runs: error(429, 'RESOURCE_EXHAUSTED', 'The caller has as many runs of the agent as it may have now.'),
+  too_many_runs: error(429, 'RESOURCE_EXHAUSTED', 'The caller has as many calls of the agent as it may have now.'),
   budget_used: error(
     429,
     'RESOURCE_EXHAUSTED',
@@ -45,6 +45,7 @@ export const agentGatewayErrors = {
     'The gateway cannot check the answer of the agent, so that the caller does not get it.',
     'INVALID_AGENT_RESPONSE',
   ),
+  overloaded: error(503, 'UNAVAILABLE', 'The gateway holds as many bytes of calls and answers as it can: call again.'),
   agent_unavailable: error(503, 'UNAVAILABLE', 'No process of the agent answers now.'),
   deadline_exceeded: same('deadline_exceeded'),
   shutting_down: error(503, 'UNAVAILABLE', 'This replica of the gateway ends: call again.'),

@@ -11,6 +11,9 @@ const space = 0x20;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 const dataField = Buffer.from('data:');
 
+/** The largest empty buffer that is kept. */
+const maxIdleBytes = 262_144;
+
 /**
  * Reads server-sent events from bytes, however they are cut (HTML standard, "Parsing an event stream"): LF, CR and CRLF
  * end a line, one leading byte order mark is skipped, data lines are joined by LF, an event without data is ignored, and
@@ -40,6 +43,11 @@ export class SseReader {
 
   constructor(maxEventBytes: number) {
     this.#maxEventBytes = maxEventBytes;
+  }
+
+  /** Bytes of memory that the reader has now. */
+  get heldBytes(): number {
+    return this.#buffer.length + this.#eventBytes;
   }
 
   /** Appends the next bytes of the stream to the buffer. */
@@ -78,7 +86,18 @@ export class SseReader {
     for (; this.#copied < this.#lines.length; this.#copied += 1) {
       this.#lines[this.#copied] = Buffer.from(this.#lines[this.#copied] as Buffer);
     }
+    this.#releaseLarge();
     return undefined;
+  }
+
+  /** The memory of a large event is not kept for the small ones after it. */
+  #releaseLarge(): void {
+    if (this.#start < this.#length || this.#buffer.length <= maxIdleBytes) return;
+    this.#buffer = Buffer.alloc(0);
+    this.#length = 0;
+    this.#start = 0;
+    this.#scanned = 0;
+    this.#nextReturn = Number.POSITIVE_INFINITY;
   }
 
   #nextLine(): Buffer | undefined {

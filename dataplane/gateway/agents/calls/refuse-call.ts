@@ -21,6 +21,7 @@ const afterCall: ReadonlySet<AgentGatewayErrorCode> = new Set<AgentGatewayErrorC
   'cancelled',
   'deadline_exceeded',
   'internal',
+  'overloaded',
   'shutting_down',
 ]);
 

@@ -2,6 +2,7 @@ import { JudgedStream } from '#checks/guard/judged-stream';
 import type { JsonValue } from '#kit/json/json-value';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import { isWireObject } from './judge-call.ts';
+import { treeBytes } from './tree-bytes.ts';
 import type { StageGuard } from './version-guard.ts';
 
 type Members = Record<string, JsonValue>;
@@ -9,9 +10,6 @@ type Part = Members;
 
 /** An update of an artifact, as the process sent it. */
 export type ArtifactUpdate = Members & { readonly artifact: Members };
-
-/** Bytes of one artifact that are held until it is complete. */
-const mostBytes = 4_194_304;
 
 /**
  * One artifact that arrives in parts. No part of it leaves before its check: a text is judged in windows where the policy
@@ -25,7 +23,9 @@ export class ArtifactStream {
   readonly #head: Members;
   readonly #artifact: Members;
   #parts: Part[] = [];
+  #isText = true;
   #bytes = 0;
+  #heldBytes = 0;
   #hasSent = false;
 
   /**
@@ -49,16 +49,30 @@ export class ArtifactStream {
       : undefined;
   }
 
-  /** Takes the next parts. @throws AgentRefusal */
-  async add(parts: readonly JsonValue[]): Promise<void> {
+  /** Bytes of its parts as JSON. They are held until the artifact is complete, because a part of another kind may follow. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Bytes of memory that its parts take. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /**
+   * Takes the next parts.
+   * @param bytes their bytes as JSON
+   * @throws AgentRefusal
+   */
+  async add(parts: readonly JsonValue[], bytes: number): Promise<void> {
+    this.#bytes += bytes;
+    this.#heldBytes += bytes + treeBytes([...parts]);
     for (const part of parts) {
       if (!isWireObject(part)) throw new AgentRefusal('answer_refused');
-      this.#bytes += Buffer.byteLength(JSON.stringify(part));
-      if (this.#bytes > mostBytes) throw new AgentRefusal('answer_refused');
       this.#parts.push(part);
-      const isText = this.#parts.every(isPlainText);
-      if (!isText && this.#text?.hasBegun === true) throw new AgentRefusal('answer_refused');
-      if (isText) await this.#text?.add(String(part['text']));
+      this.#isText &&= isPlainText(part);
+      if (!this.#isText && this.#text?.hasBegun === true) throw new AgentRefusal('answer_refused');
+      if (this.#isText) await this.#text?.add(String(part['text']));
     }
   }
 
@@ -69,7 +83,7 @@ export class ArtifactStream {
       this.#send([{ ...this.#formOfText(), text: await this.#text.finish(text) }], true);
       return;
     }
-    const parts = this.#parts.every(isPlainText) ? this.#joined() : this.#parts;
+    const parts = this.#isText ? this.#joined() : this.#parts;
     const artifact = { parts };
     await this.#guard.judge({ artifact }, 'artifact');
     this.#send(artifact.parts, true);

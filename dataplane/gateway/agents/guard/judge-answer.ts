@@ -3,9 +3,13 @@ import type { RoutedVersion } from '#resources/agent-route';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
 import { isWireObject, type JudgedCall, objectOf, wireBytes } from './judge-call.ts';
+import { treeBytes } from './tree-bytes.ts';
 import type { StageGuard } from './version-guard.ts';
 
 type Members = Record<string, JsonValue>;
+
+/** Reserves bytes of the memory of the gateway; false if they are not free in time. */
+export type Hold = (bytes: number) => boolean | Promise<boolean>;
 
 export type AnswerFacts = {
   readonly operation: Pick<AgentOperation, 'mode'>;
@@ -14,16 +18,27 @@ export type AnswerFacts = {
   readonly guard: StageGuard;
 };
 
+/** Most values of one message. */
+const mostValues = 131_072;
+
 /**
  * One complete message of the process of an image, as the output policy leaves it.
- * @throws AgentRefusal answer_refused for a message that the gateway does not know, guardrail_denied, guardrail_error
+ * @param hold reserves memory for the values of the message
+ * @throws AgentRefusal answer_refused for a message that the gateway does not know or that has too many values, overloaded,
+ * guardrail_denied, guardrail_error
  */
-export async function judgeMessage(bytes: Uint8Array, facts: AnswerFacts): Promise<Buffer> {
-  const value = objectOf(bytes);
+export async function judgeMessage(bytes: Uint8Array, facts: AnswerFacts, hold: Hold): Promise<Buffer> {
+  const value = messageOfImage(bytes);
   if (value === undefined) throw new AgentRefusal('answer_refused');
+  if (!(await hold(treeBytes(value)))) throw new AgentRefusal('overloaded');
   const message = facts.operation.mode === 'MCP' ? mcpMessage(value, facts) : value;
   await facts.guard.judge({ message }, 'message');
   return wireBytes(facts.operation.mode === 'MCP' ? { jsonrpc: '2.0', ...idOf(value), ...message } : message);
+}
+
+/** The object in a message of a process; undefined for anything else, and for one with too many values. */
+export function messageOfImage(bytes: Uint8Array): Members | undefined {
+  return objectOf(bytes, mostValues);
 }
 
 function idOf({ id }: Members): Members {

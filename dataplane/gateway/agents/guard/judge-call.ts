@@ -93,10 +93,10 @@ function askedOf({ jsonrpc, id, method, params }: Members, tool: string | undefi
   return { id, method };
 }
 
-/** The object that bytes hold, read strictly; undefined for anything else. */
-export function objectOf(bytes: Uint8Array): Members | undefined {
+/** The object that bytes hold, read strictly; undefined for anything else, and for one with more values. */
+export function objectOf(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY): Members | undefined {
   try {
-    const value = parseStrict(bytes);
+    const value = parseStrict(bytes, { maxValues });
     return isWireObject(value) ? value : undefined;
   } catch {
     return undefined;

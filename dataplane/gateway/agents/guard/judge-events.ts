@@ -1,8 +1,8 @@
 import type { JsonValue } from '#kit/json/json-value';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import { ArtifactStream, type ArtifactUpdate } from './artifact-stream.ts';
-import { type AnswerFacts, judgeMessage } from './judge-answer.ts';
-import { isWireObject, objectOf, wireBytes } from './judge-call.ts';
+import { type AnswerFacts, type Hold, judgeMessage, messageOfImage } from './judge-answer.ts';
+import { isWireObject, wireBytes } from './judge-call.ts';
 
 type Members = Record<string, JsonValue>;
 
@@ -12,19 +12,36 @@ type EventJudge = {
   take(data: Uint8Array): Promise<void>;
   /** The stream has ended: sends what is still held. @throws AgentRefusal */
   end(): Promise<void>;
+  /** Bytes of memory that the open artifacts take. */
+  readonly heldBytes: number;
+};
+
+type EventParts = {
+  readonly signal: AbortSignal;
+  /** Reserves memory for one event, beside that of the open artifacts. */
+  readonly hold: Hold;
+  /** Takes the data of an event that may be sent, in order. */
+  readonly emit: (data: Buffer) => void;
 };
 
 /** Artifacts that one stream may have open at a time. */
 const mostArtifacts = 64;
+/** Bytes that all open artifacts of one stream have together, as JSON. */
+const mostBytes = 4_194_304;
 
 /**
  * Judges a stream of A2A or MCP. An artifact of A2A may arrive in parts; every other event is judged as a whole. Held
  * artifacts are completed before an event that ends or shows the task.
- * @param emit takes the data of an event that may be sent, in order
  */
-export function createEventJudge(facts: AnswerFacts, signal: AbortSignal, emit: (data: Buffer) => void): EventJudge {
+export function createEventJudge(facts: AnswerFacts, { signal, hold, emit }: EventParts): EventJudge {
   const { guard, operation } = facts;
   const open = new Map<string, ArtifactStream>();
+
+  function sumOf(member: 'bytes' | 'heldBytes'): number {
+    let sum = 0;
+    for (const artifact of open.values()) sum += artifact[member];
+    return sum;
+  }
 
   async function finishAll(): Promise<void> {
     for (const [id, artifact] of open) {
@@ -45,13 +62,16 @@ export function createEventJudge(facts: AnswerFacts, signal: AbortSignal, emit: 
     if (stream === undefined && update['append'] === true) throw new AgentRefusal('answer_refused');
     // Without `append` the update replaces the artifact, so that the one before it is complete.
     if (stream !== undefined && update['append'] !== true) {
+      open.delete(id);
       await stream.finish();
       stream = undefined;
     }
     if (stream === undefined && open.size >= mostArtifacts) throw new AgentRefusal('answer_refused');
+    const bytes = parts.reduce((sum: number, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
+    if (sumOf('bytes') + bytes > mostBytes) throw new AgentRefusal('answer_refused');
     stream ??= new ArtifactStream(guard, head, signal, (event) => emit(wireBytes({ artifactUpdate: event })));
     open.set(id, stream);
-    await stream.add(parts);
+    await stream.add(parts, bytes);
     if (lastChunk !== true) return;
     open.delete(id);
     await stream.finish();
@@ -59,14 +79,17 @@ export function createEventJudge(facts: AnswerFacts, signal: AbortSignal, emit: 
 
   return {
     async take(data) {
-      const event = operation.mode === 'A2A' ? objectOf(data) : undefined;
+      const event = operation.mode === 'A2A' ? messageOfImage(data) : undefined;
       const update = event?.['artifactUpdate'];
       if (isUpdate(update) && Object.keys(event ?? {}).length === 1) return await takeUpdate(update);
       if (update !== undefined) throw new AgentRefusal('answer_refused');
       if (!isProgress(event?.['statusUpdate'])) await finishAll();
-      emit(await judgeMessage(data, facts));
+      emit(await judgeMessage(data, facts, hold));
     },
     end: finishAll,
+    get heldBytes() {
+      return sumOf('heldBytes');
+    },
   };
 }
 

@@ -6,18 +6,27 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openTrace } from '#kit/http/trace-context';
 import { until } from '#kit/testing/until';
+import { type ByteBudget, createByteBudget } from '../../http/byte-budget.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AnswerFacts } from './judge-answer.ts';
 import { sendJudgedAnswer } from './send-judged.ts';
 
+type Judge = (texts: unknown) => Promise<void>;
+
+type Bounds = {
+  readonly idleMs?: number;
+  readonly signal?: AbortSignal;
+  readonly bytes?: ReturnType<ByteBudget['open']>;
+};
+
 type OpenRequest = AsyncDisposable & {
   readonly client: Socket;
   readonly outgoing: ServerResponse;
-  /** Sends the stream of an image. @returns the error with which it ends */
+  /** Sends the answer of an image. @returns the error with which it ends */
   send(
-    events: AsyncIterable<Buffer> | Iterable<Buffer>,
-    judge: (texts: unknown) => Promise<void>,
-    bounds: { readonly idleMs: number; readonly signal?: AbortSignal },
+    body: AsyncIterable<Buffer> | Iterable<Buffer>,
+    judge: Judge,
+    bounds?: Bounds & { readonly type?: string },
   ): Promise<unknown>;
 };
 
@@ -32,16 +41,14 @@ async function openRequest(): Promise<OpenRequest> {
   return {
     client,
     outgoing,
-    send(events, judge, { idleMs, signal = new AbortController().signal }) {
+    send(body, judge, bounds = {}) {
+      const { idleMs = 600_000, signal = new AbortController().signal, type = 'text/event-stream' } = bounds;
+      const { bytes = budgetOf(268_435_456).open() } = bounds;
       const facts = { operation: { mode: 'A2A' }, version: {}, asked: undefined, guard: { judge } };
-      const answer = { status: 200, headers: { 'content-type': 'text/event-stream' }, body: Readable.from(events) };
+      const answer = { status: 200, headers: { 'content-type': type }, body: Readable.from(body) };
       const exchange = { incoming, outgoing, trace: openTrace(undefined, false) };
-      return sendJudgedAnswer(answer, facts as unknown as AnswerFacts, {
-        exchange,
-        signal,
-        idleMs,
-        onSent: () => undefined,
-      }).catch((reason: unknown) => reason);
+      const sending = { exchange, signal, idleMs, bytes, onSent: () => undefined };
+      return sendJudgedAnswer(answer, facts as unknown as AnswerFacts, sending).catch((reason: unknown) => reason);
     },
     async [Symbol.asyncDispose]() {
       client.destroy();
@@ -50,6 +57,11 @@ async function openRequest(): Promise<OpenRequest> {
     },
   };
 }
+
+const budgetOf = (limit: number) => createByteBudget({ limit, largest: limit, waitMs: 20 });
+const passes: Judge = async () => undefined;
+const json = { type: 'application/json' } as const;
+const mebibyte = 1_048_576;
 
 const eventOf = (text: string): Buffer => Buffer.from(`data: {"text":"${text}"}\n\n`);
 
@@ -106,4 +118,111 @@ test.each([
   await using request = await openRequest();
   const judge = denyOnceUnread(request.outgoing, () => onDenied(request.client));
   expect(await request.send(endlessEvents(), judge, { idleMs })).toMatchObject({ code: 'guardrail_denied' });
+});
+
+test.each([
+  ['fits', 0, undefined],
+  ['lacks one byte', 1, 'overloaded'],
+])('an answer whose bytes and values are held within a budget that %s', async (_what, missing, code) => {
+  await using request = await openRequest();
+  request.client.resume();
+  const answer = Buffer.from(JSON.stringify({ text: 'a'.repeat(2 * mebibyte) }));
+  // The object and its text are two values.
+  const budget = budgetOf(answer.length + 2 * 128 - missing);
+  const bytes = budget.open();
+  const error = await request.send([answer.subarray(0, mebibyte), answer.subarray(mebibyte)], passes, {
+    ...json,
+    bytes,
+  });
+  expect((error as AgentRefusal | undefined)?.code).toBe(code);
+  expect(request.outgoing.headersSent).toBe(code === undefined);
+  bytes[Symbol.dispose]();
+  expect(budget.taken).toBe(0);
+});
+
+test.each([
+  ['4 MiB', 4 * mebibyte, undefined],
+  ['one byte more', 4 * mebibyte + 1, 'answer_refused'],
+])('an answer of %s (%i) ends with the code %s', async (_what, length, code) => {
+  await using request = await openRequest();
+  request.client.resume();
+  const answer = Buffer.from(`{"text":"${'a'.repeat(length - '{"text":""}'.length)}"}`);
+  const error = await request.send([answer], passes, json);
+  expect((error as AgentRefusal | undefined)?.code).toBe(code);
+});
+
+test.each([
+  ['131,072 values', 131_072, undefined],
+  ['one value more', 131_073, 'answer_refused'],
+])('an answer of %s (%i) ends with the code %s', async (_what, values, code) => {
+  await using request = await openRequest();
+  request.client.resume();
+  // The object and the list are values, too.
+  const answer = Buffer.from(JSON.stringify({ data: Array.from({ length: values - 2 }, () => 0) }));
+  const error = await request.send([answer], passes, json);
+  expect((error as AgentRefusal | undefined)?.code).toBe(code);
+});
+
+/** An update of an artifact whose one part has this many bytes as JSON. */
+function updateOf(artifactId: string, length: number, more: object = {}): Buffer {
+  const parts = [{ text: 'a'.repeat(length - '{"text":""}'.length) }];
+  return Buffer.from(`data: ${JSON.stringify({ artifactUpdate: { artifact: { artifactId, parts }, ...more } })}\n\n`);
+}
+
+test.each([
+  ['4 MiB', 0, undefined],
+  ['one byte more', 1, 'answer_refused'],
+])('the open artifacts of a stream hold %s together', async (_what, more, code) => {
+  await using request = await openRequest();
+  request.client.resume();
+  const events = [
+    updateOf('complete', 3 * mebibyte, { lastChunk: true }),
+    updateOf('replaced', 2 * mebibyte),
+    updateOf('replaced', mebibyte),
+    updateOf('second', mebibyte),
+    updateOf('third', mebibyte),
+    updateOf('second', mebibyte + more, { append: true }),
+  ];
+  const error = await request.send(events, passes);
+  expect((error as AgentRefusal | undefined)?.code).toBe(code);
+});
+
+test('a stream takes what it holds beyond 1 MiB from the budget, and gives it back when the artifact was read', async () => {
+  await using request = await openRequest();
+  request.client.resume();
+  const budget = budgetOf(64 * mebibyte);
+  const taken: number[] = [];
+  async function* events() {
+    yield updateOf('one', 2 * mebibyte);
+    await turn();
+    taken.push(budget.taken);
+    yield updateOf('one', 1_000, { append: true, lastChunk: true });
+    await until('the client has read the artifact', () => request.outgoing.writableLength === 0);
+    yield eventOf('last');
+    await turn();
+    taken.push(budget.taken);
+  }
+  expect(await request.send(events(), passes, { bytes: budget.open() })).toBeUndefined();
+  expect(taken[0]).toBeGreaterThanOrEqual(mebibyte);
+  expect(taken[1]).toBe(0);
+});
+
+test.each([
+  ['less than 1 MiB', mebibyte / 4, undefined],
+  ['more than 1 MiB', 2 * mebibyte, 'overloaded'],
+])('a stream that holds %s while the budget is used', async (_what, length, code) => {
+  await using request = await openRequest();
+  request.client.resume();
+  const error = await request.send([updateOf('one', length)], passes, { bytes: budgetOf(1).open() });
+  expect((error as AgentRefusal | undefined)?.code).toBe(code);
+});
+
+test('an artifact of very many parts is read in time that grows with their number only', async () => {
+  await using request = await openRequest();
+  request.client.resume();
+  const parts = Array.from({ length: 60_000 }, () => ({ text: 'a' }));
+  const event = Buffer.from(
+    `data: ${JSON.stringify({ artifactUpdate: { artifact: { artifactId: 'one', parts } } })}\n\n`,
+  );
+  expect(await request.send([event], passes)).toBeUndefined();
 });

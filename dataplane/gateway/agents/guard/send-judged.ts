@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { readBounded } from '#kit/http/read-bounded';
 import { SseReader } from '#kit/http/sse-reader';
+import { HeldFrames, type RequestBytes } from '../../relay/held-frames.ts';
+import { readWholeBody } from '../../upstream/read-whole-body.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import { type AgentExchange, refusalBody } from '../calls/refuse-call.ts';
 import { type AnswerFacts, judgeMessage } from './judge-answer.ts';
@@ -18,7 +19,11 @@ type Sending = {
   readonly idleMs: number;
   /** Called with the bytes of each part of a body that is sent. */
   readonly onSent: (bytes: number) => void;
+  /** The bytes of the call in the budget of the gateway. */
+  readonly bytes: RequestBytes;
 };
+
+const bodyFaults = { too_large: 'answer_refused', refused: 'overloaded', broken: 'agent_unavailable' } as const;
 
 /** The answer of a process, of which nothing has been read. */
 type Answer = {
@@ -36,11 +41,10 @@ export async function sendJudgedAnswer(answer: Answer, facts: AnswerFacts, sendi
   // A redirect would lead the client past the gateway.
   if (answer.status < 200 || (answer.status >= 300 && answer.status < 400)) throw refuse(answer);
   if (type === 'text/event-stream' && answer.status === 200) return await sendStream(answer, facts, sending);
-  const bytes = await readBounded(answer.body, mostBytes).catch(() => {
-    throw sending.signal.aborted ? sending.signal.reason : new AgentRefusal('agent_unavailable');
-  });
-  if (bytes === undefined) throw refuse(answer);
-  const judged = bytes.length === 0 ? bytes : await judgeMessage(bytes, facts);
+  const hold = (more: number): boolean | Promise<boolean> => sending.bytes.take(more);
+  const body = await readWholeBody(answer.body, { limit: mostBytes, hold }, sending.signal);
+  if (!body.ok) throw refuse(answer, bodyFaults[body.fault]);
+  const judged = body.bytes.length === 0 ? body.bytes : await judgeMessage(body.bytes, facts, hold);
   const { exchange } = sending;
   const content = judged.length === 0 ? {} : { 'content-type': 'application/json' };
   sending.onSent(judged.length);
@@ -50,7 +54,7 @@ export async function sendJudgedAnswer(answer: Answer, facts: AnswerFacts, sendi
 async function sendStream(
   answer: Answer,
   facts: AnswerFacts,
-  { exchange, signal, idleMs, onSent }: Sending,
+  { exchange, signal, idleMs, onSent, bytes }: Sending,
 ): Promise<void> {
   const { outgoing, trace } = exchange;
   const write = (text: string): void => {
@@ -61,9 +65,13 @@ async function sendStream(
     onSent(Buffer.byteLength(text));
     outgoing.write(text);
   };
-  const judge = createEventJudge(facts, signal, (data) => write(`data: ${data.toString('utf8')}\n\n`));
+  const reader = new SseReader(mostBytes);
+  const frames = new HeldFrames(bytes);
+  const hold = (more: number): boolean | Promise<boolean> =>
+    frames.cover(reader.heldBytes + judge.heldBytes + outgoing.writableLength + more);
+  const emit = (data: Buffer): void => write(`data: ${data.toString('utf8')}\n\n`);
+  const judge = createEventJudge(facts, { signal, hold, emit });
   try {
-    const reader = new SseReader(mostBytes);
     for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
       reader.push(chunk);
       for (let event = reader.next(); event !== undefined; event = reader.next()) {
@@ -72,7 +80,11 @@ async function sendStream(
         else if (outgoing.headersSent) write(':\n\n');
         if (outgoing.destroyed) throw new AgentRefusal('cancelled');
       }
+      // Nothing more is read from the process until what is held has its place.
+      if (!(await hold(0))) throw new AgentRefusal('overloaded');
       await drained(outgoing, idleMs, signal);
+      // Releases the bytes that the client has read.
+      await hold(0);
     }
     await judge.end();
     outgoing.end();
@@ -111,9 +123,9 @@ function endWith(
   });
 }
 
-function refuse({ body }: Answer): AgentRefusal {
+function refuse({ body }: Answer, code: AgentRefusal['code'] = 'answer_refused'): AgentRefusal {
   body.on('error', () => undefined).destroy();
-  return new AgentRefusal('answer_refused');
+  return new AgentRefusal(code);
 }
 
 /** A client that does not read stops the process from being read. @throws AgentRefusal cancelled */

@@ -58,7 +58,7 @@ function visit(
     const isName = ids.has(name) || (forms[name] !== undefined && name !== 'status' && name !== 'reason');
     if (isFixed) return true;
     // A masked id would name something else.
-    slots.push(...(isName ? [{ text: value }] : slotsOf(holder, key)));
+    append(slots, isName ? [{ text: value }] : slotsOf(holder, key));
     return true;
   }
   if (typeof value === 'number') {
@@ -68,7 +68,7 @@ function visit(
   if (typeof value !== 'object' || value === null) return true;
   if (!Array.isArray(value)) return visitObject(value, slots);
   const isReadable = value.every((_, index) => visit(value, index, name, slots));
-  slots.push(...seamSlots(value));
+  append(slots, seamSlots(value));
   return isReadable;
 }
 
@@ -98,10 +98,15 @@ function visitObject(value: Record<string, JsonValue>, slots: TextSlot[]): boole
     if (opaque.has(member)) return false;
     const isFree = free.has(member);
     if (!isFree && !known.has(member)) slots.push({ text: member });
-    if (isFree || !known.has(member)) slots.push(...slotsOf(value, member));
+    if (isFree || !known.has(member)) append(slots, slotsOf(value, member));
     else if (!visit(value, member, member, slots)) return false;
   }
   return true;
+}
+
+/** One by one: a call with as many arguments as a message can have texts overflows the stack. */
+function append(slots: TextSlot[], more: readonly TextSlot[]): void {
+  for (const slot of more) slots.push(slot);
 }
 
 function names(...lists: readonly string[]): ReadonlySet<string> {

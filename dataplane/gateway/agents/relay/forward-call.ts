@@ -1,7 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { runUsageHeader } from '#contracts/run-usage';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { Logger } from '#kit/log/logger';
 import type { RoutedVersion } from '#resources/agent-route';
+import type { TakenBytes } from '../../http/byte-budget.ts';
+import type { RequestBytes } from '../../relay/held-frames.ts';
 import type { RequestLife } from '../../relay/interruption.ts';
 import { countUse } from '../budgets/count-use.ts';
 import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../budgets/ports.ts';
@@ -34,7 +37,12 @@ export type ForwardParts = IdentityParts &
   GuardParts &
   BodyParts & {
     readonly runs: RunLimiter;
+    /** Runs of images, by version. */
     readonly slots: ImageSlots;
+    /** Calls of images that start no run, by caller. */
+    readonly reads: ImageSlots;
+    /** The most of them at a time of one caller with one agent. */
+    readonly readsAtOnce: number;
     readonly pins: Pick<VersionPins, 'pin'>;
     readonly budgets: RunBudgets;
     readonly client: AgentClient;
@@ -73,16 +81,16 @@ type ImageCall = {
 /** Sends an admitted call to the process of its version, and the answer to the client. @throws AgentRefusal */
 export async function forwardCall(plane: ForwardParts, forward: Forward): Promise<void> {
   const { call, admitted, forwarded } = forward;
-  if (!call.operation.isRun) return await exchangeWithProcess(plane, forward, () => undefined);
   const { version } = admitted;
-  using held = new DisposableStack();
-  if (version.sdk !== undefined) {
-    const slot = plane.slots.take(version.versionId, version.limits.concurrency);
-    if (slot === undefined) throw new AgentRefusal('too_many_runs', { 'retry-after': '1' });
-    held.use(slot);
-  }
   const { issuer, subject } = admitted.caller.subject;
-  const admission = plane.runs.admit(JSON.stringify([admitted.spec.agentId, issuer, subject]));
+  const key = JSON.stringify([admitted.spec.agentId, issuer, subject]);
+  using held = new DisposableStack();
+  if (!call.operation.isRun) {
+    if (version.sdk !== undefined) held.use(slotOf(plane.reads.take(key, plane.readsAtOnce)));
+    return await exchangeWithProcess(plane, forward, () => undefined);
+  }
+  if (version.sdk !== undefined) held.use(slotOf(plane.slots.take(version.versionId, version.limits.concurrency)));
+  const admission = plane.runs.admit(key);
   if (admission.kind === 'refused') {
     throw new AgentRefusal('too_many_runs', { 'retry-after': String(admission.retryAfterSeconds) });
   }
@@ -108,6 +116,11 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
     plane.metrics.runs.add(-1);
     run.end();
   }
+}
+
+function slotOf(taken: Disposable | undefined): Disposable {
+  if (taken === undefined) throw new AgentRefusal('too_many_runs', { 'retry-after': '1' });
+  return taken;
 }
 
 /** Counts a run in the budget of its person, also if an agent calls for the person. @throws AgentRefusal */
@@ -143,7 +156,13 @@ async function exchangeWithProcess(
   if (token !== undefined && Object.values(headers).some((value) => value.includes(token))) {
     throw new AgentRefusal('token_exposed');
   }
-  const received = await receiveCallBody(plane, exchange, { operation, version, token }, { held, signal: life.signal });
+  const bytes = bytesOf(plane, held);
+  const received = await receiveCallBody(
+    plane,
+    exchange,
+    { operation, version, token },
+    { bytes, signal: life.signal },
+  );
   const head = { path: call.path, query, headers };
   const judged =
     version.sdk === undefined
@@ -182,16 +201,18 @@ async function exchangeWithProcess(
   const guard = stageGuard(plane, version, 'response', time.signal);
   if (guard !== undefined) {
     const facts = { operation, version, asked: judged?.asked, guard };
-    const onSent = (bytes: number): void => {
-      forwarded.received += bytes;
+    const onSent = (sent: number): void => {
+      forwarded.received += sent;
     };
-    const sending = { exchange, signal: time.signal, idleMs: plane.clientIdleMs, onSent };
-    return await sendJudgedAnswer(answer, facts, sending).catch((reason: unknown): never => {
+    const sending = { exchange, signal: time.signal, idleMs: plane.clientIdleMs, onSent, bytes };
+    await sendJudgedAnswer(answer, facts, sending).catch((reason: unknown): never => {
       const isBroken = reason instanceof AgentRefusal && reason.code === 'agent_unavailable';
       if (operation.name === 'message:stream' && !isBroken) onContinued();
       if (time.timedOut() && !(reason instanceof AgentRefusal)) throw new AgentRefusal('deadline_exceeded');
       throw reason;
     });
+    releaseOnceSent(held, outgoing);
+    return;
   }
   const end = await sendAnswer(plane, exchange, answer, {
     // An image does not count its use, so its usage header is not trusted.
@@ -222,6 +243,25 @@ async function judgeImageCall(
   const guard = stageGuard(plane, version, 'request', signal);
   const judged = await judgeCall(version, operation, body, guard);
   return { ...judged, headers: guard === undefined ? head.headers : await judgeHead(guard, head) };
+}
+
+/** The bytes of a call in the budget. The call gets its place among the others with its first bytes. */
+function bytesOf({ bodies }: Pick<BodyParts, 'bodies'>, held: DisposableStack): RequestBytes {
+  let taken: TakenBytes | undefined;
+  return {
+    take(bytes) {
+      taken ??= held.use(bodies.open());
+      return taken.take(bytes);
+    },
+    release: (bytes) => taken?.release(bytes),
+  };
+}
+
+/** An answer takes memory until its client has read it. */
+function releaseOnceSent(held: DisposableStack, outgoing: ServerResponse): void {
+  if (outgoing.destroyed) return;
+  const kept = held.move();
+  outgoing.once('close', () => kept.dispose());
 }
 
 function sendAnswer(

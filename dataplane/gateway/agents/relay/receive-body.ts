@@ -2,12 +2,13 @@ import { withTimeout } from '#kit/concurrency/abort';
 import { readBody } from '#kit/http/read-body';
 import type { RoutedVersion } from '#resources/agent-route';
 import type { ByteBudget } from '../../http/byte-budget.ts';
+import type { RequestBytes } from '../../relay/held-frames.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
 import type { AgentExchange } from '../calls/refuse-call.ts';
 
 export type BodyParts = {
-  /** Bytes of the bodies that all calls hold together. */
+  /** Bytes of the bodies and judged answers that all calls hold together. */
   readonly bodies: ByteBudget;
   readonly maxBodyMs: number;
 };
@@ -18,26 +19,25 @@ const smallBytes = 65_536;
 /**
  * Reads the body of a call: at most as many bytes as the version accepts, within the time limit of the gateway, and
  * without a token of the caller (`agent-gateway:token:original-never-passed`).
- * @param held disposed when the body is no longer needed
+ * @param bytes the bytes of the call in the budget of the gateway
  * @throws AgentRefusal
  */
 export async function receiveCallBody(
-  plane: BodyParts,
+  { maxBodyMs }: Pick<BodyParts, 'maxBodyMs'>,
   { incoming }: AgentExchange,
   call: { readonly operation: AgentOperation; readonly version: RoutedVersion; readonly token: string | undefined },
-  { held, signal }: { readonly held: DisposableStack; readonly signal: AbortSignal },
+  { bytes, signal }: { readonly bytes: RequestBytes; readonly signal: AbortSignal },
 ): Promise<Buffer | undefined> {
   const { operation, version, token } = call;
   if (token !== undefined && decoded(incoming.url ?? '').includes(token)) throw new AgentRefusal('token_exposed');
   if (incoming.method === 'GET' || incoming.method === 'HEAD') return undefined;
   const limit = operation.isRun ? version.limits.requestBytes : smallBytes;
-  const taken = held.use(plane.bodies.open());
-  using time = withTimeout(signal, plane.maxBodyMs);
-  const body = await readBody(incoming, { limit, signal: time.signal, hold: (bytes) => taken.take(bytes) });
+  using time = withTimeout(signal, maxBodyMs);
+  const body = await readBody(incoming, { limit, signal: time.signal, hold: (more) => bytes.take(more) });
   if (!body.ok) {
     if (signal.aborted) throw signal.reason;
     if (body.fault === 'too_large') throw new AgentRefusal('request_too_large');
-    if (body.fault === 'refused') throw new AgentRefusal('agent_unavailable');
+    if (body.fault === 'refused') throw new AgentRefusal('overloaded');
     throw new AgentRefusal(time.timedOut() ? 'request_timeout' : 'cancelled');
   }
   if (token !== undefined && holdsText(body.bytes, token)) throw new AgentRefusal('token_exposed');

@@ -81,7 +81,7 @@ export async function startAgentPlane(
   connections: readonly object[] = [],
   budgets?: RunBudgets,
   stored?: Pick<Relations, 'check'>,
-  bounds: Pick<GatewayOverrides, 'maxBodyMs' | 'clientIdleMs'> = {},
+  bounds: Pick<GatewayOverrides, 'maxBodyMs' | 'clientIdleMs' | 'maxHeldBytes' | 'heldWaitMs'> = {},
 ): Promise<AgentPlaneWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;

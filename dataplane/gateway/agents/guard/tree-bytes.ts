@@ -1,0 +1,14 @@
+import type { JsonValue } from '#kit/json/json-value';
+
+/** Memory of one value of a message beside its characters, with its place in the list of texts to judge. */
+const bytesPerValue = 128;
+
+/** Bytes of memory that the values of a message take beside their characters. */
+export function treeBytes(value: JsonValue): number {
+  return countValues(value) * bytesPerValue;
+}
+
+function countValues(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, member) => sum + countValues(member), 1);
+}
