@@ -19,7 +19,7 @@ export type AnswerFacts = {
 };
 
 /** Most values of one message. */
-const mostValues = 131_072;
+const mostValues = 32_768;
 
 /**
  * One complete message of the process of an image, as the output policy leaves it.

@@ -1,7 +1,7 @@
 import type { JsonValue } from '#kit/json/json-value';
 
 /** Memory of one value of a message beside its characters, with its place in the list of texts to judge. */
-const bytesPerValue = 128;
+const bytesPerValue = 256;
 
 /** Bytes of memory that the values of a message take beside their characters. */
 export function treeBytes(value: JsonValue): number {
