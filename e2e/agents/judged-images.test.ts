@@ -179,7 +179,10 @@ describe('the texts of an image over A2A', () => {
     const shown = JSON.stringify([{ text: 'one' }, { text: `about ${replacement}` }, { text: 'three' }]);
     expect(text).toContain(shown.slice(1, -1));
     const cut = [{ text: maskedTerm.slice(0, 4) }, { text: maskedTerm.slice(4) }];
-    expect((await say({ data: { answer: { message: { parts: cut } } } })).code).toBe('guardrail_denied');
+    for (const before of [[], [{ text: maskedTerm }]]) {
+      const answer = { message: { parts: [...before, ...cut] } };
+      expect((await say({ data: { answer } })).code).toBe('guardrail_denied');
+    }
   });
 
   test('a denied answer is refused, and a masked one leaves masked, whatever member it is in', async () => {

@@ -338,6 +338,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const owner = await openWatchedPage(browser);
     await signIn(platform, owner.page, { person: 'ann', path: agent.path });
     await owner.page.getByRole('region', { name: 'Versions' }).getByRole('link', { name: 'Flow' }).waitFor();
+    await owner.page.goto(page.url());
+    await owner.page.getByRole('img', { name: /^The flow with the \d+ nodes of this run/ }).waitFor();
     expect(complaints).toEqual([]);
   });
 

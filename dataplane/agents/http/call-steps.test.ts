@@ -33,7 +33,11 @@ beforeAll(async () => {
   agent = await startAgent({
     bundle: agentBundle({
       flow: { ...flow, output: { schema: { type: 'object' } }, nodes, edges },
-      bundle: { requires: [{ kind: 'model', name: 'm' }], guardrails: { input: guardrail, output: guardrail } },
+      bundle: {
+        requires: [{ kind: 'model', name: 'm' }],
+        guardrails: { input: guardrail, output: guardrail },
+        limits: { requestBytes: 65_536, timeoutMs: 20_000, concurrency: 4 },
+      },
     }),
     policy: sampleDefinition(),
     services: { modelGateway: new URL(gateway.url) },
@@ -97,12 +101,21 @@ verifies(
 );
 
 test('a denied phrase that begins in one text part of a message and ends in the next is found', async () => {
-  const parts = deniedLines.split('\n').map((text) => ({ text }));
-  expect(parts).toHaveLength(2);
-  const asked = gateway.seen.length;
-  const answer = await agent.call('POST', '/message:send', { message: { messageId: 'm', role: 'ROLE_USER', parts } });
-  expect(errorCodeOf(answer)).toBe('guardrail_denied');
-  expect(gateway.seen.length).toBe(asked);
+  const [first, second] = deniedLines.split('\n');
+  const send = async (...texts: readonly string[]) => {
+    const asked = gateway.seen.length;
+    gateway.play({ kind: 'answer', content: 'fine' });
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: texts.map((text) => ({ text })) };
+    const configuration = { acceptedOutputModes: ['application/json'] };
+    const answer = await agent.call('POST', '/message:send', { message, configuration });
+    return { code: errorCodeOf(answer), calls: gateway.seen.length - asked };
+  };
+  expect(await send(`${first}`, `${second}`)).toEqual({ code: 'guardrail_denied', calls: 0 });
+  // Together larger than one check, each of them smaller.
+  const long = 'word '.repeat(5_000);
+  expect(await send(`${long}${first}`, `${second} ${long}`)).toEqual({ code: 'guardrail_denied', calls: 0 });
+  // They pass the policy; an expression of this flow reads no text of their size.
+  expect((await send(long, `and ${long}`)).code).toBe('flow_failed');
 });
 
 test('each refusal of a step is an error of agents, and the page about agents lists the same steps', async () => {

@@ -51,10 +51,7 @@ export function buildRequest(
   };
 }
 
-/**
- * The parts with all texts as one, which the flow reads: its lines are the texts. The policy judges it as one text, so that a phrase
- * in two parts is found.
- */
+/** The parts with all texts as one, which the flow reads: its lines are the texts. */
 export function joinTexts(parts: readonly CallPart[]): readonly CallPart[] {
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   if (texts.length < 2) return parts;

@@ -1,4 +1,5 @@
 import { v7 as uuid } from 'uuid';
+import { checkBytes } from '#checks/batch-messages';
 import { traceChecks } from '#checks/trace-checks';
 import type { FlowPorts } from '#flow/engine/ports';
 import type { RunEvent } from '#flow/engine/run-events';
@@ -62,7 +63,7 @@ export async function admitCall(
   const { session } = call;
   const use = { ...bindingOf(agent, identity), operation, session, runId };
   try {
-    const resolved = joinTexts(await atStep('files', () => files.resolve(call.parts, use, signal)));
+    const resolved = await atStep('files', () => files.resolve(call.parts, use, signal));
     const parts = await atStep('input_guardrails', () => guardParts({ agent, guard, files }, resolved, runId, signal));
     const request = await atStep('conversion', () => buildRequest(agent, { parts, session, identity, runId, trace }));
     grants.start(runId, identity.grant?.token);
@@ -84,21 +85,47 @@ function bindingOf({ bundle: { agentId, versionId } }: LoadedAgent, { subject, a
   return { agentId, versionId, subject: plain(subject), actors: actors.map(plain) };
 }
 
-/** The parts, and the texts of the files of the run, as the input policy allows them. */
+/**
+ * The parts, and the texts of the files of the run, as the input policy allows them. The texts of a message are judged as the one
+ * text that the flow reads, so that a phrase in two parts is found; those that are larger than a check, one by one and around
+ * the places where they are joined.
+ */
 async function guardParts(
   { agent: { bundle }, guard, files }: Pick<AgentApplication, 'agent' | 'guard' | 'files'>,
-  parts: readonly CallPart[],
+  sent: readonly CallPart[],
   runId: string,
   signal: AbortSignal,
 ): Promise<readonly CallPart[]> {
+  const { input } = bundle.guardrails;
+  const one = joinTexts(sent);
+  const parts = fitsCheck(guard, input, one) ? one : sent.toSorted(textsFirst);
   const texts = files.texts(runId);
   const given = [...parts.map((part) => (part.kind === 'text' ? part.text : part.data)), ...texts];
-  const allowed = await guardTexts(guard, bundle.guardrails.input, 'request', given, signal);
+  const lines = parts.filter(({ kind }) => kind === 'text').length;
+  const allowed = await guardTexts(guard, input, 'request', given, signal, lines);
   files.setTexts(runId, allowed.slice(parts.length).map(String));
-  return parts.map(({ kind }, at): CallPart => {
-    const value = allowed[at] ?? null;
-    return kind === 'text' ? { kind, text: String(value) } : { kind, data: value };
-  });
+  return joinTexts(
+    parts.map(({ kind }, at): CallPart => {
+      const value = allowed[at] ?? null;
+      return kind === 'text' ? { kind, text: String(value) } : { kind, data: value };
+    }),
+  );
+}
+
+const textsFirst = (one: CallPart, other: CallPart): number =>
+  Number(one.kind !== 'text') - Number(other.kind !== 'text');
+
+/** Whether one check can hold the text of these parts. */
+function fitsCheck(
+  { policies }: TextGuard,
+  guardrail: LoadedAgent['bundle']['guardrails']['input'],
+  parts: readonly CallPart[],
+): boolean {
+  const target = guardrail === 'None' ? undefined : policies.target(guardrail.name, 'request');
+  if (target === undefined) return true;
+  return parts.every(
+    (part) => part.kind !== 'text' || checkBytes({ role: 'user', content: part.text }) <= target.maxBodyBytes,
+  );
 }
 
 /**

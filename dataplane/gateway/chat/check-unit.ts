@@ -9,8 +9,10 @@ export type BodyRange = { readonly start: number; readonly end: number };
  * - `parts`: several parts of a list; the first receives the masked text and the others are removed.
  * - `nested`: a JSON string inside of `text`, the JSON text that the string at `outer` holds.
  * - `within`: a JSON string inside of `text`, the JSON text that the text `of` is. Its mask is put into that text.
- * - `seam`: text around the places where text parts are joined, without a blank. A mask of it is a deny, unless a text at `message`
- *   was masked: the first part of a message, whose parts are then one part, with blanks, or the list of a tool result.
+ * - `seam`: text around the places where the text parts of a message are joined, without a blank. A mask of it is a deny, unless
+ *   the message itself was masked: then its parts are one part, with blanks. `message` is the place of the first part.
+ * - `joint`: text around the places where the texts `parts` are joined, which stay apart. A mask of it is a deny, unless the masks
+ *   of the parts give the same text.
  * - `fixed`: text that cannot be replaced without another meaning, such as a name or a number. A mask of it is a deny.
  */
 export type TextPlace =
@@ -20,6 +22,7 @@ export type TextPlace =
   | { readonly kind: 'nested'; readonly outer: BodyRange; readonly text: Buffer; readonly string: BodyRange }
   | { readonly kind: 'within'; readonly of: CheckUnit; readonly text: Buffer; readonly string: BodyRange }
   | { readonly kind: 'seam'; readonly message: BodyRange }
+  | { readonly kind: 'joint'; readonly parts: readonly CheckUnit[] }
   | { readonly kind: 'fixed' };
 
 /** One message of a check and its place in the body (`client:prepare:position-table`). */

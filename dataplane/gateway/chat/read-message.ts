@@ -1,7 +1,7 @@
+import { joinSeams } from '#checks/guard/join-seams';
 import { type JsonNode, member, nodeValue } from '#kit/json/parse-tree';
 import { hasDisguisedCallKey } from './call-keys.ts';
 import type { BodyRange, CheckUnit, TextPlace } from './check-unit.ts';
-import { joinSeams } from './join-seams.ts';
 import { callMembers, findForeignKey, messageKeys, partContentKeys, partKeys } from './known-keys.ts';
 import { accept, type ParseResult, refuse } from './parse-result.ts';
 

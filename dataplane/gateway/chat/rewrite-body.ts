@@ -38,8 +38,13 @@ export function maskEdits(units: readonly CheckUnit[], contents: readonly string
       case 'fixed':
         return { kind: 'unmaskable' };
       case 'seam': {
-        const isMasked = edits.some(({ start }) => start >= place.message.start && start < place.message.end);
+        const isMasked = edits.some(({ start }) => start === place.message.start);
         if (!isMasked) return { kind: 'unmaskable' };
+        break;
+      }
+      case 'joint': {
+        const joined = place.parts.map((part) => contents[units.indexOf(part)] ?? part.content).join('');
+        if (!joined.includes(cleaned)) return { kind: 'unmaskable' };
         break;
       }
       case 'nested': {

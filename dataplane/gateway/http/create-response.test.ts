@@ -146,7 +146,8 @@ describe('a whole response', () => {
     'the text %s is refused that begins in one part of a result and ends in the next',
     async (name) => {
       const cut = [words[name].slice(0, 3), words[name].slice(3)].map((text) => ({ type: 'input_text', text }));
-      expect((await ask({ input: [result(cut)] })).status).toBe(403);
+      const masked = { type: 'input_text', text: words.maskedInput };
+      for (const parts of [cut, [masked, ...cut]]) expect((await ask({ input: [result(parts)] })).status).toBe(403);
       expect(world.upstream.seen).toEqual([]);
     },
   );

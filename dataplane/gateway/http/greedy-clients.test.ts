@@ -75,6 +75,31 @@ describe('a greedy client', () => {
     expect(socket.bytesRead).toBeLessThan(content.length);
   });
 
+  test('the connection of a client that reads the first of two answers only is closed, also while it sends', async () => {
+    const content = 'word '.repeat(3_600_000);
+    world.upstream.play({ kind: 'answer', content });
+    const asked = world.upstream.seen.length;
+    const socket = open();
+    const body = JSON.stringify({ model: 'open', ...says('hi') });
+    let closed = false;
+    let received = 0;
+    socket.on('close', () => {
+      closed = true;
+    });
+    socket.on('error', () => undefined);
+    socket.write((head(Buffer.byteLength(body)) + body).repeat(2));
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.length;
+      if (received > content.length + 10_000) socket.pause();
+    });
+    await until('both are asked', async () => world.upstream.seen.length === asked + 2);
+    await until('the second answer is begun', async () => received > content.length + 10_000);
+    const sending = setInterval(() => socket.write('\r\n'), 100);
+    await until('the connection is closed', async () => closed || socket.destroyed);
+    clearInterval(sending);
+    expect(received).toBeLessThan(2 * content.length);
+  });
+
   test('a client that reads slowly receives its whole answer and the next one on the same connection', async () => {
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });

@@ -1,4 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Connections from which nothing is read until an answer is sent. */
+const paused = new WeakSet<Socket>();
 
 /**
  * Closes the connection of a client that stops reading an answer that has ended, so that unread answers do not fill the
@@ -7,13 +11,21 @@ import type { ServerResponse } from 'node:http';
  */
 export function boundUnread(outgoing: ServerResponse, ms: number): void {
   const { socket, req, writableLength, destroyed } = outgoing;
-  if (destroyed || socket === null || writableLength === 0) return;
+  if (destroyed || writableLength === 0) return;
+  // The answer to a request that was sent before the one of this connection was answered: its turn comes later.
+  if (socket === null) return void outgoing.once('socket', () => boundUnread(outgoing, ms));
   outgoing.setTimeout(ms, () => outgoing.destroy());
   // The rest of a body that arrives is read: its client may read the answer only after it.
-  if (req.complete) socket.pause();
-  // Before Node begins the next request of the connection, for which the time would stay.
+  if (req.complete) {
+    paused.add(socket);
+    socket.pause();
+  }
+  // Before Node begins the next answer of the connection, for which the time would stay and which may pause it again.
   outgoing.prependOnceListener('finish', () => {
     socket.setTimeout(0);
-    socket.resume();
+    paused.delete(socket);
+    setImmediate(() => {
+      if (!paused.has(socket)) socket.resume();
+    });
   });
 }

@@ -39,5 +39,5 @@ function withText(texts: readonly CheckUnit[]): readonly CheckUnit[] {
 
 /** Whether a text lies around the place where two parts of a message are joined. */
 export function isSeam({ place }: CheckUnit): boolean {
-  return place.kind === 'seam';
+  return place.kind === 'seam' || place.kind === 'joint';
 }

@@ -1,5 +1,5 @@
+import { beginOf, tailOf } from '#checks/guard/join-seams';
 import type { CheckUnit } from '../chat/check-unit.ts';
-import { beginOf, tailOf } from '../chat/join-seams.ts';
 
 const textPath = /^\d+\.\d+\.text$/;
 

@@ -1,7 +1,7 @@
+import { joinSeams } from '#checks/guard/join-seams';
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { foldKey, isDisguised } from '../chat/fold-key.ts';
-import { joinSeams } from '../chat/join-seams.ts';
 import { placeOf } from '../chat/parse-result.ts';
 import { stringText } from '../chat/read-message.ts';
 import { isFixedKey } from '../judged/collect-texts.ts';
@@ -104,7 +104,7 @@ function readResult(node: JsonNode, place: string, role: string, further: TextCo
       return node.value === '' ? [] : [{ role, ...stringText(node) }];
     case 'array': {
       const units = node.items.flatMap((item) => readResult(item, place, role, further));
-      return [...units, ...seamsOf(node, role)];
+      return [...units, ...seamsOf(node, role, units)];
     }
     case 'object': {
       if (attachments.has(declaredType(node) ?? '')) {
@@ -126,12 +126,11 @@ function readResult(node: JsonNode, place: string, role: string, further: TextCo
 }
 
 /** The texts around the places where a model reads two text parts of a result as one text. */
-function seamsOf({ items, start, end }: ArrayNode, role: string): readonly CheckUnit[] {
-  const texts = items.flatMap((item) => {
-    const text = item.kind === 'object' ? member(item, 'text') : undefined;
-    return text?.kind === 'string' ? [text.value] : [];
-  });
-  return joinSeams(texts).map((content) => ({ role, content, place: { kind: 'seam', message: { start, end } } }));
+function seamsOf({ items }: ArrayNode, role: string, units: readonly CheckUnit[]): readonly CheckUnit[] {
+  const starts = new Set(items.flatMap((item) => (item.kind === 'object' ? (member(item, 'text')?.start ?? []) : [])));
+  const parts = units.filter(({ place }) => place.kind === 'string' && starts.has(place.string.start));
+  const texts = parts.map(({ content }) => content);
+  return joinSeams(texts).map((content) => ({ role, content, place: { kind: 'joint', parts } }));
 }
 
 function nameOf(key: string, role: string): readonly CheckUnit[] {

@@ -1,9 +1,9 @@
 import { batchMessages } from '#checks/batch-messages';
 import { windowsOf } from '#checks/cut-windows';
+import { tailOf } from '#checks/guard/join-seams';
 import type { TextChannel } from '#checks/text-channel';
 import type { SseDataEvent } from '#kit/http/sse-reader';
 import type { CheckUnit } from '../chat/check-unit.ts';
-import { tailOf } from '../chat/join-seams.ts';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { collectNested } from '../judged/collect-texts.ts';
 import { type ChannelWindow, checkTogether } from '../stream/check-together.ts';

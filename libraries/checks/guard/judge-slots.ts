@@ -9,8 +9,8 @@ export type TextSlot = {
   readonly text: string;
   /** Replaces the text by its masked form; absent for names and numbers, which cannot be masked. */
   readonly replace?: (text: string) => void;
-  /** Whether the texts that this one repeats were masked, so that a mask of it needs no replacement. */
-  readonly isMasked?: () => boolean;
+  /** Whether the texts that this one repeats read like its masked form already, so that it needs no replacement. */
+  readonly accepts?: (masked: string) => boolean;
 };
 
 /** `allowed`: every text has passed or was replaced. `failed`: a check has no decision. */
@@ -42,10 +42,10 @@ export async function judgeSlots(
   return 'allowed';
 }
 
-function applyMask({ text, replace, isMasked }: TextSlot, masked: string | undefined): SlotsVerdict {
+function applyMask({ text, replace, accepts }: TextSlot, masked: string | undefined): SlotsVerdict {
   if (masked === undefined) return 'failed';
   if (masked === text) return 'allowed';
-  if (replace === undefined) return isMasked?.() === true ? 'allowed' : 'denied';
+  if (replace === undefined) return accepts?.(masked) === true ? 'allowed' : 'denied';
   replace(masked);
   return 'allowed';
 }

@@ -15,15 +15,33 @@ test('the texts of a message are its text parts and what lies around the places 
   ]);
 });
 
-test('a mask of a joined text needs no replacement once one of its parts was masked', () => {
-  const message = { parts: [{ text: 'one' }, { text: 'two' }] };
+test('a mask of a joined text is accepted if the masks of its parts give it, and no other one', () => {
+  const message = { parts: [{ text: 'ann' }, { text: 'one' }, { text: 'two' }] };
   const slots = wireSlots({ message }, 'message');
   if (slots === 'opaque') throw new Error('the message has no opaque content');
-  const [first, , joined] = slots;
-  expect([joined?.replace, joined?.isMasked?.()]).toEqual([undefined, false]);
+  const [first, , , joined] = slots;
+  expect([joined?.text, joined?.replace, joined?.accepts?.('***onetwo')]).toEqual(['annonetwo', undefined, false]);
   first?.replace?.('***');
   expect(message.parts[0]).toEqual({ text: '***' });
-  expect(joined?.isMasked?.()).toBe(true);
+  expect([joined?.accepts?.('***onetwo'), joined?.accepts?.('***o***')]).toEqual([true, false]);
+});
+
+test('the blocks of a result are joined by line breaks only, because each can be a value of its own', () => {
+  expect(
+    textsOf({
+      result: {
+        content: [
+          { type: 'text', text: '1001' },
+          { type: 'text', text: '1002' },
+        ],
+      },
+    }),
+  ).toEqual([...['1001', '1002', '1001\n1002']]);
+});
+
+test('a result with an image or a sound cannot be judged', () => {
+  for (const type of ['image', 'audio'])
+    expect(textsOf({ result: { content: [{ type, data: 'AAAA', mimeType: 'image/png' }] } })).toEqual(['opaque']);
 });
 
 test('a message with as many texts as its bytes can hold is read', () => {

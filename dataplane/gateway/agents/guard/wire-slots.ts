@@ -1,13 +1,13 @@
+import { joinSeams } from '#checks/guard/join-seams';
 import { slotsOf, type TextSlot } from '#checks/guard/judge-slots';
 import type { JsonValue } from '#kit/json/json-value';
-import { joinSeams } from '../../chat/join-seams.ts';
 
 /** Members whose content an author or a caller is free to choose: every text, number and name in them is judged. */
 const free = names('data metadata arguments structuredContent _meta inputSchema outputSchema annotations');
 
 /** Members of A2A 1.0 and of MCP that hold texts, lists and objects. Their names are not texts of anybody. */
 const known = names(
-  'task tasks message statusUpdate artifactUpdate status artifact artifacts history parts text name title description',
+  'result task tasks message statusUpdate artifactUpdate status artifact artifacts history parts text name title description',
   'extensions referenceTaskIds configuration acceptedOutputModes error details content contents resource uri tools',
   'capabilities serverInfo clientInfo protocolVersion instructions version nextCursor nextPageToken cursor reason domain',
   'messageId contextId taskId id artifactId role state timestamp mediaType mimeType type filename icons listChanged',
@@ -68,20 +68,21 @@ function visit(
   if (typeof value !== 'object' || value === null) return true;
   if (!Array.isArray(value)) return visitObject(value, slots);
   const isReadable = value.every((_, index) => visit(value, index, name, slots));
-  append(slots, seamSlots(value));
+  append(slots, seamSlots(value, name));
   return isReadable;
 }
 
 /**
- * The texts around the places where two text parts of a list are joined, directly and by a line break: readers of a message join its
- * parts in either way.
+ * The texts around the places where two text parts of a list are joined: by a line break, and those of a message directly, too. The
+ * blocks of a result are separate values, such as numbers.
  */
-function seamSlots(parts: readonly JsonValue[]): readonly TextSlot[] {
-  const texts = textsOf(parts);
-  if (texts.length < 2) return [];
-  const isMasked = (): boolean => textsOf(parts).some((text, at) => text !== texts[at]);
-  const lines = texts.map((text, at) => (at === 0 ? text : `\n${text}`));
-  return [...joinSeams(texts), ...joinSeams(lines)].map((text) => ({ text, isMasked }));
+function seamSlots(parts: readonly JsonValue[], name: string): readonly TextSlot[] {
+  const glues = name === 'content' ? ['\n'] : ['', '\n'];
+  return glues.flatMap((glue) => {
+    const texts = textsOf(parts).map((text, at) => (at === 0 ? text : `${glue}${text}`));
+    const accepts = (masked: string): boolean => textsOf(parts).join(glue).includes(masked);
+    return joinSeams(texts).map((text) => ({ text, accepts }));
+  });
 }
 
 function textsOf(parts: readonly JsonValue[]): readonly string[] {
