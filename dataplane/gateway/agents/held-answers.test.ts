@@ -34,9 +34,9 @@ afterEach(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-async function list(person = 'ann', operation = 'tasks') {
+async function list(person = 'ann', operation = 'tasks', method = 'GET') {
   const token = await world.personToken(person);
-  const answer = await world.call(`/agents/${agentId}/${operation}`, { token, method: 'GET' });
+  const answer = await world.call(`/agents/${agentId}/${operation}`, { token, method });
   const body = await answer.text();
   const [, code] = /"code":"([a-z_]+)"/.exec(body) ?? [];
   return { status: answer.status, code, retryAfter: answer.headers.get('retry-after'), length: body.length };
@@ -56,6 +56,23 @@ test('a caller has as many calls of an image that start no run as it may have ru
   await begun(atOnce + 2);
   for (const end of complete) end();
   for (const answer of [...first, other, next]) expect(await answer).toMatchObject({ status: 200 });
+});
+
+test('a caller whose subscriptions have all of these places can cancel a task and end a session', async () => {
+  await image.serve('both');
+  const event = `data: ${JSON.stringify({ statusUpdate: { status: { state: 'TASK_STATE_WORKING' } } })}\n\n`;
+  image.play((response, { path }) => {
+    if (!path.endsWith(':subscribe')) return void response.end(path === '/mcp' ? '' : empty);
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event);
+    complete.push(() => response.end());
+  });
+  const subscriptions = Array.from({ length: atOnce }, () => list('ann', 'tasks/7:subscribe'));
+  await begun(atOnce);
+  expect(await list('ann', 'tasks/7')).toMatchObject({ status: 429, code: 'too_many_runs' });
+  expect(await list('ann', 'tasks/7:cancel', 'POST')).toMatchObject({ status: 200 });
+  expect(await list('ann', 'mcp', 'DELETE')).toMatchObject({ status: 200 });
+  for (const end of complete) end();
+  for (const answer of subscriptions) expect(await answer).toMatchObject({ status: 200 });
 });
 
 test('such calls of a flow are not counted by the gateway', async () => {

@@ -39,7 +39,7 @@ export type ForwardParts = IdentityParts &
     readonly runs: RunLimiter;
     /** Runs of images, by version. */
     readonly slots: ImageSlots;
-    /** Calls of images that start no run, by caller. */
+    /** Calls of images that start and end no run, by caller. */
     readonly reads: ImageSlots;
     /** The most of them at a time of one caller with one agent. */
     readonly readsAtOnce: number;
@@ -86,7 +86,9 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   const key = JSON.stringify([admitted.spec.agentId, issuer, subject]);
   using held = new DisposableStack();
   if (!call.operation.isRun) {
-    if (version.sdk !== undefined) held.use(slotOf(plane.reads.take(key, plane.readsAtOnce)));
+    if (version.sdk !== undefined && !endsWork(call.operation, forward.exchange)) {
+      held.use(slotOf(plane.reads.take(key, plane.readsAtOnce)));
+    }
     return await exchangeWithProcess(plane, forward, () => undefined);
   }
   if (version.sdk !== undefined) held.use(slotOf(plane.slots.take(version.versionId, version.limits.concurrency)));
@@ -116,6 +118,11 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
     plane.metrics.runs.add(-1);
     run.end();
   }
+}
+
+/** Whether a call ends a run or a session: a caller that follows all of its runs can still stop them. */
+function endsWork({ name }: AgentOperation, { incoming }: AgentExchange): boolean {
+  return name === 'tasks:cancel' || incoming.method === 'DELETE';
 }
 
 function slotOf(taken: Disposable | undefined): Disposable {

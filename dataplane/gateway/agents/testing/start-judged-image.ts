@@ -14,8 +14,8 @@ type JudgedImage = AsyncDisposable & {
   readonly process: ScriptedHttp;
   /** Sets how the process answers calls; it serves its card and its readiness itself. */
   play(script: Script): void;
-  /** Serves the image over A2A, or as the tool `ask` of MCP. */
-  serve(mode: 'A2A' | 'MCP', more?: Partial<RoutedVersion>): Promise<void>;
+  /** Serves the image over A2A, as the tool `ask` of MCP, or over both. */
+  serve(mode: 'A2A' | 'MCP' | 'both', more?: Partial<RoutedVersion>): Promise<void>;
 };
 
 const publicUrl = `https://agents.example/agents/${agentId}/versions/${firstVersion}`;
@@ -60,6 +60,7 @@ export async function startJudgedImage(world: AgentPlaneWorld): Promise<JudgedIm
   const ofMode = {
     A2A: { modes: ['A2A' as const], cardDigest, sdk: { publicUrl } },
     MCP: { modes: ['MCP' as const], sdk: { publicUrl, tool: 'ask' } },
+    both: { modes: ['A2A' as const, 'MCP' as const], cardDigest, sdk: { publicUrl, tool: 'ask' } },
   };
   const owned = parts.move();
   return {
