@@ -2,6 +2,7 @@ import { JudgedStream } from '#checks/guard/judged-stream';
 import type { JsonValue } from '#kit/json/json-value';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import { isWireObject } from './judge-call.ts';
+import { PiecewiseText } from './piecewise-text.ts';
 import { treeBytes } from './tree-bytes.ts';
 import type { StageGuard } from './version-guard.ts';
 
@@ -22,8 +23,12 @@ export class ArtifactStream {
   /** The first update without its parts, with which every event of the artifact is written. */
   readonly #head: Members;
   readonly #artifact: Members;
-  #parts: Part[] = [];
-  #isText = true;
+  /** The plain text with which the artifact begins. Its parts are one text, because a phrase may lie in two of them. */
+  readonly #begin = new PiecewiseText();
+  /** The form of the first part of that text; undefined without one. */
+  #form: Members | undefined;
+  /** The parts from the first one that is no plain text. */
+  readonly #parts: Part[] = [];
   #bytes = 0;
   #heldBytes = 0;
   #hasSent = false;
@@ -44,7 +49,7 @@ export class ArtifactStream {
           judge: (text) => guard.judgeWindow(text),
           refuse: (code) => new AgentRefusal(code === 'output_invalid' ? 'answer_refused' : code),
           signal,
-          onReleased: (text) => this.#send([{ ...this.#formOfText(), text }], false),
+          onReleased: (text) => this.#send([{ ...this.#form, text }], false),
         })
       : undefined;
   }
@@ -66,38 +71,38 @@ export class ArtifactStream {
    */
   async add(parts: readonly JsonValue[], bytes: number): Promise<void> {
     this.#bytes += bytes;
-    this.#heldBytes += bytes + treeBytes([...parts]);
+    this.#heldBytes += bytes;
     for (const part of parts) {
       if (!isWireObject(part)) throw new AgentRefusal('answer_refused');
-      this.#parts.push(part);
-      this.#isText &&= isPlainText(part);
-      if (!this.#isText && this.#text?.hasBegun === true) throw new AgentRefusal('answer_refused');
-      if (this.#isText) await this.#text?.add(String(part['text']));
+      if (this.#parts.length === 0 && isPlainText(part)) await this.#addText(part);
+      else this.#addPart(part);
     }
+  }
+
+  async #addText({ text, ...form }: Part): Promise<void> {
+    if (this.#form === undefined) this.#heldBytes += treeBytes({ text: '', ...form });
+    this.#form ??= form;
+    this.#begin.add(String(text));
+    await this.#text?.add(String(text));
+  }
+
+  #addPart(part: Part): void {
+    if (this.#text?.hasBegun === true) throw new AgentRefusal('answer_refused');
+    this.#heldBytes += treeBytes(part);
+    this.#parts.push(part);
   }
 
   /** Judges the held text and sends it as the last part. @throws AgentRefusal */
   async finish(): Promise<void> {
+    const text = this.#begin.toString();
     if (this.#text?.hasBegun === true) {
-      const text = this.#parts.map((part) => part['text']).join('');
-      this.#send([{ ...this.#formOfText(), text: await this.#text.finish(text) }], true);
+      this.#send([{ ...this.#form, text: await this.#text.finish(text) }], true);
       return;
     }
-    const parts = this.#isText ? this.#joined() : this.#parts;
-    const artifact = { parts };
+    const begin = this.#form === undefined ? [] : [{ ...this.#form, text }];
+    const artifact = { parts: [...begin, ...this.#parts] };
     await this.#guard.judge({ artifact }, 'artifact');
     this.#send(artifact.parts, true);
-  }
-
-  /** A phrase may lie in two parts of a text: they are one text. */
-  #joined(): Part[] {
-    if (this.#parts.length === 0) return [];
-    return [{ ...this.#formOfText(), text: this.#parts.map((part) => part['text']).join('') }];
-  }
-
-  #formOfText(): Members {
-    const mediaType = this.#parts[0]?.['mediaType'];
-    return mediaType === undefined ? {} : { mediaType };
   }
 
   #send(parts: readonly Part[], lastChunk: boolean): void {

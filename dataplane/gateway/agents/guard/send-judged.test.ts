@@ -9,7 +9,9 @@ import { until } from '#kit/testing/until';
 import { type ByteBudget, createByteBudget } from '../../http/byte-budget.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AnswerFacts } from './judge-answer.ts';
+import { createEventJudge } from './judge-events.ts';
 import { sendJudgedAnswer } from './send-judged.ts';
+import type { StageGuard } from './version-guard.ts';
 
 type Judge = (texts: unknown) => Promise<void>;
 
@@ -215,6 +217,33 @@ test.each([
   request.client.resume();
   const error = await request.send([updateOf('one', length)], passes, { bytes: budgetOf(1).open() });
   expect((error as AgentRefusal | undefined)?.code).toBe(code);
+});
+
+test('the parts of a streamed plain text are held in about the bytes of their text', async () => {
+  const signal = new AbortController().signal;
+  const sent: unknown[] = [];
+  const guard = { judge: passes } as unknown as StageGuard;
+  const judge = createEventJudge({ operation: { mode: 'A2A' }, version: {}, asked: undefined, guard } as AnswerFacts, {
+    ...{ signal, hold: () => true },
+    emit: (data) => void sent.push(JSON.parse(data.toString('utf8'))),
+  });
+  const updateWith = (part: object, more: object): Promise<void> =>
+    judge.take(
+      Buffer.from(JSON.stringify({ artifactUpdate: { artifact: { artifactId: 'a', parts: [part] }, ...more } })),
+    );
+  for (let at = 0; at < 10_000; at += 1)
+    await updateWith({ text: String(at % 1_000).padStart(3, '0') }, { append: at > 0 });
+  expect(judge.heldBytes).toBeLessThan(200_000);
+  // A part of another kind is held with its values, and so is a text after it.
+  const before = judge.heldBytes;
+  await updateWith({ data: [1, 2] }, { append: true });
+  expect(judge.heldBytes - before).toBe('{"data":[1,2]}'.length + 4 * 256);
+  await updateWith({ text: 'end' }, { append: true, lastChunk: true });
+  expect(judge.heldBytes).toBe(0);
+  const text = Array.from({ length: 10_000 }, (_, at) => String(at % 1_000).padStart(3, '0')).join('');
+  expect(sent).toMatchObject([
+    { artifactUpdate: { artifact: { parts: [{ text }, { data: [1, 2] }, { text: 'end' }] } } },
+  ]);
 });
 
 test('an artifact of very many parts is read in time that grows with their number only', async () => {

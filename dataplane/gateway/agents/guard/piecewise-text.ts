@@ -1,0 +1,19 @@
+/** Pieces that are joined to one string at a time: a short string takes many times its characters. */
+const piecesAtOnce = 256;
+
+/** A text that arrives in pieces, held in about its own size. */
+export class PiecewiseText {
+  readonly #joined: string[] = [];
+  #pieces: string[] = [];
+
+  add(piece: string): void {
+    this.#pieces.push(piece);
+    if (this.#pieces.length < piecesAtOnce) return;
+    this.#joined.push(this.#pieces.join(''));
+    this.#pieces = [];
+  }
+
+  toString(): string {
+    return [...this.#joined, ...this.#pieces].join('');
+  }
+}
