@@ -153,6 +153,31 @@ describe('the path, the query and the headers of a call of an image', () => {
     ]);
   });
 
+  test.each([
+    ['application/json; charset=utf8', 'application/json'],
+    [`text/plain; about=${terms.denied}`, 'application/json'],
+    ['application/a2a+json', 'application/a2a+json'],
+  ])('a judged body sent as %s reaches the process as %s', async (sent, received) => {
+    const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'fine' }] };
+    const headers = { 'content-type': sent };
+    const { seen, ...outcome } = await ask('/message:send', { body: JSON.stringify({ message }), headers });
+    expect([outcome, seen?.headers['content-type']]).toEqual([expect.objectContaining(passed), received]);
+  });
+
+  test('the ranges of the header accept reach the process without parameters other than their weights', async () => {
+    const accept = [
+      `application/json; charset=utf-8; about=${terms.denied}`,
+      'text/event-stream;profile="a";q=0.5;q=0.7',
+      `text/html; q=0.4`,
+      `*/*; q=${terms.denied}`,
+    ].join(', ');
+    const { seen, ...outcome } = await get('/tasks', { accept });
+    expect([outcome, seen?.headers.accept]).toEqual([
+      expect.objectContaining(passed),
+      'application/json, text/event-stream;q=0.5, */*',
+    ]);
+  });
+
   test.each(['mcp-session-id', 'a2a-extensions'])(
     'a text in the header %s that the policy denies or masks is denied',
     async (name) => {

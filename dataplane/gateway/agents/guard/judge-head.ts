@@ -32,24 +32,27 @@ const headerForms: Readonly<Record<string, RegExp>> = {
 };
 /** Headers that are sent on after their check. */
 const judgedHeaders = ['mcp-session-id', 'a2a-extensions'] as const;
-const mediaRange =
-  /^(?:\*\/\*|application\/(?:\*|json|a2a\+json|problem\+json)|text\/(?:\*|plain|event-stream))(?:\s*;\s*q=[01](?:\.\d{1,3})?)?$/i;
+const mediaRange = /^(?:\*\/\*|application\/(?:\*|json|a2a\+json|problem\+json)|text\/(?:\*|plain|event-stream))$/i;
+const weight = /^q=[01](?:\.\d{1,3})?$/i;
 
 /**
  * Judges the path, the query and the headers of a call of an image. A mask of one of their texts denies the call, because it would name
  * something else.
+ * @param hasBody whether the process gets a body, which the gateway has written as JSON
  * @returns the headers that the process gets
  * @throws AgentRefusal guardrail_denied, guardrail_error
  */
 export async function judgeHead(
   guard: Pick<StageGuard, 'judge'>,
   { path, query, headers }: CallHead,
+  hasBody: boolean,
 ): Promise<Record<string, string>> {
   const judged = judgedHeaders.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]));
   const texts = [...taskOf(path), ...parametersOf(query), ...judged.map(([, value]) => value)];
   const unknown = texts.filter((text) => !isPlainId(text));
   if (unknown.length > 0) await guard.judge({ id: unknown }, 'id');
-  return { ...formedHeaders(headers), ...Object.fromEntries(judged) };
+  const written = hasBody ? { 'content-type': 'application/json' } : {};
+  return { ...written, ...formedHeaders(headers), ...Object.fromEntries(judged) };
 }
 
 /** The id of the task, if the path has one. */
@@ -69,12 +72,15 @@ function formedHeaders(headers: CallHead['headers']): Record<string, string> {
   const kept = Object.fromEntries(
     Object.entries(headers).filter(([name, value]) => headerForms[name]?.test(value) === true),
   );
-  const accepted = (headers['accept'] ?? '')
-    .split(',')
-    .map((range) => range.trim())
-    .filter((range) => mediaRange.test(range));
+  const accepted = (headers['accept'] ?? '').split(',').flatMap(acceptedRange);
   if (accepted.length > 0) kept['accept'] = accepted.join(', ');
   const last = headers['last-event-id'] ?? '';
   if (isPlainId(last)) kept['last-event-id'] = last;
   return kept;
+}
+
+/** A known range of media types with its weight, and without its other parameters. */
+function acceptedRange(text: string): readonly string[] {
+  const [range = '', ...parameters] = text.split(';').map((one) => one.trim());
+  return mediaRange.test(range) ? [[range, ...parameters.filter((one) => weight.test(one)).slice(0, 1)].join(';')] : [];
 }

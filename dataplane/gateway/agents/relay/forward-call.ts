@@ -249,7 +249,8 @@ async function judgeImageCall(
 ): Promise<JudgedCall & Pick<CallHead, 'headers'>> {
   const guard = stageGuard(plane, version, 'request', signal);
   const judged = await judgeCall(version, operation, body, guard);
-  return { ...judged, headers: guard === undefined ? head.headers : await judgeHead(guard, head) };
+  const hasBody = (judged.body?.length ?? 0) > 0;
+  return { ...judged, headers: guard === undefined ? head.headers : await judgeHead(guard, head, hasBody) };
 }
 
 /** The bytes of a call in the budget. The call gets its place among the others with its first bytes. */
