@@ -10,14 +10,17 @@ const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { p
 const resultOf = (text: string) => ({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }] } });
 const eventOf = (message: object) => `data: ${JSON.stringify(message)}\n\n`;
 let isLost = false;
+/** Each count of bytes waits for it. */
+let whileCounted: Promise<void> | undefined;
 let world: AgentPlaneWorld;
 let image: Awaited<ReturnType<typeof startJudgedImage>>;
 
 beforeAll(async () => {
-  world = await startAgentPlane(undefined, [], {
+  world = await startAgentPlane({ atOnce: 1, perMinute: 10_000 }, [], {
     take: async () => undefined,
     async use(agent, person, amounts) {
       expect([agent, person]).toEqual([agentId, { issuer: peopleIssuer, subject: 'ann' }]);
+      await whileCounted;
       used.push(amounts);
       if (isLost) throw new BudgetsUnavailableError();
     },
@@ -33,6 +36,7 @@ afterAll(async () => {
 beforeEach(() => {
   used.length = 0;
   isLost = false;
+  whileCounted = undefined;
 });
 
 const call = async (signal?: AbortSignal): Promise<Response> =>
@@ -74,6 +78,18 @@ test('a denied answer of which nothing was sent counts the bytes of the request'
   expect((await call()).status).toBe(403);
   await counted();
   expect(used).toEqual([{ tokens: 0, bytes: body.length }]);
+});
+
+test('a refusal and the next run of its caller do not wait until the bytes are counted, which happens once', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  whileCounted = promise;
+  image.play((response) => void response.end(JSON.stringify(resultOf(terms.denied))));
+  // The caller may have one run at a time.
+  for (let calls = 0; calls < 2; calls += 1) expect((await call()).status).toBe(403);
+  expect(used).toEqual([]);
+  resolve();
+  await until('the bytes are counted', () => used.length === 2);
+  expect(used).toEqual(Array.from({ length: 2 }, () => ({ tokens: 0, bytes: body.length })));
 });
 
 test('the bytes of a judged stream that its client left count for its person', async () => {

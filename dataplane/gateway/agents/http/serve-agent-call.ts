@@ -39,7 +39,7 @@ export async function serveAgentCall(
   };
   outgoing.once('close', onClose);
   const call = parseCall(incoming.url ?? '/');
-  const forwarded: ForwardedCall = { status: undefined, sent: 0, received: 0 };
+  const forwarded: ForwardedCall = { status: undefined, sent: 0, received: 0, counted: undefined };
   const facts: Facts = { agent: '', versionId: '', isRun: false, forwarded };
   const code = await answer(plane, call, { exchange, life, facts });
   boundUnread(outgoing, plane.clientIdleMs);
@@ -67,6 +67,7 @@ export async function serveAgentCall(
     status,
     durationMs: Math.round(seconds * 1_000),
   });
+  await forwarded.counted;
 }
 
 type Answering = { readonly exchange: AgentExchange; readonly life: RequestLife; readonly facts: Facts };

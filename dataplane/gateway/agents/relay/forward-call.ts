@@ -60,7 +60,13 @@ export type ForwardParts = IdentityParts &
  * Facts of a forwarded call for metrics and budgets, also of one that ends with a refusal: the bytes of the body that the process was sent and
  * of the answer that the client was sent, and the status of the answer of the process, once there is one.
  */
-export type ForwardedCall = { status: number | undefined; sent: number; received: number };
+export type ForwardedCall = {
+  status: number | undefined;
+  sent: number;
+  received: number;
+  /** Resolves when the bytes of a run were counted; undefined for another call. */
+  counted: Promise<void> | undefined;
+};
 
 type Forward = {
   readonly call: RoutedCall;
@@ -110,13 +116,14 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
     await takeBudget(plane, admitted);
     await exchangeWithProcess(plane, forward, onContinued);
   } finally {
-    await countUse(plane, {
+    plane.metrics.runs.add(-1);
+    run.end();
+    // Not awaited here: a refusal is answered after this function.
+    forwarded.counted = countUse(plane, {
       agentId: admitted.spec.agentId,
       person: admitted.caller.subject,
       used: { tokens: 0, bytes: forwarded.sent + forwarded.received },
     });
-    plane.metrics.runs.add(-1);
-    run.end();
   }
 }
 
