@@ -44,7 +44,7 @@ export const agentErrors = {
     'CONTENT_TYPE_NOT_SUPPORTED',
   ),
   not_acceptable: error(406, invalid, 'Accept must name application/json and text/event-stream.'),
-  request_too_large: error(413, invalid, 'The request has more bytes than the agent takes.'),
+  request_too_large: error(413, invalid, 'The request has more bytes or values than the agent takes.'),
   request_timeout: error(408, 'DEADLINE_EXCEEDED', 'The request did not arrive in time.'),
   invalid_request: error(400, invalid, 'The request does not have the shape of its operation.'),
   unauthenticated: error(401, 'UNAUTHENTICATED', 'The identity of the call is missing, invalid or was used before.'),

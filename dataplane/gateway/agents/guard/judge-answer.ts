@@ -3,13 +3,10 @@ import type { RoutedVersion } from '#resources/agent-route';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
 import { isWireObject, type JudgedCall, objectOf, wireBytes } from './judge-call.ts';
-import { treeBytes } from './tree-bytes.ts';
+import { type Hold, mostMessageValues, treeBytes } from './tree-bytes.ts';
 import type { StageGuard } from './version-guard.ts';
 
 type Members = Record<string, JsonValue>;
-
-/** Reserves bytes of the memory of the gateway; false if they are not free in time. */
-export type Hold = (bytes: number) => boolean | Promise<boolean>;
 
 export type AnswerFacts = {
   readonly operation: Pick<AgentOperation, 'mode'>;
@@ -17,9 +14,6 @@ export type AnswerFacts = {
   readonly asked: JudgedCall['asked'];
   readonly guard: StageGuard;
 };
-
-/** Most values of one message. */
-const mostValues = 32_768;
 
 /**
  * One complete message of the process of an image, as the output policy leaves it.
@@ -38,7 +32,8 @@ export async function judgeMessage(bytes: Uint8Array, facts: AnswerFacts, hold: 
 
 /** The object in a message of a process; undefined for anything else, and for one with too many values. */
 export function messageOfImage(bytes: Uint8Array): Members | undefined {
-  return objectOf(bytes, mostValues);
+  const message = objectOf(bytes, mostMessageValues);
+  return typeof message === 'string' ? undefined : message;
 }
 
 function idOf({ id }: Members): Members {

@@ -1,9 +1,10 @@
 import type { JsonValue } from '#kit/json/json-value';
-import { parseStrict } from '#kit/json/parse-strict';
+import { JsonError, parseStrict } from '#kit/json/parse-strict';
 import type { RoutedVersion } from '#resources/agent-route';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
 import { isPlainId } from './plain-id.ts';
+import { type Hold, mostMessageValues, treeBytes } from './tree-bytes.ts';
 import type { StageGuard } from './version-guard.ts';
 
 /** Operations of an image that the gateway can judge. Push notifications and further cards would pass it. */
@@ -41,28 +42,38 @@ export type JudgedCall = {
   readonly asked: { readonly id: JsonValue | undefined; readonly method: string } | undefined;
 };
 
+/** How a body is judged. */
+type BodyGuard = {
+  readonly guard: StageGuard;
+  /** Reserves memory for the values of the body, until it was judged. */
+  readonly hold: Hold;
+};
+
 /**
  * Admits the body of a call of an image: only messages that the gateway knows reach its process, with every text as the
  * input policy leaves it.
- * @param guard undefined if the input is declared unguarded
+ * @param judging undefined if the input is declared unguarded
  * @throws AgentRefusal operation_not_supported, push_notification_not_supported, extended_card_not_configured, invalid_request,
- * content_type_not_supported, guardrail_denied, guardrail_error
+ * request_too_large for too many values, overloaded, content_type_not_supported, guardrail_denied, guardrail_error
  */
 export async function judgeCall(
   { sdk }: Pick<RoutedVersion, 'sdk'>,
   { name, mode }: Pick<AgentOperation, 'name' | 'mode'>,
   body: Buffer | undefined,
-  guard: StageGuard | undefined,
+  judging: BodyGuard | undefined,
 ): Promise<JudgedCall> {
   if (!offered.has(name)) throw new AgentRefusal(exactRefusals.get(name) ?? 'operation_not_supported');
   if (body === undefined || body.length === 0) return { body, asked: undefined };
-  const message = objectOf(body);
+  const message = objectOf(body, judging === undefined ? Number.POSITIVE_INFINITY : mostMessageValues);
+  if (message === 'too_many_values') throw new AgentRefusal('request_too_large');
   if (message === undefined) throw new AgentRefusal('invalid_request');
   const asked = mode === 'MCP' ? askedOf(message, sdk?.tool) : undefined;
   if (isWireObject(message['configuration']) && 'taskPushNotificationConfig' in message['configuration']) {
     throw new AgentRefusal('push_notification_not_supported');
   }
-  if (guard === undefined) return { body, asked };
+  if (judging === undefined) return { body, asked };
+  const { guard, hold } = judging;
+  if (!(await hold(treeBytes(message)))) throw new AgentRefusal('overloaded');
   if (mode === 'MCP') {
     const { jsonrpc, id, method, params } = message;
     // An answer repeats the id, so that a masked one would belong to no call.
@@ -93,13 +104,13 @@ function askedOf({ jsonrpc, id, method, params }: Members, tool: string | undefi
   return { id, method };
 }
 
-/** The object that bytes hold, read strictly; undefined for anything else, and for one with more values. */
-export function objectOf(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY): Members | undefined {
+/** The object that bytes hold, read strictly; undefined for anything else. */
+export function objectOf(bytes: Uint8Array, maxValues: number): Members | 'too_many_values' | undefined {
   try {
     const value = parseStrict(bytes, { maxValues });
     return isWireObject(value) ? value : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof JsonError && error.fault === 'values' ? 'too_many_values' : undefined;
   }
 }
 

@@ -1,8 +1,9 @@
 import type { JsonValue } from '#kit/json/json-value';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import { ArtifactStream, type ArtifactUpdate } from './artifact-stream.ts';
-import { type AnswerFacts, type Hold, judgeMessage, messageOfImage } from './judge-answer.ts';
+import { type AnswerFacts, judgeMessage, messageOfImage } from './judge-answer.ts';
 import { isWireObject, wireBytes } from './judge-call.ts';
+import type { Hold } from './tree-bytes.ts';
 
 type Members = Record<string, JsonValue>;
 

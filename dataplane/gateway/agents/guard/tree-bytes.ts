@@ -1,5 +1,11 @@
 import type { JsonValue } from '#kit/json/json-value';
 
+/** Reserves bytes of the memory of the gateway; false if they are not free in time. */
+export type Hold = (bytes: number) => boolean | Promise<boolean>;
+
+/** Most values of one message that is judged. */
+export const mostMessageValues = 32_768;
+
 /** Memory of one value of a message beside its characters, with its place in the list of texts to judge. */
 const bytesPerValue = 256;
 

@@ -181,7 +181,7 @@ async function exchangeWithProcess(
   const judged =
     version.sdk === undefined
       ? undefined
-      : await judgeImageCall(plane, { version, operation, head, body: received }, life.signal);
+      : await judgeImageCall(plane, { version, operation, head, body: received }, { bytes, signal: life.signal });
   const body = judged === undefined ? received : judged.body;
   const identity = await issueIdentity(plane, {
     ...{ caller, version, operation },
@@ -248,16 +248,29 @@ async function exchangeWithProcess(
   }
 }
 
-/** The texts of a call of an image, which does not judge them itself. @throws AgentRefusal */
+/**
+ * The texts of a call of an image, which does not judge them itself. The values of its body take memory while they are judged.
+ * @throws AgentRefusal
+ */
 async function judgeImageCall(
   plane: GuardParts,
   { version, operation, head, body }: ImageCall,
-  signal: AbortSignal,
+  { bytes, signal }: { readonly bytes: RequestBytes; readonly signal: AbortSignal },
 ): Promise<JudgedCall & Pick<CallHead, 'headers'>> {
   const guard = stageGuard(plane, version, 'request', signal);
-  const judged = await judgeCall(version, operation, body, guard);
+  if (guard === undefined) {
+    return { ...(await judgeCall(version, operation, body, undefined)), headers: head.headers };
+  }
+  let taken = 0;
+  const hold = async (more: number): Promise<boolean> => {
+    const isTaken = await bytes.take(more);
+    if (isTaken) taken += more;
+    return isTaken;
+  };
+  const judged = await judgeCall(version, operation, body, { guard, hold });
+  bytes.release(taken);
   const hasBody = (judged.body?.length ?? 0) > 0;
-  return { ...judged, headers: guard === undefined ? head.headers : await judgeHead(guard, head, hasBody) };
+  return { ...judged, headers: await judgeHead(guard, head, hasBody) };
 }
 
 /** The bytes of a call in the budget. The call gets its place among the others with its first bytes. */
