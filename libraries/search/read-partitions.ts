@@ -23,15 +23,17 @@ type PartitionReader<Cursor, BlockCursor> = {
   ): Promise<{ readonly blocks: readonly EntryBlock[]; readonly next: BlockCursor | undefined }>;
   /**
    * The first groups whose number is larger, by number: at least one if there is one, about `size` at most or fewer where they
-   * have many entries, and every group of the last number.
+   * have many entries, and every group of the last number. One statement reads them.
    */
-  changedGroups(
-    partition: string,
-    after: bigint,
-    size: number,
-  ): Promise<readonly { readonly group: string; readonly changeNo: bigint }[]>;
+  changedGroups(partition: string, after: bigint, size: number): Promise<ChangedGroups>;
   /** The live entries of groups. Pages may mix older and newer states, because a newer one is a later change. */
   entriesOf(partition: string, groups: readonly string[]): Promise<readonly IndexEntry[]>;
+};
+
+type ChangedGroups = {
+  readonly groups: readonly { readonly group: string; readonly changeNo: bigint }[];
+  /** False only if no group with a larger number was left out. */
+  readonly more: boolean;
 };
 
 type ChangeNumbers = {
@@ -83,11 +85,12 @@ export function readPartitions<Cursor, BlockCursor = never>(
       if (after < forgottenThrough) return { kind: 'forgotten' };
       if (newest === after) return { kind: 'changes', changes: [], upTo: after, more: false };
       const changed = await reader.changedGroups(partition, after, options.groupsAtOnce);
-      const groups = changed.map(({ group }) => group);
+      const groups = changed.groups.map(({ group }) => group);
       const changes = groups.length === 0 ? [] : changesOf(groups, await reader.entriesOf(partition, groups));
-      const last = changed.at(-1)?.changeNo ?? after;
-      // Not by the number of groups, because a reader may return fewer than there are.
-      const more = changed.length > 0 && last < newest;
+      const last = changed.groups.at(-1)?.changeNo ?? after;
+      // Numbers do not tell it: a group that was left out may have changed again since they were read, and then its change
+      // before that is not in the tables.
+      const { more } = changed;
       return { kind: 'changes', changes, upTo: more || last > newest ? last : newest, more };
     },
   };

@@ -50,7 +50,8 @@ export function agentSource({ sql }: Pick<Database, 'sql'>, profileId: () => str
           select agent_id, change_no from catalogue.entries
           where workspace = ${workspace} and change_no > ${String(after)}::bigint
           order by change_no fetch first ${size} rows with ties`;
-        return rows.map(({ agent_id, change_no }) => ({ group: agent_id, changeNo: BigInt(change_no) }));
+        const groups = rows.map(({ agent_id, change_no }) => ({ group: agent_id, changeNo: BigInt(change_no) }));
+        return { groups, more: groups.length >= size };
       },
       async entriesOf(workspace, groups) {
         const rows = await sql<EntryRow[]>`

@@ -33,7 +33,8 @@ export function memorySource({ sql }: Database, profileId: () => string | undefi
           select memory_id, change_no from memory.memories
           where person = ${partition} and change_no > ${String(after)}::bigint
           order by change_no fetch first ${size} rows with ties`;
-        return rows.map(({ memory_id, change_no }) => ({ group: memory_id, changeNo: BigInt(change_no) }));
+        const groups = rows.map(({ memory_id, change_no }) => ({ group: memory_id, changeNo: BigInt(change_no) }));
+        return { groups, more: groups.length >= size };
       },
       async entriesOf(partition, groups) {
         const rows = await sql<EntryRow[]>`

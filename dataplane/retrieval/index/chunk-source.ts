@@ -151,18 +151,21 @@ export function chunkSource({ sql }: Database): PartitionSource {
       async changedGroups(partition, after, size) {
         const { collectionId, version } = readPartitionName(partition);
         // The sum includes all documents of a number, so that they stay together.
-        const rows = await sql<{ doc: string; change_no: string }[]>`
+        const rows = await sql<{ doc: string; change_no: string; found: number }[]>`
           with changed as (
             select doc, change_no from retrieval.documents
             where collection_id = ${collectionId} and change_no > ${String(after)}::bigint
             order by change_no fetch first ${size} rows with ties
           )
-          select doc, change_no from (
-            select c.doc, change_no, min(change_no) over () as first, sum(i.chunk_count) over (order by change_no) as chunks
+          select doc, change_no, found from (
+            select c.doc, change_no, count(*) over ()::integer as found, min(change_no) over () as first,
+              sum(i.chunk_count) over (order by change_no) as chunks
             from changed c left join retrieval.indexed_documents i on i.doc = c.doc and i.version = ${version}) counted
           where change_no = first or coalesce(chunks, 0) <= ${followedChunks}
           order by change_no`;
-        return rows.map(({ doc, change_no }) => ({ group: doc, changeNo: BigInt(change_no) }));
+        const groups = rows.map(({ doc, change_no }) => ({ group: doc, changeNo: BigInt(change_no) }));
+        const found = rows[0]?.found ?? 0;
+        return { groups, more: found >= size || groups.length < found };
       },
       async entriesOf(partition, groups) {
         const entries: IndexEntry[] = [];

@@ -11,6 +11,8 @@ export class MemorySource implements PartitionSource {
   forgottenThrough = 0n;
   /** Called before each page of a load. */
   beforePage: (() => Promise<void>) | undefined;
+  /** Called between the newest number and the groups of each reading of changes. */
+  beforeGroups: (() => void) | undefined;
   loads = 0;
   readonly #partitions = new Map<string, Kept>();
   readonly #source: PartitionSource;
@@ -24,12 +26,14 @@ export class MemorySource implements PartitionSource {
         },
         page: (partition, after, size) => this.#page(partition, after ?? '', size),
         changedGroups: async (partition, after, size) => {
+          this.beforeGroups?.();
           const changed = [...(this.#answering(partition)?.numbers ?? [])].filter(([, number]) => number > after);
           changed.sort(([, one], [, other]) => Number(one - other));
           const last = changed[size - 1]?.[1];
-          return changed
+          const groups = changed
             .filter(([, number], at) => at < size || number === last)
             .map(([group, changeNo]) => ({ group, changeNo }));
+          return { groups, more: groups.length < changed.length };
         },
         entriesOf: async (partition, groups) =>
           [...(this.#answering(partition)?.entries.values() ?? [])].filter(({ group }) => groups.includes(group)),

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { openEmbeddedIndex } from './adapters/embedded/embedded-index.ts';
+import { entryOf, replaceGroup } from './testing/generated-entries.ts';
+import { MemorySource } from './testing/memory-source.ts';
+
+const everything = { labels: 'every', window: 10 } as const;
+
+test('a group that was left out and changes while changes are read is in the index that reflects its change', async () => {
+  const source = new MemorySource({ pageSize: 3, groupsAtOnce: 1 });
+  await using index = openEmbeddedIndex({ source, mostBytes: 2 ** 20 });
+  const find = async (reflects: bigint) => {
+    const legs = [{ kind: 'bm25', terms: ['книг'] }] as const;
+    const [found] = await index.candidates({ partition: 'p', reflects, legs, ...everything });
+    return found?.map(({ id }) => id).sort();
+  };
+  const write = (group: string, id: string) => source.commit('p', replaceGroup(group, [entryOf(id, { group })]));
+  await find(write('d', 'd-1'));
+  write('d', 'd-2');
+  const reflects = write('e', 'e-1');
+  source.beforeGroups = () => {
+    source.beforeGroups = undefined;
+    write('d', 'd-3');
+  };
+  expect(await find(reflects)).toEqual(['d-3', 'e-1']);
+});
+
+test('a source that changes during each reading is followed to an end', async () => {
+  const source = new MemorySource({ pageSize: 3, groupsAtOnce: 3 });
+  let id = 0;
+  const write = () => {
+    id += 1;
+    return source.commit('p', replaceGroup('d', [entryOf(`d-${id}`, { group: 'd' })]));
+  };
+  const first = write();
+  write();
+  source.beforeGroups = write;
+  expect(await source.changesAfter('p', first)).toMatchObject({ upTo: 3n, more: false });
+  expect(await source.changesAfter('p', 3n)).toMatchObject({ changes: [], upTo: 3n, more: false });
+});
