@@ -35,12 +35,11 @@ export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVe
       order by due_at for update skip locked limit 1)
     returning c.tenant, v.collection_id as "collectionId", v.number as version, v.embedding_profile_id as "profileId",
       v.attempt, c.chunk_size as size, c.chunk_overlap as overlap`;
-  if (row !== undefined) await countDone(sql, row);
   return row;
 }
 
-/** Counts without the lock of the claim, because the count reads every document of the collection. */
-async function countDone(sql: Sql, claim: ClaimedVersion): Promise<void> {
+/** Counts the progress of a build without the lock of the claim, because the count reads every document of the collection. */
+export async function countDone(sql: Sql, claim: ClaimedVersion): Promise<void> {
   const [done] = await sql<{ count: number }[]>`
     select count(*)::int as count
     from retrieval.documents d join retrieval.indexed_documents i on i.doc = d.doc and i.version = ${claim.version}

@@ -6,7 +6,7 @@ import { DocumentFault } from '../faults.ts';
 import { dependencyOf, failingProviderIn } from '../worker/dependency-of.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { buildIndex } from './build-index.ts';
-import { type ClaimedVersion, claimVersion, failVersion, releaseVersion, renewVersion } from './claim-version.ts';
+import { type ClaimedVersion, claimVersion, countDone, failVersion, releaseVersion, renewVersion } from './claim-version.ts';
 import { type ClearPorts, clearVersions } from './clear-versions.ts';
 
 type ReindexerOptions = Omit<ClearPorts, 'database'> & {
@@ -53,6 +53,14 @@ export async function buildNext(
   const claim = await claimVersion(sql, options.leaseMs);
   if (claim === undefined) return undefined;
   using lease = keepLease(() => renewVersion(sql, claim, options.leaseMs), options.leaseMs, signal);
+  // A count that fails, such as by its timeout, must not end the build: only the shown progress depends on it.
+  await countDone(sql, claim).catch((error) =>
+    options.logger.warn('reindex_count_failed', {
+      collection: claim.collectionId,
+      version: claim.version,
+      failure: describeFailure(error),
+    }),
+  );
   try {
     return await buildIndex(ports, claim, lease.signal);
   } catch (error) {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { openIngest } from '../testing/open-ingest.ts';
+import { unwrittenLogger } from '../testing/unwritten-logger.ts';
 import { pauseAfterRounds } from './build-index.ts';
 import { claimVersion } from './claim-version.ts';
 import { prepareVersion } from './prepare-version.ts';
+import { buildNext } from './run-reindexer.ts';
 import { startReindex } from './start-reindex.ts';
 
 test('a build pauses twice as long after each round that left a document, at most 10 seconds', () => {
@@ -25,5 +27,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a build that waits fo
       expect(await prepareVersion(database, claim)).toBe('incomplete');
     });
     expect(await prepareVersion(database, { ...claim, attempt: claim.attempt + 1 })).toBe('claim_over');
+  });
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a build whose progress cannot be counted'), () => {
+  test('is completed by the same claim', async () => {
+    await using opened = await openTestDatabase();
+    const { database } = opened;
+    const ingest = await openIngest(database);
+    await ingest.submit({ docId: 'a', text: 'words' });
+    await ingest.drain();
+    await startReindex(database, ingest.collectionId, undefined);
+    // Of all statements only the count writes 0.
+    await database.sql`
+      create function public.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`;
+    await database.sql`
+      create trigger refused before update of documents_done on retrieval.index_versions
+      for each row when (new.documents_done = 0) execute function public.refuse()`;
+    const options = { logger: unwrittenLogger, leaseMs: 30_000 };
+    expect(await buildNext(ingest.ports, options, new AbortController().signal)).toBe('switched');
   });
 });
