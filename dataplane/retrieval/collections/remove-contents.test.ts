@@ -3,7 +3,7 @@ import { openRelations, relationTables } from '#relations/adapters/open-relation
 import type { Relations } from '#relations/ports';
 import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
-import { mostChunksRemoved } from '../ingest/commit/remove-chunks.ts';
+import { mostChunksRemoved } from '../ingest/remove-chunks.ts';
 import { insertDocuments } from '../ingest/testing/insert-documents.ts';
 import { insertCollection, type OpenedIngest, openIngest } from '../ingest/testing/open-ingest.ts';
 import { countRemovedRows } from '../ingest/testing/removed-rows.ts';

@@ -2,7 +2,7 @@ import type { ObjectStore } from '#objects/ports';
 import { type Relations, relationLimits } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import type { Database } from '#sql/connect';
-import { removeChunks } from '../ingest/commit/remove-chunks.ts';
+import { removeChunks } from '../ingest/remove-chunks.ts';
 
 type RemovalPorts = {
   readonly database: Database;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { packEntries } from '#search/packed/pack-entries';
 import type { Database, TransactionSql } from '#sql/connect';
+import { removeSomeChunks } from '../remove-chunks.ts';
 import type { TextChunk } from '../text/chunk-document.ts';
 
 /** A chunk with all its stored data. */
@@ -32,13 +33,18 @@ export async function clearChunks(
   target: Pick<ChunkTarget, 'doc' | 'seq' | 'version'>,
   condition: WriteCondition,
 ): Promise<boolean> {
-  return database.sql.begin(async (sql) => {
-    if (!(await condition(sql))) return false;
-    await sql`
-      delete from retrieval.chunks
-      where doc = ${target.doc} and seq = ${target.seq} and version = ${target.version}`;
-    return true;
-  });
+  const { doc, seq, version } = target;
+  for (let isLeft: boolean | undefined = true; isLeft; ) {
+    // One transaction for each statement, so that locks of the condition are not held for long.
+    isLeft = await database.sql.begin(async (sql) => {
+      if (!(await condition(sql))) return undefined;
+      const addresses = sql`
+        select ctid from retrieval.chunks where doc = ${doc} and seq = ${seq} and version = ${version}`;
+      return removeSomeChunks(sql, addresses);
+    });
+    if (isLeft === undefined) return false;
+  }
+  return true;
 }
 
 /** Writes one batch of chunks, invisible until the document is live with them; false if the condition does not hold. */

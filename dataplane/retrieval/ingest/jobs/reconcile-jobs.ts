@@ -43,7 +43,7 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
     if (buried > 0) ports.logger.warn('ingest_jobs_dead_lettered', { count: buried });
     if (await isWorkDue(ports.database)) ports.hint();
     for (const remove of ports.removals) await remove().catch(failed);
-    await settleJobs({ ...ports, onStep: () => undefined });
+    await settleJobs({ ...ports, onStep: () => undefined }, failed);
     const now = ports.now();
     if (now.getTime() - collectedAt < collectMs) return;
     await collectStaging(ports, now);

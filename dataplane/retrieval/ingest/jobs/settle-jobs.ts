@@ -1,5 +1,7 @@
+import { ObjectsUnavailableError } from '#objects/objects-error';
 import type { ObjectStore } from '#objects/ports';
-import type { Database } from '#sql/connect';
+import type { Database, Sql } from '#sql/connect';
+import { removeSomeChunks } from '../remove-chunks.ts';
 
 type SettlePorts = {
   readonly database: Database;
@@ -23,11 +25,14 @@ export async function settleJob(ports: SettlePorts, jobId: string): Promise<void
     select o.job_id as "jobId", o.payload_key as "payloadKey", o.doc
     from retrieval.jobs j join retrieval.jobs o on o.doc = j.doc and o.seq <= j.seq
     where j.job_id = ${jobId} and o.status = 'DONE' and not o.settled`;
-  await settle(ports, rows);
+  for (const row of rows) await settle(ports, row);
 }
 
-/** Settles ended jobs whose worker died before it did so, and those whose original has been kept long enough. */
-export async function settleJobs(ports: SettlePorts): Promise<number> {
+/**
+ * Settles ended jobs whose worker died before it did so, and those whose original has been kept long enough. A job that
+ * cannot be settled is left to the next call, and delays no other one.
+ */
+export async function settleJobs(ports: SettlePorts, onFailed: (error: unknown) => void): Promise<void> {
   const rows = await ports.database.sql<EndedJob[]>`
     select job_id as "jobId", payload_key as "payloadKey", doc from retrieval.jobs
     where not settled and (
@@ -35,25 +40,40 @@ export async function settleJobs(ports: SettlePorts): Promise<number> {
       or status = 'FAILED' and (failure_code = 'denied'
         or updated_at < clock_timestamp() - ${failedOriginalDays} * interval '1 day'))
     order by updated_at limit ${batch}`;
-  await settle(ports, rows);
-  return rows.length;
+  for (const row of rows) {
+    try {
+      await settle(ports, row);
+    } catch (error) {
+      onFailed(error);
+      // It would refuse every other original, too, each after the time that it takes to notice.
+      if (error instanceof ObjectsUnavailableError) return;
+    }
+  }
 }
 
 type EndedJob = { readonly jobId: string; readonly payloadKey: string | null; readonly doc: string };
 
-async function settle({ database: { sql }, objects, onStep }: SettlePorts, jobs: readonly EndedJob[]): Promise<void> {
-  for (const { jobId, payloadKey, doc } of jobs) {
-    // Chunks of open jobs have no smaller sequence number than live_seq, and those of a FAILED job are not live.
-    await sql`
-      delete from retrieval.chunks c using retrieval.documents d, retrieval.jobs j
-      where d.doc = ${doc} and c.doc = d.doc and j.job_id = ${jobId}
-        and (c.seq < d.live_seq or (c.seq = j.seq and j.status = 'FAILED' and j.seq <> d.live_seq))`;
-    await onStep('removed');
-    if (payloadKey !== null) await objects.delete(payloadKey);
-    await onStep('unstaged');
-    await sql`
-      update retrieval.jobs set settled = true, staged = false
-      where job_id = ${jobId} and status in ('DONE', 'FAILED')`;
-    await onStep('settled');
-  }
+async function settle(
+  { database: { sql }, objects, onStep }: SettlePorts,
+  { jobId, payloadKey, doc }: EndedJob,
+): Promise<void> {
+  while (await removeSomeChunks(sql, replacedChunks(sql, jobId, doc)));
+  await onStep('removed');
+  if (payloadKey !== null) await objects.delete(payloadKey);
+  await onStep('unstaged');
+  await sql`
+    update retrieval.jobs set settled = true, staged = false
+    where job_id = ${jobId} and status in ('DONE', 'FAILED')`;
+  await onStep('settled');
+}
+
+/** Chunks of open jobs have no smaller sequence number than live_seq, and those of a FAILED job are not live. */
+function replacedChunks(sql: Sql, jobId: string, doc: string) {
+  return sql`
+    select c.ctid from retrieval.documents d join retrieval.chunks c on c.doc = d.doc and c.seq < d.live_seq
+    where d.doc = ${doc}
+    union all
+    select c.ctid from retrieval.jobs j join retrieval.documents d on d.doc = j.doc
+    join retrieval.chunks c on c.doc = d.doc and c.seq = j.seq
+    where j.job_id = ${jobId} and j.status = 'FAILED' and j.seq > d.live_seq`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
-import { mostChunksRemoved } from '../commit/remove-chunks.ts';
+import { mostChunksRemoved } from '../remove-chunks.ts';
 import { insertDocuments } from '../testing/insert-documents.ts';
 import { openIngest } from '../testing/open-ingest.ts';
 import { countRemovedRows } from '../testing/removed-rows.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '#sql/connect';
-import { removeChunks } from '../commit/remove-chunks.ts';
+import { removeChunks } from '../remove-chunks.ts';
 
 /** Documents whose chunks are removed together. */
 const batch = 200;

@@ -39,7 +39,7 @@ async function recordEnd(
   ports: IngestPorts,
   job: ClaimedJob,
   error: unknown,
-  { signal }: AttemptOptions,
+  { signal, logger }: AttemptOptions,
 ): Promise<AttemptEnd> {
   const { sql } = ports.database;
   if (signal.aborted) {
@@ -49,7 +49,9 @@ async function recordEnd(
   if (error instanceof DocumentFault) {
     if (!(await failJob(sql, job, error))) return 'claim_over';
     await ports.onStep('failed');
-    if (error.code === 'denied') await settleJobs(ports);
+    if (error.code === 'denied') {
+      await settleJobs(ports, (fault) => logger.warn('ingest_removal_failed', { failure: describeFailure(fault) }));
+    }
     return 'failed';
   }
   const dependency = dependencyOf(error);

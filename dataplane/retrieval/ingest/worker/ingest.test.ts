@@ -11,6 +11,10 @@ import { scriptedModels } from '../testing/scripted-models.ts';
 
 const text = (words: string) => `${words} `.repeat(30).trim();
 
+const rethrow = (error: unknown): never => {
+  throw error;
+};
+
 describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
   let test1: TestDatabase;
   let objects: MemoryObjects;
@@ -254,10 +258,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     };
     await ingest.work();
     await sql`update retrieval.jobs set updated_at = clock_timestamp() - interval '6 days 23 hours'`;
-    await settleJobs(ingest.ports);
+    await settleJobs(ingest.ports, rethrow);
     expect(objects.keys()).toHaveLength(1);
     await sql`update retrieval.jobs set updated_at = clock_timestamp() - interval '7 days 1 second'`;
-    await settleJobs(ingest.ports);
+    await settleJobs(ingest.ports, rethrow);
     expect(objects.keys()).toEqual([]);
     expect(await replayJob(test1.database.sql, { tenant: 'acme', jobId: entry?.jobId ?? '' })).toBe('original_deleted');
   });

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { clearChunks } from '../commit/write-chunks.ts';
+import { mostChunksRemoved } from '../remove-chunks.ts';
+import { insertDocuments } from '../testing/insert-documents.ts';
+import { openIngest } from '../testing/open-ingest.ts';
+import { countRemovedRows } from '../testing/removed-rows.ts';
+import { settleJobs } from './settle-jobs.ts';
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no longer shown'), () => {
+  test('are removed in transactions of a bounded size, and the live ones stay', async () => {
+    await using opened = await openTestDatabase();
+    const { database } = opened;
+    const { sql } = database;
+    const ingest = await openIngest(database);
+    await insertDocuments(database, ingest.collectionId, { documents: 1, chunksOfEach: mostChunksRemoved + 1 });
+    await sql`update retrieval.documents set last_seq = 2, live_seq = 2`;
+    await sql`
+      insert into retrieval.chunks (doc, seq, version, no, chunk_id, start_at, end_at, text, tokens, terms, vector)
+      select doc, 2, 1, 1, 'second', 0, 5, 'otter', 1, 'otter', '' from retrieval.documents`;
+    await sql`update retrieval.jobs set settled = false, updated_at = now() - interval '1 minute'`;
+    const removed = await countRemovedRows(database, 'chunks');
+    const faults: unknown[] = [];
+    await settleJobs(ingest.ports, (fault) => faults.push(fault));
+    expect(faults).toEqual([]);
+    expect(await removed()).toEqual([mostChunksRemoved, 1]);
+    expect([...(await sql`select seq::int from retrieval.chunks`)]).toEqual([{ seq: 2 }]);
+  });
+
+  test('those of an earlier attempt are removed in transactions of a bounded size while the condition holds', async () => {
+    await using opened = await openTestDatabase();
+    const { database } = opened;
+    const ingest = await openIngest(database);
+    await insertDocuments(database, ingest.collectionId, { documents: 1, chunksOfEach: 2 * mostChunksRemoved + 1 });
+    const [row] = await database.sql<{ doc: string }[]>`select doc from retrieval.documents`;
+    const target = { doc: row?.doc ?? '', seq: '1', version: 1 };
+    const removed = await countRemovedRows(database, 'chunks');
+    let asked = 0;
+    const once = async () => {
+      asked += 1;
+      return asked === 1;
+    };
+    expect(await clearChunks(database, target, once)).toBe(false);
+    expect(await removed()).toEqual([mostChunksRemoved]);
+    expect(await clearChunks(database, target, async () => true)).toBe(true);
+    expect(await removed()).toEqual([mostChunksRemoved, mostChunksRemoved, 1]);
+  });
+
+  test('a job whose remains cannot be removed delays no other one', async () => {
+    await using opened = await openTestDatabase();
+    const { database } = opened;
+    const { sql } = database;
+    const ingest = await openIngest(database);
+    await insertDocuments(database, ingest.collectionId, { documents: 2, chunksOfEach: 1 });
+    await sql`update retrieval.jobs set settled = false, updated_at = now() - interval '1 minute' * (3 - doc)`;
+    const [first] = await sql<{ job: string }[]>`select job_id as job from retrieval.jobs order by updated_at limit 1`;
+    await sql`
+      create function public.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`;
+    await sql.unsafe(`create trigger refused before update on retrieval.jobs
+      for each row when (old.job_id = '${first?.job}') execute function public.refuse()`);
+    const faults: unknown[] = [];
+    await settleJobs(ingest.ports, (fault) => faults.push(fault));
+    expect(faults).toHaveLength(1);
+    const left = await sql`select job_id as job from retrieval.jobs where not settled`;
+    expect([...left]).toEqual([{ job: first?.job }]);
+  });
+});
