@@ -6,7 +6,14 @@ import { DocumentFault } from '../faults.ts';
 import { dependencyOf, failingProviderIn } from '../worker/dependency-of.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { buildIndex } from './build-index.ts';
-import { type ClaimedVersion, claimVersion, countDone, failVersion, releaseVersion, renewVersion } from './claim-version.ts';
+import {
+  type ClaimedVersion,
+  claimVersion,
+  countDone,
+  failVersion,
+  releaseVersion,
+  renewVersion,
+} from './claim-version.ts';
 import { type ClearPorts, clearVersions } from './clear-versions.ts';
 
 type ReindexerOptions = Omit<ClearPorts, 'database'> & {
