@@ -25,6 +25,9 @@ export type Sql = postgres.ISql & {
   begin<T>(mode: TransactionMode, run: (sql: TransactionSql) => Promise<T>): Promise<T>;
 };
 
+/** A statement that has not been sent yet, which can be a part of another one. */
+export type SqlPart = postgres.PendingQuery<postgres.Row[]>;
+
 export type ConnectOptions = {
   /** postgres://user@host:port/database, optionally with `?sslmode=verify-full`, without a password. */
   readonly url: URL | string;

@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from '#sql/connect';
+import type { Sql, SqlPart, TransactionSql } from '#sql/connect';
 
 /** Most chunks that one statement removes: it must end before its timeout, however many chunks a document has. */
 export const mostChunksRemoved = 20_000;
@@ -16,7 +16,7 @@ export async function removeChunks(sql: Sql, docs: readonly string[], version?: 
  * @param addresses a query of the column `ctid`, which a limit can follow
  * @returns whether more may be left
  */
-export async function removeSomeChunks(sql: Sql | TransactionSql, addresses: ReturnType<Sql>): Promise<boolean> {
+export async function removeSomeChunks(sql: Sql | TransactionSql, addresses: SqlPart): Promise<boolean> {
   // By the addresses of rows, because chunks are never updated. Rows that another replica removes at the same time count too:
   // otherwise its rows would end the loop early.
   const [row] = await sql<{ found: number }[]>`
