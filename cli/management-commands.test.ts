@@ -348,11 +348,15 @@ test('an operation and the observation of its model contain the reason of a fail
   ] as const;
   for (const [model, policy, code, sentence] of cases) {
     const client = await clientOf();
-    const [{ metadata, spec: before }, named] = [await json('get', 'mb', model), await json('get', 'gp', policy)];
-    const foreseen = await client.dryRunApply(metadata.labels['portcullis.dev/id'], {
-      policyId: named.metadata.labels['portcullis.dev/id'],
+    const idOf = (kind: string, name: string): Promise<string> =>
+      until('the operator has given it an id', async () => {
+        return (await json('get', kind, name)).metadata.labels?.['portcullis.dev/id'];
+      });
+    const { contentProfile } = (await json('get', 'mb', model)).spec;
+    const foreseen = await client.dryRunApply(await idOf('mb', model), {
+      policyId: await idOf('gp', policy),
       policyRevision: 1,
-      contentProfile: before.contentProfile,
+      contentProfile,
     });
     const end = await run(['apply-revision', model, '1', '--policy', policy, '--wait', ...overApi]);
     expect([policy, end.code]).toEqual([policy, 9]);
@@ -366,7 +370,7 @@ test('an operation and the observation of its model contain the reason of a fail
     expect(foreseen.error).toEqual(reason);
     const shown = (await run(['operation', 'get', spec.apply])).stdout;
     expect(shown).toContain(`binding.apply: failed (${code})\n${operation.error.cause}\n`);
-    const { observation } = (await client.getBinding(metadata.labels['portcullis.dev/id'])).value;
+    const { observation } = (await client.getBinding(await idOf('mb', model))).value;
     expect(observation).toMatchObject({ reason: code, cause: operation.error.cause });
     const why = await json('why', model);
     expect(why.cause.message).toContain(operation.error.cause);
