@@ -6,7 +6,7 @@ const paused = new WeakSet<Socket>();
 
 /**
  * Closes the connection of a client that stops reading an answer that has ended, so that unread answers do not fill the
- * memory. Until the answer is read, nothing more is read from the client: what it sends would begin the time again.
+ * memory. Reading from the client pauses until the answer is read, because each read resets the timeout.
  * @param ms how long the client may read nothing, milliseconds
  */
 export function boundUnread(outgoing: ServerResponse, ms: number): void {

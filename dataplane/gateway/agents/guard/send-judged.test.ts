@@ -189,7 +189,7 @@ test.each([
   expect((error as AgentRefusal | undefined)?.code).toBe(code);
 });
 
-test('a stream takes what it holds beyond 1 MiB from the budget, and gives it back when the artifact was read', async () => {
+test('a stream counts its held bytes above 1 MiB in the budget, and releases them after the artifact was read', async () => {
   await using request = await openRequest();
   request.client.resume();
   const budget = budgetOf(64 * mebibyte);

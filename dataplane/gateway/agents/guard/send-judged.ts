@@ -80,7 +80,7 @@ async function sendStream(
         else if (outgoing.headersSent) write(':\n\n');
         if (outgoing.destroyed) throw new AgentRefusal('cancelled');
       }
-      // Nothing more is read from the process until what is held has its place.
+      // The stream is read further only after its held bytes are counted in the budget.
       if (!(await hold(0))) throw new AgentRefusal('overloaded');
       await drained(outgoing, idleMs, signal);
       // Releases the bytes that the client has read.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Database } from '#sql/connect';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { openIngest } from '../testing/open-ingest.ts';
 import { unwrittenLogger } from '../testing/unwritten-logger.ts';
@@ -8,6 +9,15 @@ import { prepareVersion } from './prepare-version.ts';
 import { buildNext } from './run-reindexer.ts';
 import { startReindex } from './start-reindex.ts';
 
+/** The ingest of a collection with one live document, whose reindex has been requested. */
+async function ingestToRebuild(database: Database) {
+  const ingest = await openIngest(database);
+  await ingest.submit({ docId: 'a', text: 'words' });
+  await ingest.drain();
+  await startReindex(database, ingest.collectionId, undefined);
+  return ingest;
+}
+
 test('a build pauses twice as long after each round that left a document, at most 10 seconds', () => {
   expect([1, 2, 6, 7, 2_000].map(pauseAfterRounds)).toEqual([200, 400, 6_400, 10_000, 10_000]);
 });
@@ -16,10 +26,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a build that waits fo
   test('takes no lock of the collection, and ends with its claim', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
-    const ingest = await openIngest(database);
-    await ingest.submit({ docId: 'a', text: 'words' });
-    await ingest.drain();
-    await startReindex(database, ingest.collectionId, undefined);
+    await ingestToRebuild(database);
     const claim = await claimVersion(database.sql, 30_000);
     if (claim === undefined) throw new Error('no version is due');
     await database.sql.begin(async (sql) => {
@@ -34,10 +41,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a build whose progres
   test('is completed by the same claim', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
-    const ingest = await openIngest(database);
-    await ingest.submit({ docId: 'a', text: 'words' });
-    await ingest.drain();
-    await startReindex(database, ingest.collectionId, undefined);
+    const ingest = await ingestToRebuild(database);
     // Of all statements only the count writes 0.
     await database.sql`
       create function public.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`;
