@@ -34,18 +34,21 @@ export async function leaveCommand(api: RunningManagement, row: LeftRow): Promis
   const { objects = [], overridesFreeze = false, leaseSeconds = -1 } = row;
   const target = modelId === undefined ? 'policy' : 'model';
   const key = newKey();
-  await sql`
-    insert into management.operations
-      (operation_id, kind, state, target_type, target_id, trace_id, write, accepted, written_uid, written_generation,
-       objects, overrides_freeze, leased_until, created_at, updated_at)
-    values (${operationId}, ${kind}, ${accepted === undefined ? 'pending' : 'running'}, ${target},
-      ${modelId ?? policyId},
-      ${'0'.repeat(32)}, ${JSON.stringify(write)}, ${accepted !== undefined}, ${accepted?.uid ?? null},
-      ${accepted?.generation ?? null}, ${sql.array([...objects])}::text[], ${overridesFreeze}, now() + ${leaseSeconds} * interval '1 second',
-      now() - ${ageMinutes} * interval '1 minute', now())`;
-  await sql`
-    insert into management.idempotency_keys (subject, key, fingerprint, operation_id, created_at)
-    values (${`user:http%3A//issuer.test|${subject}`}, ${key}, 'none', ${operationId}, now())`;
+  // One transaction, as a process writes both: recovery refuses a command without its author.
+  await sql.begin(async (transaction) => {
+    await transaction`
+      insert into management.operations
+        (operation_id, kind, state, target_type, target_id, trace_id, write, accepted, written_uid, written_generation,
+         objects, overrides_freeze, leased_until, created_at, updated_at)
+      values (${operationId}, ${kind}, ${accepted === undefined ? 'pending' : 'running'}, ${target},
+        ${modelId ?? policyId},
+        ${'0'.repeat(32)}, ${JSON.stringify(write)}, ${accepted !== undefined}, ${accepted?.uid ?? null},
+        ${accepted?.generation ?? null}, ${transaction.array([...objects])}::text[], ${overridesFreeze}, now() + ${leaseSeconds} * interval '1 second',
+        now() - ${ageMinutes} * interval '1 minute', now())`;
+    await transaction`
+      insert into management.idempotency_keys (subject, key, fingerprint, operation_id, created_at)
+      values (${`user:http%3A//issuer.test|${subject}`}, ${key}, 'none', ${operationId}, now())`;
+  });
   return key;
 }
 
