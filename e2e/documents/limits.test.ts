@@ -16,11 +16,11 @@ const count = (value: number): string => value.toLocaleString('en');
 const limits = retrievalLimits;
 
 test.each([
-  ['body of a request', [mib(limits.bodyBytes)]],
+  ['body of a submit or an evaluation, of any other request', [mib(limits.bodyBytes), mib(limits.smallBodyBytes)]],
   ['documents of a submit', [count(limits.documentsOfSubmit)]],
   ['inline content of a document', [mib(limits.inlineBytes)]],
   ['metadata of a document', [`${limits.metadataBytes / 1_024} KiB`]],
-  ['sections, tables of a document', [`${count(limits.sections)}, ${count(limits.tables)}`]],
+  ['sections, tables, labels of a document', [count(limits.sections), `${count(limits.tables)}, ${count(limits.labels)}`]],
   ['groups, principals of an access list', [count(limits.principals), count(limits.principal)]],
   [
     '`doc_id`, `idempotency_key`, `content_hash`',

@@ -19,6 +19,7 @@ export function operationsPage<Service, Caller, Code extends string>(
             parameters.map((one) => [code(one.name), one.in, one.required ? 'yes' : 'no', one.description]),
           ),
         ]),
+    ...(rest.bodyBytes === undefined ? [] : [`Body: at most ${rest.bodyBytes} bytes.`]),
     ...(rest.errors.length === 0 ? [] : [`Errors: ${rest.errors.map(code).join(', ')}.`]),
     rest.obligations.length === 0
       ? 'Not part of the contract.'

@@ -2,11 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
+import { type ByteBudget, createByteBudget, type TakenBytes } from '#kit/http/byte-budget';
 import { sendBytes, sendJson } from '#kit/http/json-answer';
 import type { ClientFault, FaultAnswer, FetchHandler } from '#kit/http/listen';
 import { drainRefused } from '#kit/http/read-body';
 import { openTrace, type TraceContext } from '#kit/http/trace-context';
 import { noSpans, type Spans } from '#kit/trace/span';
+import { largestHeldBytes } from './json-body.ts';
 import {
   type ApiOperation,
   type ApiRequest,
@@ -20,6 +22,13 @@ import {
 import { passGates } from './pass-gates.ts';
 
 type Env = { Bindings: HttpBindings };
+
+type Asked = {
+  readonly incoming: IncomingMessage;
+  readonly path: Readonly<Record<string, string>>;
+  /** The bytes of the body in the budget of the process. */
+  readonly held: TakenBytes | undefined;
+};
 
 type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
   readonly table: ApiTable<Service, Caller, Code, Name>;
@@ -65,6 +74,7 @@ export function createApi<Service, Caller, Code extends string, Name extends str
   const open = operations.find(({ gates, public: isPublic }) => isPublic !== true && !gates.includes('identity'));
   if (open !== undefined) throw new TypeError(`the operation ${open.name} has no identity gate and is not public`);
   const app = new Hono<Env>();
+  const bodies = createBodyBudget(table);
   const refused = (code: Code, allow?: string) => (context: Context<Env>) => {
     const { incoming, outgoing } = context.env;
     if (allow !== undefined) outgoing.setHeader('allow', allow);
@@ -82,12 +92,14 @@ export function createApi<Service, Caller, Code extends string, Name extends str
   // The route of a custom verb, `/things/{id}:verb`, also matches the route of its thing, so it comes first.
   const paths = [...Map.groupBy(operations, (operation) => operation.path)];
   const [verbs, things] = [paths.filter(([path]) => hasVerb(path)), paths.filter(([path]) => !hasVerb(path))];
-  for (const [path, methods] of [...verbs, ...things]) {
-    const route = routeOf(path);
+  for (const [form, methods] of [...verbs, ...things]) {
+    const route = routeOf(form);
     for (const operation of methods) {
       app.on(operation.method, route, async (context) => {
         const { incoming, outgoing } = context.env;
-        await serveOperation(options, operation, incoming, outgoing, parametersOf(path, context.req.param()));
+        using held = bodies?.open();
+        const path = parametersOf(form, context.req.param());
+        await serveOperation(options, operation, { incoming, outgoing, path, held });
         return RESPONSE_ALREADY_SENT;
       });
     }
@@ -97,6 +109,15 @@ export function createApi<Service, Caller, Code extends string, Name extends str
   }
   app.notFound(refused(faults.notFound));
   return { fetch: app.fetch, clientError: (fault) => clientError(table, fault) };
+}
+
+function createBodyBudget<Service, Caller, Code extends string>({
+  operations,
+  limits: { heldBodies, bodyBytes, bodyMs },
+}: ApiTable<Service, Caller, Code>): ByteBudget | undefined {
+  if (heldBodies === undefined) return undefined;
+  const largest = Math.max(bodyBytes, ...operations.map((operation) => operation.bodyBytes ?? 0));
+  return createByteBudget({ limit: heldBodies.bytes, largest: largestHeldBytes(largest), waitMs: bodyMs / 2 });
 }
 
 const verbForm = /\{(\w+)\}:(\w+)$/;
@@ -119,12 +140,11 @@ function parametersOf(path: string, matched: Readonly<Record<string, string>>): 
 async function serveOperation<Service, Caller, Code extends string, Name extends string>(
   options: ApiOptions<Service, Caller, Code, Name>,
   operation: ApiOperation<Service, Caller, Code, Name>,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  path: Readonly<Record<string, string>>,
+  { outgoing, ...asked }: Asked & { readonly outgoing: ServerResponse },
 ): Promise<void> {
   const started = performance.now();
   const { table, spans = noSpans } = options;
+  const { incoming, path } = asked;
   const context = openTrace(incoming.headers['traceparent'], spans.isRecording);
   const endSpan = spans.begin(context, { name: operation.name, kind: 'server' });
   const trace = named(table, incoming, context);
@@ -133,7 +153,7 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
   const onCaller = (found: Caller): void => {
     caller = found;
   };
-  const response = await respond(options, operation, traceparent, { incoming, traceId, path, onCaller });
+  const response = await respond(options, operation, traceparent, { ...asked, traceId, onCaller });
   if (response.kind === 'error') {
     await options.onRefused?.({ operation: operation.name, code: response.code, caller, incoming, traceId, path });
   }

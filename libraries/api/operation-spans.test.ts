@@ -17,7 +17,7 @@ test('each operation is one span below that of its caller, with its name, code a
   };
   const clock = createFakeClock();
   const service: NoteService = { notes: new Map(), keys: new Map(), clock, beforeStore: async () => undefined };
-  const { server } = await serveNotes(service, spans);
+  const { server } = await serveNotes(service, { spans });
   await using _server = server;
   const call = (query: string, headers: Record<string, string>) =>
     fetch(`${server.url}/notes${query}`, { headers: { traceparent, ...headers } });

@@ -105,6 +105,8 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
   readonly body?: string;
   /** Whether a request without a body, of any media type, stands for the body `{}`. */
   readonly isBodyOptional?: true;
+  /** Largest body, bytes; that of the table when absent. */
+  readonly bodyBytes?: number;
   readonly success: {
     readonly status: 200 | 201 | 202;
     readonly description: string;
@@ -166,6 +168,11 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
     /** Limits of a body: its size in bytes, and the timeout for receiving it in milliseconds. */
     readonly bodyBytes: number;
     readonly bodyMs: number;
+    /**
+     * Bytes of the large bodies that all requests hold until their answers, and the error where they are not free within
+     * half of the time for a body. Absent for a service whose bodies are small.
+     */
+    readonly heldBodies?: { readonly bytes: number; readonly overloaded: Code };
     readonly idempotencyKey: { readonly min: number; readonly max: number };
   };
 };

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { TakenBytes } from '#kit/http/byte-budget';
 import { headerValues } from '#kit/http/raw-headers';
 import { receiveJson } from './json-body.ts';
 import {
@@ -18,6 +19,8 @@ type Arrival<Caller> = {
   readonly incoming: IncomingMessage;
   readonly traceId: string;
   readonly path: Readonly<Record<string, string>>;
+  /** The bytes of the body in the budget of the process; undefined where the table has none. */
+  readonly held: TakenBytes | undefined;
   /** Called with the verified caller, also if the caller lacks a right. */
   readonly onCaller?: (caller: Caller) => void;
 };
@@ -64,7 +67,9 @@ export async function passGates<Service, Caller, Code extends string>(
     },
     body: async () => {
       const isOptional = operation.isBodyOptional === true;
-      const body = await receiveJson(incoming, { ...table.limits, isOptional });
+      const { bodyBytes = table.limits.bodyBytes } = operation;
+      const body = await receiveJson(incoming, { ...table.limits, bodyBytes, isOptional }, arrival.held);
+      if (body === 'overloaded') return failure(table.limits.heldBodies?.overloaded ?? faults.internal);
       return typeof body === 'string' ? failure(faults[body]) : { body };
     },
     idempotency_key: () => {

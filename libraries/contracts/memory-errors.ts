@@ -29,7 +29,10 @@ export const memoryErrors = {
   rate_limited: failure(429, 'A quota of the user or of the tenant is reached: repeat the request later.'),
   internal: failure(500, 'The service failed; its log has the trace id.'),
   authz_unavailable: failure(503, 'The identity provider does not answer: repeat the request later.'),
-  unavailable: failure(503, 'A dependency of the service does not answer: repeat the request later.'),
+  unavailable: failure(
+    503,
+    'A dependency of the service does not answer, or the service holds as many bytes of requests as it can: repeat the request later.',
+  ),
 } as const;
 
 export type MemoryErrorCode = keyof typeof memoryErrors;

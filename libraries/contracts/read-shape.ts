@@ -29,7 +29,10 @@ export function readShape<S extends z.ZodType>(schema: S, value: unknown): Shape
   const known: KnownFields = new WeakMap();
   const parsed = schema.safeParse(value, { error: (issue) => predicateOf(issue, known) });
   if (parsed.success) return { ok: true, value: parsed.data };
-  const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, [], known)).slice(0, maxProblems);
+  const problems = parsed.error.issues
+    .slice(0, maxProblems)
+    .flatMap((issue) => problemsOf(issue, [], known))
+    .slice(0, maxProblems);
   return {
     ok: false,
     problems: problems.map((problem) => {

@@ -20,7 +20,10 @@ export const retrievalErrors = {
   rate_limited: failure(429, 'The tenant has reached a quota: repeat the request later.'),
   internal: failure(500, 'The service failed; its log has the trace id.'),
   authz_unavailable: failure(503, 'The authorization service or the identity provider does not answer: repeat later.'),
-  unavailable: failure(503, 'A dependency of the service does not answer: repeat the request later.'),
+  unavailable: failure(
+    503,
+    'A dependency of the service does not answer, or the service holds as many bytes of requests as it can: repeat the request later.',
+  ),
 } as const;
 
 export type RetrievalErrorCode = keyof typeof retrievalErrors;

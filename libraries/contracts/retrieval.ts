@@ -2,14 +2,17 @@ import { z } from 'zod';
 
 /** Limits of the retrieval service; those that the contract names are its numbers, all others are the service's own. */
 export const retrievalLimits = {
-  /** Body of a submit, bytes. */
+  /** Body of a submit or an evaluation, bytes. */
   bodyBytes: 16 * 1_024 * 1_024,
+  /** Body of any other request, bytes. */
+  smallBodyBytes: 1_024 * 1_024,
   documentsOfSubmit: 200,
   /** Highlighted words of one citation. */
   highlights: 100,
-  /** Sections and tables of one document, each. */
+  /** Sections, tables and labels of one document, each. */
   sections: 10_000,
   tables: 1_000,
+  labels: 1_000,
   /** Inline content and metadata of one document as JSON, bytes. */
   inlineBytes: 4 * 1_024 * 1_024,
   metadataBytes: 65_536,
@@ -192,7 +195,7 @@ const uri = z
 const metadata = z.looseObject({
   source: z.string().optional(),
   url: uri.optional(),
-  labels: z.array(z.string()).optional(),
+  labels: z.array(z.string()).max(limits.labels).optional(),
   valid_from: instant.optional(),
   valid_until: instant.optional(),
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CheckClient } from '#checks/client';
+import type { ByteBudget, TakenBytes } from '#kit/http/byte-budget';
 import type { TraceContext } from '#kit/http/trace-context';
 import type { Logger } from '#kit/log/logger';
 import type { Spans } from '#kit/trace/span';
@@ -16,7 +17,6 @@ import type { RequestLife } from '../relay/interruption.ts';
 import type { RoutePin, RoutePins } from '../routes/pin-routes.ts';
 import type { RouteTable } from '../routes/route-table.ts';
 import type { UpstreamClient } from '../upstream/upstream-client.ts';
-import type { ByteBudget, TakenBytes } from './byte-budget.ts';
 
 /** The configuration and clients that every HTTP operation of the gateway uses. */
 export type Gateway = {

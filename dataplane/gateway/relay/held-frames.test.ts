@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createByteBudget } from '../http/byte-budget.ts';
+import { createByteBudget } from '#kit/http/byte-budget';
 import { freeHeldBytes, HeldFrames } from './held-frames.ts';
 
 const step = 262_144;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { JudgedTextKind } from '#contracts/judged-texts';
-import { createByteBudget } from '../http/byte-budget.ts';
+import { createByteBudget } from '#kit/http/byte-budget';
 import { StreamGuard } from '../stream/stream-guard.ts';
 import { relayStream } from './relay-stream.ts';
 

@@ -312,5 +312,10 @@ export const memoryTable: ApiTable<Memory, TenantCaller, MemoryErrorCode, Memory
   everyError: ['invalid_request', 'unauthorized', 'authz_unavailable', 'method_not_allowed', 'too_large', 'internal'],
   faults: usualFaults('invalid_request'),
   ...tracedErrors,
-  limits: { bodyBytes: memoryLimits.bodyBytes, bodyMs: 60_000, idempotencyKey: { min: 1, max: memoryLimits.key } },
+  limits: {
+    bodyBytes: memoryLimits.bodyBytes,
+    bodyMs: 60_000,
+    heldBodies: { bytes: 96 * 1_024 * 1_024, overloaded: 'unavailable' },
+    idempotencyKey: { min: 1, max: memoryLimits.key },
+  },
 };

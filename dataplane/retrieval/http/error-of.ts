@@ -20,7 +20,10 @@ export function errorOf(error: unknown): RetrievalErrorCode | undefined {
     return error.code === 'denied' || error.code === 'refused' ? 'invalid_document' : 'unavailable';
   // The client has disconnected and gets no answer; the code counts the request as a fault of the client.
   if (error instanceof ClientGoneError) return 'invalid_document';
+  // The place among the changes of rights, or an answer of a dependency, did not come in time.
+  const isLate = error instanceof DOMException && error.name === 'TimeoutError';
   const isAway =
+    isLate ||
     error instanceof SqlUnavailableError ||
     error instanceof SearchUnavailableError ||
     error instanceof ObjectsUnavailableError ||

@@ -11,9 +11,11 @@ const submitPath = '/v1/documents:submit';
 /** Numbers that the OpenAPI document and this suite name; they are changed together. */
 const limits = {
   body: 16_777_216,
+  smallBody: 1_048_576,
   documents: 200,
   sections: 10_000,
   tables: 1_000,
+  labels: 1_000,
   inline: 4_194_304,
   metadata: 65_536,
   principals: 200,
@@ -93,6 +95,30 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
     expect(await statusOf(submitPath, { documents: [document({ metadata: prototype })] })).toEqual(
       refusedAt('documents[0].metadata'),
     );
+  });
+
+  test('1,000 labels of a document are accepted, one more is refused, and so are very many that are no texts', async () => {
+    const labels = (length: number, label: unknown) => ({
+      documents: [document({ metadata: { labels: new Array(length).fill(label) } })],
+    });
+    expect(await statusOf(submitPath, labels(limits.labels, 'red'))).toEqual(accepted);
+    const refused = refusedAt('documents[0].metadata.labels');
+    expect(await statusOf(submitPath, labels(limits.labels + 1, 'red'))).toEqual(refused);
+    expect(await statusOf(submitPath, labels(200_000, 1))).toEqual(refused);
+  });
+
+  test('the body of a query may have as many bytes as the limit, and a longer one is a 413', async () => {
+    const send = async (size: number) => {
+      const json = JSON.stringify({ collection: 'handbook', text: 'a', mode: 'bm25' });
+      const answer = await fetch(`${service.url}/v1/query`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-tenant-id': 'acme', 'x-user-id': 'ann' },
+        body: json + ' '.repeat(size - json.length),
+      });
+      return [answer.status, ((await answer.json()) as { readonly code?: string }).code];
+    };
+    expect(await send(limits.smallBody)).toEqual([200, undefined]);
+    expect(await send(limits.smallBody + 1)).toEqual([413, 'too_large']);
   });
 
   test.each(['groups', 'principals'])(
@@ -263,7 +289,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
     async () => {
       const post = async (body: string | Uint8Array<ArrayBuffer>, type = 'application/json') => {
         const headers = { 'content-type': type, 'x-tenant-id': 'acme', 'x-user-id': 'ann', 'x-trace-id': 'mine' };
-        const answer = await fetch(`${service.url}/v1/query`, { method: 'POST', headers, body });
+        const answer = await fetch(`${service.url}${submitPath}`, { method: 'POST', headers, body });
         const json = (await answer.json()) as { code: string };
         expect(json).toEqual({ code: json.code, message: expect.stringMatching(/./), trace_id: 'mine' });
         expect(answer.headers.get('content-type')).toMatch(/^application\/json/);

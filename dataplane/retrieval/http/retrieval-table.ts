@@ -147,6 +147,7 @@ const operations: readonly Row[] = [
   },
   {
     name: 'submitDocuments',
+    bodyBytes: retrievalLimits.bodyBytes,
     method: 'POST',
     path: '/v1/documents:submit',
     tag: 'Documents',
@@ -210,6 +211,7 @@ const operations: readonly Row[] = [
   },
   {
     name: 'evaluate',
+    bodyBytes: retrievalLimits.bodyBytes,
     method: 'POST',
     path: '/v1/evaluations',
     tag: 'Search',
@@ -269,5 +271,10 @@ export const retrievalTable: ApiTable<Retrieval, TenantCaller, RetrievalErrorCod
   everyError: ['invalid_document', 'unauthorized', 'authz_unavailable', 'method_not_allowed', 'internal'],
   faults: usualFaults('invalid_document'),
   ...tracedErrors,
-  limits: { bodyBytes: retrievalLimits.bodyBytes, bodyMs: 60_000, idempotencyKey: { min: 1, max: 1 } },
+  limits: {
+    bodyBytes: retrievalLimits.smallBodyBytes,
+    bodyMs: 60_000,
+    heldBodies: { bytes: 96 * 1_024 * 1_024, overloaded: 'unavailable' },
+    idempotencyKey: { min: 1, max: 1 },
+  },
 };

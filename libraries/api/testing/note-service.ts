@@ -180,11 +180,14 @@ export const noteTable: ApiTable<NoteService, string, Code> = {
 type Ended = { readonly operation: string; readonly code: string; readonly traceId: string };
 
 /** Serves the notes on loopback and records the errors and metrics that the library reports. */
-export async function serveNotes(service: NoteService, spans?: Spans) {
+export async function serveNotes(
+  service: NoteService,
+  { spans, limits = noteTable.limits }: { readonly spans?: Spans; readonly limits?: typeof noteTable.limits } = {},
+) {
   const ended: Ended[] = [];
   const thrown: unknown[] = [];
   const api = createApi({
-    table: noteTable,
+    table: { ...noteTable, limits },
     service,
     spans,
     authorizer: {

@@ -47,6 +47,11 @@ function parseFast(bytes: Buffer, options: JsonOptions): JsonValue | undefined {
   return countStrings(value, checkStrings) === outline.strings ? value : undefined;
 }
 
+/** An upper bound of the number of values in a JSON text, without reading them: an empty object or array counts as two. */
+export function mostValuesOf(bytes: Uint8Array): number {
+  return outlineOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), Number.POSITIVE_INFINITY).mostValues;
+}
+
 /** Counts strings and depth without validation; exact for a text that is valid JSON. */
 function outlineOf(bytes: Buffer, maxDepth: number): Outline {
   const { length } = bytes;

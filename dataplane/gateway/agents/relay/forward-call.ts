@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { runUsageHeader } from '#contracts/run-usage';
 import { withTimeout } from '#kit/concurrency/abort';
+import type { TakenBytes } from '#kit/http/byte-budget';
 import type { Logger } from '#kit/log/logger';
 import type { RoutedVersion } from '#resources/agent-route';
-import type { TakenBytes } from '../../http/byte-budget.ts';
 import type { RequestBytes } from '../../relay/held-frames.ts';
 import type { RequestLife } from '../../relay/interruption.ts';
 import { countUse } from '../budgets/count-use.ts';

@@ -1,7 +1,7 @@
 import { withTimeout } from '#kit/concurrency/abort';
+import type { ByteBudget } from '#kit/http/byte-budget';
 import { readBody } from '#kit/http/read-body';
 import type { RoutedVersion } from '#resources/agent-route';
-import type { ByteBudget } from '../../http/byte-budget.ts';
 import type { RequestBytes } from '../../relay/held-frames.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
