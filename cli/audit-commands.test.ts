@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
@@ -199,9 +199,10 @@ test('portcullis freeze refuses commands on a model until an administrator overr
 test('portcullis audit export writes lines that audit verify proves, and names the first one that was changed', async () => {
   await run('admin', 'grant', 'bob', '--role', 'author');
   await run('admin', 'revoke', 'bob', '--role', 'author');
+  await run('admin', 'grant', 'bob', '--role', 'viewer');
   const { stdout } = await run('audit', 'export');
   const lines = stdout.trimEnd().split('\n');
-  expect(lines.length).toBeGreaterThan(1);
+  expect(lines.length).toBeGreaterThan(2);
   const file = join(folder.path, 'audit.jsonl');
   writeFileSync(file, stdout);
   expect((await run('audit', 'verify', '--file', file)).code).toBe(0);
@@ -212,7 +213,17 @@ test('portcullis audit export writes lines that audit verify proves, and names t
   expect((await run('audit', 'verify', '--known', other)).stderr).toContain(
     'it is not the entry that was known before',
   );
-  writeFileSync(file, readFileSync(file, 'utf8').replace('bob', 'eve'));
+  const entryOf = (line: string) => JSON.parse(line) as Readonly<Record<'chain' | 'number' | 'hash', unknown>>;
+  const { chain, number, hash } = entryOf(lines[0] ?? '');
+  const verifyWithout = async (removed: number) => {
+    writeFileSync(file, `${lines.slice(removed).join('\n')}\n`);
+    return run('audit', 'verify', '--file', file, '--known', `${chain}:${number}:${hash}`);
+  };
+  const own = lines.filter((line) => entryOf(line).chain === chain);
+  expect(own.length).toBe(lines.length);
+  expect([(await verifyWithout(0)).code, (await verifyWithout(1)).code]).toEqual([0, 0]);
+  expect(await verifyWithout(2)).toMatchObject({ code: 1, stderr: expect.stringContaining('pass a newer head') });
+  writeFileSync(file, stdout.replace('bob', 'eve'));
   const broken = await run('audit', 'verify', '--file', file);
   expect([broken.code, broken.stderr]).toEqual([
     1,

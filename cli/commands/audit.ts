@@ -156,12 +156,14 @@ function createProof(chains: readonly AuditChain[], known: Head | undefined, for
     },
     end() {
       const breaks = [...verifier.end()];
-      const removed = chains.find(({ chain }) => chain === known?.chain)?.removed;
-      const isRetained = known !== undefined && removed !== undefined && known.number <= removed.number;
-      if (!found && !isRetained && known !== undefined) {
-        const problem = 'it is not the entry that was known before';
-        breaks.unshift({ chain: known.chain, number: known.number, problem });
-      }
+      if (known === undefined || found) return { chains, breaks, entries };
+      const removed = chains.find(({ chain }) => chain === known.chain)?.removed;
+      if (removed?.number === known.number && removed.hash === known.hash) return { chains, breaks, entries };
+      const isGone = removed !== undefined && known.number < removed.number;
+      const problem = isGone
+        ? 'it was removed, so that it proves nothing about the entries that are left: pass a newer head'
+        : 'it is not the entry that was known before';
+      breaks.unshift({ chain: known.chain, number: known.number, problem });
       return { chains, breaks, entries };
     },
   };
