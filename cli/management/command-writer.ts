@@ -2,6 +2,7 @@ import type { BindingWrite, PolicyDetail } from '#contracts/management';
 import type { ApplyResult } from '#kube/apply/apply-manifest';
 import { sameJson } from '#kube/apply/same-json';
 import type { KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { group, idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
@@ -109,7 +110,7 @@ export function createCommandWriter(options: CommandWriterOptions): ResourceWrit
   async function findPolicy(name: string, displayName: string): Promise<Stored<GuardrailPolicy> | undefined> {
     const named = await reader.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
     if (named !== undefined) return named;
-    const { items } = await reader.list<GuardrailPolicy>(kinds.guardrailPolicy);
+    const { items } = await listAll<GuardrailPolicy>(reader, kinds.guardrailPolicy);
     const [only, ...others] = items.filter(({ spec }) => spec.displayName === displayName);
     if (others.length === 0) return only;
     throw new CliError(

@@ -72,18 +72,21 @@ export function createRightChanges(options: {
 
   return {
     async list() {
-      const found: Tuple[] = [];
+      const found: { readonly text: string; readonly right: ControlRight }[] = [];
       let after: string | undefined;
       do {
         const page = await relations.listTuples({
           limit: relationLimits.page,
           ...(after === undefined ? {} : { after }),
         });
-        found.push(...page.tuples);
+        // The store may have rights on very many documents beside those that are listed here.
+        for (const tuple of page.tuples) {
+          const right = rightOfTuple(tuple);
+          if (right !== undefined) found.push({ text: textOf(tuple), right });
+        }
         after = page.next ?? undefined;
       } while (after !== undefined);
-      const ordered = found.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
-      return ordered.flatMap((tuple) => rightOfTuple(tuple) ?? []);
+      return found.toSorted((a, b) => (a.text < b.text ? -1 : 1)).map(({ right }) => right);
     },
     grant: (right, by) => change('grant', right, by),
     async revoke(right, by) {

@@ -5,6 +5,7 @@ import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import { idLabel } from '#resources/kinds';
 import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
+import type { KnownRevision } from '../caches/known-revision.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { OperationStore } from '../operations/ports.ts';
 import {
@@ -49,12 +50,11 @@ export function startObserving(options: {
 
   function deletions(): readonly ObservedChange[] {
     const living = new Set(caches.policies.list().map(({ metadata }) => metadata.labels?.[idLabel] ?? ''));
-    const newest = new Map(
-      caches
-        .everyRevision()
-        .toSorted((a, b) => a.number - b.number)
-        .map((revision) => [revision.policyId, revision]),
-    );
+    const newest = new Map<string, KnownRevision>();
+    for (const revision of caches.everyRevision()) {
+      const known = newest.get(revision.policyId);
+      if (known === undefined || known.number < revision.number) newest.set(revision.policyId, revision);
+    }
     return [...newest.values()]
       .filter(({ policyId }) => !living.has(policyId))
       .map((revision) => changeOfDeletion(revision, clock.date()));

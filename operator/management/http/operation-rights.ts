@@ -67,7 +67,10 @@ const emergencyOperations = [
   'listAuditChains',
 ] as const satisfies readonly ServedOperation[];
 
-/** Operations that write, compile, ask a provider, or list every AgentVersion: each takes many times as long as a read. */
+/**
+ * Operations that write, compile, ask a provider, or read very many rows, rights or bytes: each takes many times as long
+ * as a read of one object.
+ */
 const costlyOperations: ReadonlySet<string> = new Set([
   'createPolicy',
   'replacePolicy',
@@ -81,6 +84,9 @@ const costlyOperations: ReadonlySet<string> = new Set([
   'getAgent',
   'getAgentFlow',
   'listVersionsWithoutAgent',
+  'listResources',
+  'listOperations',
+  'listApprovals',
 ] satisfies readonly ServedOperation[]);
 
 export const accessRules: AccessRules = {

@@ -9,16 +9,21 @@ import { usualSuccess } from './operation-parts.ts';
 export const resourceOperationNames = ['discoverResources', 'listResources', 'getResource'] as const;
 type ResourceOperation = (typeof resourceOperationNames)[number];
 
-/** Kinds without addresses of providers and processes; each with the error for an absent object. */
-const shown: ReadonlyMap<string, { readonly kind: Kind; readonly absent: ManagementErrorCode }> = new Map([
-  [kinds.guardrailPolicy.plural, { kind: kinds.guardrailPolicy, absent: 'policy_not_found' }],
-  [kinds.policyRevision.plural, { kind: kinds.policyRevision, absent: 'revision_not_found' }],
-  [kinds.modelBinding.plural, { kind: kinds.modelBinding, absent: 'model_not_found' }],
+const maxPage = 500;
+/** Page of a kind whose resources can have 1 MiB each: many times as many bytes are in memory until the answer is sent. */
+const largePage = 10;
+
+type ShownKind = { readonly kind: Kind; readonly absent: ManagementErrorCode; readonly page: number };
+
+/** Kinds without addresses of providers and processes; each with the error for an absent object and its largest page. */
+const shown: ReadonlyMap<string, ShownKind> = new Map([
+  [kinds.guardrailPolicy.plural, { kind: kinds.guardrailPolicy, absent: 'policy_not_found', page: largePage }],
+  [kinds.policyRevision.plural, { kind: kinds.policyRevision, absent: 'revision_not_found', page: largePage }],
+  [kinds.modelBinding.plural, { kind: kinds.modelBinding, absent: 'model_not_found', page: maxPage }],
 ]);
 const plurals = [...shown.keys()];
 
 type ResourceParameter = Parameter<ManagementErrorCode>;
-const maxPage = 500;
 const nameForm = '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$';
 const selectorForm = '^[A-Za-z0-9._/-]{1,317}=[A-Za-z0-9._-]{0,63}(,[A-Za-z0-9._/-]{1,317}=[A-Za-z0-9._-]{0,63}){0,7}$';
 
@@ -44,7 +49,7 @@ const page: readonly ResourceParameter[] = [
   {
     name: 'limit',
     in: 'query',
-    description: 'The most resources of the page; all without it.',
+    description: `The most resources of the page, ${maxPage} without it. A page has at most ${largePage} policies or revisions.`,
     required: false,
     schema: { type: 'integer', minimum: 1, maximum: maxPage },
     read: (text) => (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= maxPage ? text : undefined),
@@ -129,7 +134,7 @@ async function listResources({ service, path, query }: ManagementRequest): Promi
   const { limit, continue: token, labelSelector } = query;
   try {
     const { items, continue: next } = await service.client.list(found.kind, {
-      ...(limit === undefined ? {} : { limit: Number(limit) }),
+      limit: Math.min(Number(limit ?? maxPage), found.page),
       ...(token === undefined ? {} : { continue: token }),
       ...(labelSelector === undefined ? {} : { labelSelector }),
     });
