@@ -53,8 +53,10 @@ async function test(name: string | undefined, options: TestOptions): Promise<voi
   );
 }
 
-/** The test from the processes that call the provider, so that their network and credential are tested. */
-/** Lets the gateway replicas test the provider of a binding, and prints each step. */
+/**
+ * Lets the gateway replicas test the provider of a binding, and prints each step. They call the provider, so that their
+ * network and credential are tested.
+ */
 export async function testFromGateways(binding: string, options: TestOptions): Promise<void> {
   const found = await openProviderTests(options)(binding);
   const { items, missing } = found;

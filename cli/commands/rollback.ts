@@ -100,6 +100,6 @@ async function appliedBefore(
   }
   throw new CliError(
     'usage',
-    `No other revision was applied to the ModelBinding ${metadata.name} before: name one with --to N; "portcullis history ${wanted?.name ?? 'POLICY'}" lists the revisions of the policy.`,
+    `No other revision was applied to the ModelBinding ${metadata.name} before: name one with --to N; "history ${wanted?.name ?? 'POLICY'}" lists the revisions of the policy.`,
   );
 }

@@ -83,7 +83,7 @@ export function refuseDeleting({ kind, metadata }: Stored<ModelBinding> | Stored
   const effect =
     kind === kinds.modelBinding.kind
       ? 'nothing can be applied to it'
-      : 'to keep it, apply it again from its file (portcullis apply -f FILE), then repeat the command';
+      : 'to keep it, apply it again from its file with "apply -f FILE", then repeat the command';
   throw new CliError('conflict', `The ${kind} ${metadata.name} is being deleted: ${effect}.`);
 }
 

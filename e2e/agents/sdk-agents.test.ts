@@ -176,7 +176,7 @@ describe.each(languages)('the example agent in %s', (language, prepare) => {
     expect((await fetch(`${example?.url}/message:send`, { method: 'POST', headers, body: '{}' })).status).toBe(400);
   });
 
-  test('a path that is no operation is not found, and its health needs no token', async () => {
+  test('an SDK agent answers 404 to an unknown path, and its health endpoint needs no token', async () => {
     const at = example?.url;
     expect((await fetch(`${at}/anything`, { method: 'POST' })).status).toBe(404);
     expect((await fetch(`${at}/health/ready`)).status).toBe(200);

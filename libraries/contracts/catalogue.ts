@@ -6,15 +6,15 @@ export const catalogueLimits = {
   /** Body of a request, bytes. */
   bodyBytes: 65_536,
   pageSize: { min: 1, max: 100, default: 20 },
-  /** Of the filters, in UTF-16 units. */
+  /** Longest value of a filter, UTF-16 units. */
   name: 255,
   cursorLength: 128,
-  /** Of a query, in UTF-16 units. */
+  /** Longest text of a query, UTF-16 units. */
   query: 2_000,
   topK: { min: 1, max: 50, default: 10 },
   /** How long a cursor is valid, seconds. */
   cursorSeconds: 3_600,
-  /** Of a record, in code points; longer texts of a manifest are cut. */
+  /** Longest texts of a record, code points, and most entries of its lists; more of a manifest is cut. */
   title: 200,
   description: 2_048,
   skills: 64,

@@ -36,7 +36,7 @@ export const resyncMs = 600_000;
 type ControllersOptions = {
   readonly config: Pick<OperatorConfig, 'maxStreamMs' | 'progressDeadlineMs'>;
   readonly backend: Backend;
-  /** Synced: no decision is made before everything was listed. */
+  /** Must be synced before the controllers start: no decision is made before everything was listed. */
   readonly caches: Caches;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -57,7 +57,7 @@ describe('kept characters', () => {
     ]);
   });
 
-  test('a match with one character more than would stay keeps them, a match with as many keeps none', async () => {
+  test('keepFirst and keepLast apply only to a match that is longer than both together; a shorter one is masked whole', async () => {
     const rules = [keeping(regex('word', '\\bk\\pL*'), { keepFirst: 1, keepLast: 2 })];
     expect(await outcomes(rules, ['kшюя, kшя, kш'])).toEqual(['k****юя, ****, ****']);
   });

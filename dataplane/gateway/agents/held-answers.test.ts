@@ -75,7 +75,7 @@ test('a caller whose subscriptions have all of these places can cancel a task an
   for (const answer of subscriptions) expect(await answer).toMatchObject({ status: 200 });
 });
 
-test('such calls of a flow are not counted by the gateway', async () => {
+test('the gateway does not count the calls of a flow that start no run', async () => {
   const card = { name: 'question' };
   const flow = await world.startProcess((response, { path }) =>
     path === '/tasks' ? void complete.push(() => response.end(empty)) : response.end(JSON.stringify(card)),

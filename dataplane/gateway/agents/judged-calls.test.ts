@@ -44,7 +44,7 @@ describe('a message of MCP for an image', () => {
   const call = { method: 'tools/call', params: { name: 'ask', arguments: {} } };
 
   test.each(['ping', 'initialize', 'tools/list', 'notifications/cancelled'])(
-    'is judged with its member name, which only a call of a tool has as the name of its tool: %s',
+    'the member name of a message of MCP that calls no tool is judged: %s',
     async (method) => {
       for (const name of [terms.denied, { text: terms.denied }, { [terms.denied]: 1 }, [[terms.denied]]]) {
         expect(await post({ id: 1, method, params: { name } })).toMatchObject(denied);

@@ -194,11 +194,11 @@ describe('frames without choices', () => {
     .map((data) => dataEvent(data))
     .join('');
 
-  test('one with the usage is sent in its place', () => {
+  test('a frame without choices that has the usage is sent in its place', () => {
     expect(runGuard(whole(stream))).toMatchObject({ emitted: stream, end: { kind: 'finished' } });
   });
 
-  test('one with other text is judged where the binding has parameters judged, refused where it refuses such text, and ends the stream elsewhere', () => {
+  test('a frame without choices that has other text is judged where the binding has parameters judged, refused where it refuses such text, and ends the stream elsewhere', () => {
     const run = (judged: readonly 'parameters'[], refuseUnjudged: boolean) =>
       runGuard(whole(foreign), denies('forbidden'), {
         judged: new Set(judged),

@@ -5,7 +5,7 @@ import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test
 const migrations = new URL('../migrations/', import.meta.url);
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the reference of history to memories'), () => {
-  test('is dropped while a process of an earlier release writes a memory and then its history', async () => {
+  test('the migration drops the reference of history to memories while an earlier release writes a memory and then its history', async () => {
     await using opened = await openTestDatabase();
     const applied = await migrateDuringWrites(opened.database, 'memory', migrations, {
       from: '0012',

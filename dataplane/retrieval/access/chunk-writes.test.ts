@@ -44,7 +44,7 @@ const changes: readonly {
 ];
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks of a document'), () => {
-  test.each(changes)('are written while $change waits for their job, and both take effect', async (one) => {
+  test.each(changes)('chunks of a document are written while $change waits for their job, and both take effect', async (one) => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     const ingest = await openIngest(opened.database);

@@ -57,7 +57,7 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     expect(env).not.toHaveProperty('CHILD_TEST_SECRET');
   });
 
-  test('a process gives as many answers as it may, and the process after it is started before the next line', async () => {
+  test('a kept process ends after its maximum number of answers, and its successor is started before the next question', async () => {
     const children = open({ mostAnswers: 2 });
     const first = await ask(children);
     expect((await ask(children)).pid).toBe(first.pid);

@@ -75,7 +75,7 @@ export function reachSuite(open: () => Promise<Relations>): void {
       );
     });
 
-    test('a window begins with its first object and has at most as many as its limit', async () => {
+    test('a page of objects begins at its first object and has at most as many as its limit', async () => {
       const ids = Array.from({ length: 250 }, (_one, at) => `agent:${String(at).padStart(3, '0')}`);
       await using relations = await given(
         ...ids.map((id, at) => t(at % 2 === 0 ? ann : 'group:g#member', 'view', id)),

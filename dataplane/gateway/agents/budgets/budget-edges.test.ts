@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of runs, o
   test.each([
     ['that two runs use up', 2 * bytesOfRun, [200, 200, 429, 429]],
     ['of one byte more than two runs use', 2 * bytesOfRun + 1, [200, 200, 200, 429]],
-  ])('the bytes of a day %s refuse the next run from the limit on', async (_what, bytesPerDay, expected) => {
+  ])('a run is refused once the bytes of its caller for the day are used up: a limit %s', async (_what, bytesPerDay, expected) => {
     await using served = await open(opened, { bytesPerDay });
     const statuses: number[] = [];
     for (let at = 1; at <= expected.length; at += 1) {

@@ -5,7 +5,7 @@ import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test
 const migrations = new URL('../../migrations/', import.meta.url);
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the indexes of lists'), () => {
-  test('are built while a worker of an earlier release writes a job and then its document', async () => {
+  test('the migration builds the indexes of lists while a worker of an earlier release writes a job and then its document', async () => {
     await using opened = await openTestDatabase();
     const applied = await migrateDuringWrites(opened.database, 'retrieval', migrations, {
       from: '0014',

@@ -8,7 +8,7 @@ import { countRemovedRows } from '../testing/removed-rows.ts';
 import { settleJobs } from './settle-jobs.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no longer shown'), () => {
-  test('are removed in transactions of a bounded size, and the live ones stay', async () => {
+  test('replaced chunks are removed in transactions of a bounded size, and the live ones stay', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const { sql } = database;
@@ -27,7 +27,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
     expect([...(await sql`select seq::int from retrieval.chunks`)]).toEqual([{ seq: 2 }]);
   });
 
-  test('those of an earlier attempt are removed in transactions of a bounded size while the condition holds', async () => {
+  test('chunks of an earlier attempt are removed in transactions of a bounded size while the condition holds', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const ingest = await openIngest(database);

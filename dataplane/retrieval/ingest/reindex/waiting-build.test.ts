@@ -23,7 +23,7 @@ test('a build pauses twice as long after each round that left a document, at mos
 });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a build that waits for a document'), () => {
-  test('takes no lock of the collection, and ends with its claim', async () => {
+  test('a build that waits for a document takes no lock of the collection, and ends with its claim', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     await ingestToRebuild(database);
@@ -38,7 +38,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a build that waits fo
 });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a build whose progress cannot be counted'), () => {
-  test('is completed by the same claim', async () => {
+  test('a build whose progress cannot be counted is completed by the same claim', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const ingest = await ingestToRebuild(database);

@@ -18,7 +18,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a document that a pol
   });
   afterAll(() => opened?.[Symbol.asyncDispose]());
 
-  test('is stored under another idempotency_key after the policy has changed: a replay is refused and the same key is a duplicate', async () => {
+  test('a document that the policy denied is stored under another idempotency_key after the policy has changed: a replay is refused and the same key is a duplicate', async () => {
     const ingest = await openIngest(opened.database, { guard });
     const { sql } = opened.database;
     const statusOf = async (jobId = '') =>

@@ -73,7 +73,7 @@ export function testProtection(client: ClientSource): void {
       });
       const confirmed = await patchUnguarded(client(), 'weaken', set({ ...base, ...members }));
       expect(confirmed.spec).toEqual({ ...base, ...members });
-      // More protection needs no confirmation; the former alias and gateway do.
+      // A return to the former alias and gateway ends the present alias, which needs a confirmation; more protection needs none.
       await patchUnguarded(client(), 'weaken', set({ ...confirmed.spec, model, gateway: base.gateway }));
       await client().patch(bindings, 'weaken', set(whole));
     }

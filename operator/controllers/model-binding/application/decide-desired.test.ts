@@ -147,12 +147,12 @@ describe('a failure', () => {
     expect(settlementOf(told).outcome).toBeUndefined();
   });
 
-  test('a failure that the newest outcome records is not retried', () => {
+  test('an application that failed because its bundle is invalid is not retried while its outcome is the newest', () => {
     const s = snapshotOf({ route: routeViewOf(), history: [failedSecond, ...applied] }, asksForTwo);
     expect(settlementOf(s).result).toMatchObject({ kind: 'failed', reason: 'bundle_invalid', message: undefined });
   });
 
-  test('a failure because of a missing dependency is evaluated again and retried when the dependency exists', () => {
+  test('an application that failed because a dependency was missing is retried when the dependency exists', () => {
     const model = { ...specOf().model, provider: 'later' };
     const waits = (reason: FailureReason, change: Partial<Snapshot>) =>
       snapshotOf({ history: [{ ...failedSecond, reason }], ...change }, { spec: specOf({ ...refToTwo, model }) });
