@@ -93,7 +93,21 @@ export function changeOfRevision(revision: KnownRevision): ObservedChange {
 export function changesOfBinding({ metadata, status }: Stored<ModelBinding>): readonly ObservedChange[] {
   const modelId = metadata.labels?.[idLabel];
   if (modelId === undefined || modelId === '') return [];
-  return (status?.applications ?? []).map((record) => changeOfApplication(modelId, metadata.uid, record));
+  const applications = status?.applications ?? [];
+  return applications.map((record, place) => {
+    const change = changeOfApplication(modelId, metadata.uid, record);
+    return isRepeated(record, applications.slice(place + 1)) ? { ...change, claims: undefined } : change;
+  });
+}
+
+/**
+ * Whether an earlier application with the token was confirmed: a client that keeps `spec.apply` while it changes the
+ * guardrail applies again what a command had applied. The operator, which goes back to a generation, keeps its id.
+ */
+function isRepeated({ operationId, generationId }: ApplicationRecord, earlier: readonly ApplicationRecord[]): boolean {
+  return earlier.some(
+    (one) => one.operationId === operationId && one.outcome === 'Applied' && one.generationId !== generationId,
+  );
 }
 
 function changeOfApplication(modelId: string, uid: string, record: ApplicationRecord): ObservedChange {
