@@ -12,8 +12,8 @@ type Document = { readonly [member: string]: unknown };
 
 /** SHA-256 of the served documents. Consumers pin the digest: a change of the digest is a change of the contract. */
 const pinned = {
-  v1: 'ceb0ea47ec5bfd67ee62eca7f4be59401d8c72db6c69a4a1c4640bbe5ec41b99',
-  v2: '24ad813a2a3aa256f3efd28a840e2cca0ac30b02a79b274a68021b56680faed7',
+  v1: 'f38b2270014a0fcf3be184967daf607fd7daaa86242d1f3b2159215574886787',
+  v2: 'be4da701d37e9c31d3fb33af66da12348289d689fe86d3c3f56b34284939b730',
 };
 
 /** The contract of the last release, which present documents must keep. */
@@ -71,6 +71,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
           '/health/live',
           '/health/ready',
         ]);
+        const operations = Object.entries(
+          json['paths'] as Readonly<Record<string, Readonly<Record<string, Document>>>>,
+        );
+        const rights = operations.flatMap(([path, item]) =>
+          Object.values(item).flatMap((operation) => (operation['x-right'] ? [[path, operation['x-right']]] : [])),
+        );
+        expect(Object.fromEntries(rights)).toEqual({
+          [`/api/${version}/agents`]: 'view',
+          [`/api/${version}/agents/search`]: 'invoke',
+          [`/api/${version}/agents/{agentId}`]: 'view',
+        });
         const { schemas } = json['components'] as { readonly schemas: Readonly<Record<string, object>> };
         const ajv = new Ajv2020({ strict: false, validateFormats: false });
         for (const schema of Object.values(schemas)) expect(ajv.validateSchema(schema)).toBe(true);
@@ -121,12 +132,25 @@ const refused: readonly (readonly [string, Edit, string])[] = [
     'schema Agent.agentId: is optional now',
   ],
   [
-    'the right of an operation',
+    'the security of an operation',
     ({ paths }) => {
       const operation = paths[list]?.['get'];
       if (operation !== undefined) operation['security'] = [];
     },
     `GET ${list}: security differs`,
+  ],
+  [
+    'the right of an operation',
+    ({ paths }) => {
+      const operation = paths[list]?.['get'];
+      if (operation !== undefined) operation['x-right'] = 'invoke';
+    },
+    `GET ${list}: x-right differs`,
+  ],
+  [
+    'an operation with a right to one without it',
+    ({ paths }) => void delete paths[`${list}/search`]?.['post']?.['x-right'],
+    `POST ${list}/search: x-right differs`,
   ],
   [
     'the security',
@@ -218,6 +242,15 @@ const refused: readonly (readonly [string, Edit, string])[] = [
 test.each(refused)('a document that changes %s is refused', (_what, edit, finding) => {
   const document = released('v1');
   expect(breakingChanges(document, edited(document, edit as never))).toContain(finding);
+});
+
+test('a document that names the rights of a release without them is accepted', () => {
+  const document = released('v1');
+  const unnamed = edited(
+    document,
+    (({ paths }) => void delete paths[list]?.['get']?.['x-right']) satisfies Edit as never,
+  );
+  expect(breakingChanges(unnamed, document)).toEqual([]);
 });
 
 test('a document that only adds an optional parameter, a member of a record and a path is accepted', () => {

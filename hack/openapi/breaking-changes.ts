@@ -30,8 +30,9 @@ export function breakingChanges(former: Json, present: Json): readonly string[] 
 
 function operationChanges(place: string, before: Json, now: Json): readonly string[] {
   const found: string[] = [];
-  // The right of an operation is a part of its contract.
+  // The right of an operation is a part of its contract. A release without `x-right` promised none by it.
   if (JSON.stringify(before['security']) !== JSON.stringify(now['security'])) found.push(`${place}: security differs`);
+  if (before['x-right'] !== undefined && before['x-right'] !== now['x-right']) found.push(`${place}: x-right differs`);
   const parameters = (of: Json) => new Map(list(of['parameters']).map((one) => [`${one['in']} ${one['name']}`, one]));
   const [had, has] = [parameters(before), parameters(now)];
   for (const [name, one] of had) {

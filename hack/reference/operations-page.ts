@@ -10,7 +10,7 @@ export function operationsPage<Service, Caller, Code extends string>(
   const parts = operations.flatMap(({ name, method, path, summary, description, gates, parameters, ...rest }) => [
     `## ${summary}`,
     `${code(`${method} ${path}`)} (${code(name)}) answers ${rest.success.status}. ${description}`,
-    `Gates in order: ${gates.map(code).join(', ')}.`,
+    `Gates in order: ${gates.map(code).join(', ')}.${rest.right === undefined ? '' : ` Right: ${code(rest.right)}.`}`,
     ...(parameters.length === 0
       ? []
       : [

@@ -90,6 +90,7 @@ function describeOperation<Service, Caller, Code extends string>(
     success,
     errors,
     public: isPublic,
+    right,
   }: ApiOperation<Service, Caller, Code>,
 ) {
   const headers = ['traceparent', ...success.headers];
@@ -99,6 +100,7 @@ function describeOperation<Service, Caller, Code extends string>(
     summary,
     description,
     ...(isPublic === true ? { security: [] } : {}),
+    ...(right === undefined ? {} : { 'x-right': right }),
     parameters: parameters.map(describeParameter),
     ...(body === undefined ? {} : { requestBody: { required: isBodyOptional !== true, content: jsonContent(body) } }),
     responses: {

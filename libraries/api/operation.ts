@@ -100,6 +100,8 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
    */
   readonly gates: readonly GateName[];
   readonly public?: true;
+  /** The relation to an object that the caller needs, `x-right` of the document; absent where no single one decides. */
+  readonly right?: string;
   readonly parameters: readonly Parameter<Code>[];
   /** Name of the schema of the request body. */
   readonly body?: string;

@@ -4,6 +4,7 @@ import { readGates, writeGates } from '#api/table-parts';
 import { catalogueLimits } from '#contracts/catalogue';
 import { type CatalogueErrorCode, catalogueErrors } from '#contracts/catalogue-errors';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
+import type { CatalogueRight } from '../access/judge-agents.ts';
 import { answerSearchAgents } from './answer-search-agents.ts';
 import { type ApiVersion, apiVersions, type Catalogue } from './catalogue.ts';
 import type { CatalogueSchema } from './catalogue-schemas.ts';
@@ -23,6 +24,7 @@ export type CatalogueOperation = (typeof catalogueOperationNames)[number];
 
 type Row = ApiOperation<Catalogue, CatalogueCaller, CatalogueErrorCode, CatalogueOperation> & {
   readonly body?: CatalogueSchema;
+  readonly right?: CatalogueRight;
 };
 
 const answer = (schema: CatalogueSchema): Row['success'] => ({
@@ -54,6 +56,7 @@ function agentOperations(version: ApiVersion): readonly Row[] {
         'The agents that the caller may view at this moment, in a fixed order, in pages that neither repeat nor miss one ' +
         'that stays visible. Only active agents are listed unless another state is asked for.',
       gates: readGates,
+      right: 'view',
       parameters: [...filterParameters, ...pageParametersOfList, ...personParameters],
       success: answer('AgentPage'),
       errors: [...everyRead, 'cursor_invalid'],
@@ -71,6 +74,7 @@ function agentOperations(version: ApiVersion): readonly Row[] {
         'The agents of a workspace that belong to a query and that the caller may invoke at this moment, best first. Agents ' +
         'that the caller may not invoke change neither the matches nor their order. The text of the query is not stored.',
       gates: writeGates,
+      right: 'invoke',
       parameters: personParameters,
       body: 'SearchAgentsRequest',
       success: answer('FoundAgents'),
@@ -87,6 +91,7 @@ function agentOperations(version: ApiVersion): readonly Row[] {
       description:
         'One agent that the caller may view. An agent that is hidden is answered like one that does not exist.',
       gates: readGates,
+      right: 'view',
       parameters: [agentId, ...personParameters],
       success: answer('Agent'),
       errors: [...everyRead, 'identity_conflict'],
