@@ -14,7 +14,7 @@ type ReceiverUnderTest = AsyncDisposable & {
   start(): Promise<void>;
 };
 
-const eventOf = (agentId: string, sequence: number, change: Partial<CloudEvent> = {}): CloudEvent => ({
+export const sentEvent = (agentId: string, sequence: number, change: Partial<CloudEvent> = {}): CloudEvent => ({
   specversion: '1.0',
   id: randomUUID(),
   source: '/test',
@@ -36,7 +36,7 @@ export function eventReceiverSuite(open: () => Promise<ReceiverUnderTest>): void
       await using place = await open();
       await using receiver = place.connect();
       const [one, other] = [randomUUID(), randomUUID()];
-      const sent = [eventOf(one, 1), eventOf(other, 1), eventOf(one, 2), eventOf(one, 3), eventOf(other, 2)];
+      const sent = [sentEvent(one, 1), sentEvent(other, 1), sentEvent(one, 2), sentEvent(one, 3), sentEvent(other, 2)];
       for (const event of sent) expect(await receiver.deliver(event, signal)).toBe('delivered');
       expect(await place.received()).toEqual(sent);
     });
@@ -45,7 +45,7 @@ export function eventReceiverSuite(open: () => Promise<ReceiverUnderTest>): void
       await using place = await open();
       await using receiver = place.connect();
       await using another = place.connect();
-      const event = eventOf(randomUUID(), 1);
+      const event = sentEvent(randomUUID(), 1);
       for (const from of [receiver, another, receiver]) expect(await from.deliver(event, signal)).toBe('delivered');
       const arrived = await place.received();
       expect([arrived[0], new Set(arrived.map(({ id }) => id)).size]).toEqual([event, 1]);
@@ -55,7 +55,7 @@ export function eventReceiverSuite(open: () => Promise<ReceiverUnderTest>): void
       await using place = await open();
       await using receiver = place.connect();
       const agentId = randomUUID();
-      const [first, second] = [eventOf(agentId, 1), eventOf(agentId, 2)];
+      const [first, second] = [sentEvent(agentId, 1), sentEvent(agentId, 2)];
       expect(await receiver.deliver(first, signal)).toBe('delivered');
       await place.stop();
       expect(await receiver.deliver(second, signal)).toBe('failed');
@@ -69,17 +69,17 @@ export function eventReceiverSuite(open: () => Promise<ReceiverUnderTest>): void
       await using place = await open();
       await using receiver = place.connect();
       const agentId = randomUUID();
-      expect(await receiver.deliver(eventOf(agentId, 1), signal)).toBe('delivered');
-      const refused = eventOf(agentId, 2, { source: `/${'x'.repeat(2_000)}` });
+      expect(await receiver.deliver(sentEvent(agentId, 1), signal)).toBe('delivered');
+      const refused = sentEvent(agentId, 2, { source: `/${'x'.repeat(2_000)}` });
       expect(await receiver.deliver(refused, signal)).toBe('refused');
-      expect(await receiver.deliver(eventOf(agentId, 3), signal)).toBe('delivered');
+      expect(await receiver.deliver(sentEvent(agentId, 3), signal)).toBe('delivered');
       expect((await place.received()).map(({ sequence }) => sequence)).toEqual(['1', '3']);
     });
 
     test('an aborted delivery fails and never rejects', async () => {
       await using place = await open();
       await using receiver = place.connect();
-      const event = eventOf(randomUUID(), 1);
+      const event = sentEvent(randomUUID(), 1);
       expect(await receiver.deliver(event, AbortSignal.abort())).toBe('failed');
       await place.stop();
       const stop = new AbortController();

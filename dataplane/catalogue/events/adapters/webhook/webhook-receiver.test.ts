@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { eventReceiverSuite } from '../../../testing/event-receiver-suite.ts';
+import { expect, test } from 'vitest';
+import { startScriptedHttp } from '#kit/testing/scripted-http';
+import { eventReceiverSuite, sentEvent } from '../../../testing/event-receiver-suite.ts';
 import type { CloudEvent } from '../../ports.ts';
 import { createWebhookReceiver } from './webhook-receiver.ts';
 
@@ -34,4 +36,21 @@ eventReceiverSuite(async () => {
     },
     [Symbol.asyncDispose]: end,
   };
+});
+
+test('an answer about the event refuses it, and one about the address, the secret or the moment is a failure', async () => {
+  let status = 0;
+  await using server = await startScriptedHttp((response) => response.writeHead(status).end());
+  await using receiver = createWebhookReceiver(new URL(server.url), { first: () => 'a-secret' });
+  const outcomes = {
+    delivered: [200, 202, 204],
+    refused: [400, 402, 406, 409, 411, 412, 413, 415, 422, 451],
+    failed: [301, 307, 401, 403, 404, 405, 407, 408, 410, 421, 425, 429, 500, 502, 503, 504],
+  };
+  for (const [outcome, statuses] of Object.entries(outcomes)) {
+    for (status of statuses) {
+      const event = sentEvent('01890a5d-ac96-774b-bcce-b302099a8091', 1);
+      expect([status, await receiver.deliver(event, new AbortController().signal)]).toEqual([status, outcome]);
+    }
+  }
 });

@@ -9,7 +9,7 @@ const timeoutMs = 10_000;
 /**
  * Sends each event with POST, signed as Standard Webhooks prescribe: `webhook-signature` is `v1,` and the base64 of the
  * HMAC-SHA256 over `webhook-id.webhook-timestamp.body`. No redirect is followed. An answer of 2xx stores the event; 4xx
- * other than 408, 425 and 429 refuses it.
+ * refuses it, unless the status is about the address, the secret or the moment.
  * @param secret the key of the HMAC is its first word
  */
 export function createWebhookReceiver(
@@ -49,9 +49,10 @@ function signatureOf(secret: string, { id }: CloudEvent, timestamp: string, body
   return createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
 }
 
-const transient: ReadonlySet<number> = new Set([408, 425, 429]);
+/** Another event would be answered alike: the delivery is repeated until the receiver or the settings are corrected. */
+const aboutReceiver: ReadonlySet<number> = new Set([401, 403, 404, 405, 407, 408, 410, 421, 425, 429]);
 
 function outcomeOf(status: number): DeliveryOutcome {
   if (status >= 200 && status < 300) return 'delivered';
-  return status >= 400 && status < 500 && !transient.has(status) ? 'refused' : 'failed';
+  return status >= 400 && status < 500 && !aboutReceiver.has(status) ? 'refused' : 'failed';
 }
