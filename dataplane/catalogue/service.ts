@@ -107,7 +107,10 @@ export async function createCatalogueService(
   const cursors = createPageCursors(openTokenFile(secrets.cursorKeyFile), clock);
   let feed: AgentFeed | undefined;
   if (config.api !== undefined) feed = parts.use(openFeed(config.api, await openCards()));
-  if (config.api !== undefined) parts.use(embedAgents({ database, models, profile }, { logger, pollMs: every }));
+  if (config.api !== undefined) {
+    const onEnd = metrics.embeddingEnded;
+    parts.use(embedAgents({ database, models, profile }, { logger, pollMs: every, onEnd }));
+  }
   if (config.api !== undefined) {
     parts.use(
       config.events === undefined ? forgetEvents({ database, logger, pollMs: every }) : openRelay(config.events),

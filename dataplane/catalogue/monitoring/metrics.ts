@@ -5,6 +5,7 @@ import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import type { RelayEnd } from '../events/relay-events.ts';
 import type { AgentFeed, FeedChange } from '../feed/follow-agents.ts';
 import { type CatalogueOperation, catalogueOperationNames } from '../http/catalogue-table.ts';
+import type { EmbeddingEnd } from '../search/embed-agents.ts';
 import type { MissingVectors } from './read-missing-vectors.ts';
 import type { OutboxState } from './read-outbox.ts';
 
@@ -12,6 +13,7 @@ const codes = Object.keys(catalogueErrors) as CatalogueErrorCode[];
 const ends: readonly RelayEnd[] = ['delivered', 'failed', 'parked'];
 /** Files that the catalogue reads again when they change. */
 type FollowedFile = 'models' | 'guard_target';
+const embeddingEnds: readonly EmbeddingEnd[] = ['written', 'failed'];
 const changes: readonly FeedChange[] = ['written', 'removed', 'failed'];
 
 type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> & {
@@ -26,6 +28,8 @@ type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> &
   outbox(found: OutboxState | undefined): void;
   /** Agents that are found by their words only; undefined in a process that does not embed, or without an answer of the database. */
   missingVectors(found: MissingVectors | undefined): void;
+  /** An attempt to give an agent its vector. */
+  embeddingEnded(end: EmbeddingEnd): void;
   databaseAnswers(answers: boolean): void;
   /** Whether the newest change of a followed file is refused, so that its content before it is in use. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
@@ -65,6 +69,11 @@ export function createCatalogueMetrics(): CatalogueMetrics {
     name: 'portcullis_catalogue_without_vector',
     help: 'Listed agents that are found by their words only: without a vector of the profile, or with a text that the model gateway refuses. At most 10,000 of each are counted, and none without a profile.',
     labels: { reason: ['missing', 'refused'] },
+  });
+  const embedded = registry.counter({
+    name: 'portcullis_catalogue_embeddings_total',
+    help: 'Attempts to give an agent its vector, by how they ended.',
+    labels: { end: embeddingEnds },
   });
   const answers = registry.gauge({
     name: 'portcullis_catalogue_database_answers',
@@ -133,6 +142,7 @@ export function createCatalogueMetrics(): CatalogueMetrics {
       withoutVector.set({ reason: 'missing' }, found.missing);
       withoutVector.set({ reason: 'refused' }, found.refused);
     },
+    embeddingEnded: (end) => embedded.add({ end }),
     databaseAnswers: (isAnswering) => answers.set({}, isAnswering ? 1 : 0),
   };
 }

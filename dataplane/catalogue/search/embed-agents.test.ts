@@ -18,6 +18,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
     return row.size === 0 ? 'empty' : 'stored';
   };
 
+  const scraped = async (name: string, label: string): Promise<number> => {
+    const metrics = await (await fetch(`${world.adminUrl}/metrics`)).text();
+    return Number(new RegExp(`^${name}\\{.*${label}.*\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0);
+  };
+
   beforeAll(async () => {
     const models = hashedWords((texts) => {
       if (texts.some((text) => text.includes('unlucky'))) throw new ModelsError('unavailable');
@@ -60,13 +65,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
     expect(await vectorOf(agentId)).toBe('none');
     const { sql } = world.database;
     await until('the metrics are those of the table', async () => {
-      const metrics = await (await fetch(`${world.adminUrl}/metrics`)).text();
-      const shown = ['missing', 'refused'].map((reason) =>
-        Number(
-          new RegExp(`^portcullis_catalogue_without_vector\\{.*reason="${reason}".*\\} (\\d+)$`, 'm').exec(
-            metrics,
-          )?.[1],
-        ),
+      const shown = await Promise.all(
+        ['missing', 'refused'].map((reason) => scraped('portcullis_catalogue_without_vector', `reason="${reason}"`)),
       );
       const [row] = await sql<{ missing: number; refused: number }[]>`
         select count(*) filter (where vector is null)::int as missing,
@@ -74,6 +74,34 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
         from catalogue.entries where is_listed`;
       return shown[0] === row?.missing && shown[1] === row?.refused && (shown[0] ?? 0) > 0 && (shown[1] ?? 0) > 0;
     });
+  });
+
+  test('a scrape counts attempts that failed, and written vectors among which are empty ones of refused texts', async () => {
+    const ended = (end: string) => scraped('portcullis_catalogue_embeddings_total', `end="${end}"`);
+    const { agentId } = await world.publish('stuck', { workspace: 'y', description: 'An unlucky text.' });
+    const [written, failed] = [await ended('written'), await ended('failed')];
+    await until('it was tried again', async () => (await ended('failed')) > failed + 1);
+    expect(await vectorOf(agentId)).toBe('none');
+    const shunned = await world.publish('shunned', { workspace: 'y', description: 'A forbidden text.' });
+    const liked = await world.publish('liked', { workspace: 'y' });
+    await until('one has an empty vector', async () => (await vectorOf(shunned.agentId)) === 'empty');
+    await until('one has a vector', async () => (await vectorOf(liked.agentId)) === 'stored');
+    await until('both are counted', async () => (await ended('written')) >= written + 2);
+  });
+
+  test('agents with a vector of another profile get one of the current profile, on both sides of its id', async () => {
+    const agents = await Promise.all(['earlier', 'later'].map((name) => world.publish(name, { workspace: 'x' })));
+    const { sql } = world.database;
+    const profiles = async () =>
+      (
+        await sql<{ profile_id: string }[]>`select profile_id from catalogue.entries where workspace = 'x' order by 1`
+      ).map((row) => row.profile_id);
+    await until('both are embedded', async () => (await profiles()).join() === 'words,words');
+    const former = ['a-former-one', 'zz-former-one'];
+    for (const [at, { agentId }] of agents.entries()) {
+      await sql`update catalogue.entries set profile_id = ${former[at] ?? ''} where agent_id = ${agentId}::uuid`;
+    }
+    await until('both are embedded again', async () => (await profiles()).join() === 'words,words');
   });
 
   test('a query that is too long for the model is answered by its beginning', async () => {

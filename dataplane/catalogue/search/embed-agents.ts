@@ -23,6 +23,16 @@ type UnembeddedAgent = {
 
 type EntryKey = Pick<UnembeddedAgent, 'workspace' | 'agent_id'>;
 
+/** `written`: a vector, or an empty one for a text that the gateway refuses. */
+export type EmbeddingEnd = 'written' | 'failed';
+
+type EmbedOptions = {
+  readonly logger: Logger;
+  readonly pollMs: number;
+  /** Called after each agent that was tried. */
+  readonly onEnd: (end: EmbeddingEnd) => void;
+};
+
 const batch = 50;
 
 /** Before the first entry. */
@@ -33,10 +43,7 @@ const beginning = { workspace: '', agent_id: '00000000-0000-0000-0000-0000000000
  * of the models stops nothing else. A pass ends at the first failure, and the next one begins after that agent, so that a
  * text that always fails keeps no other agent from its vector.
  */
-export function embedAgents(
-  ports: EmbedPorts,
-  { logger, pollMs }: { readonly logger: Logger; readonly pollMs: number },
-): WorkLoop {
+export function embedAgents(ports: EmbedPorts, { logger, pollMs, onEnd }: EmbedOptions): WorkLoop {
   let after: EntryKey = beginning;
   return startWorkLoop(
     async (signal) => {
@@ -46,10 +53,13 @@ export function embedAgents(
         for (const row of rows) {
           after = row;
           await embedAgent(ports, row, signal);
+          onEnd('written');
         }
         return rows.length > 0;
       } catch (error) {
-        if (!signal.aborted) logger.warn('embedding_failed', { failure: describeFailure(error) });
+        if (signal.aborted) return false;
+        onEnd('failed');
+        logger.warn('embedding_failed', { failure: describeFailure(error) });
         return false;
       }
     },
@@ -57,18 +67,26 @@ export function embedAgents(
   );
 }
 
-/** The next agents without a vector of the current profile; none without a profile. */
+/**
+ * The next agents without a vector of the current profile; none without a profile. In parts, each of which an index answers: while
+ * all agents have their vectors, none is read.
+ */
 async function unembedded(
   { database, profile: profileOf }: EmbedPorts,
   after: EntryKey,
 ): Promise<readonly UnembeddedAgent[]> {
   const profile = profileOf();
   if (profile === undefined) return [];
-  return await database.sql<UnembeddedAgent[]>`
+  const { sql } = database;
+  const listed = sql`
     select workspace, agent_id, passage, change_no from catalogue.entries
-    where is_listed and (vector is null or profile_id is distinct from ${profile.id})
-      and (workspace, agent_id) > (${after.workspace}, ${after.agent_id}::uuid)
-    order by workspace, agent_id limit ${batch}`;
+    where is_listed and (workspace, agent_id) > (${after.workspace}, ${after.agent_id}::uuid)`;
+  const next = sql`order by workspace, agent_id limit ${batch}`;
+  return await sql<UnembeddedAgent[]>`
+    (${listed} and vector is null ${next})
+    union all (${listed} and vector is not null and profile_id < ${profile.id} ${next})
+    union all (${listed} and vector is not null and profile_id > ${profile.id} ${next})
+    ${next}`;
 }
 
 async function embedAgent(
