@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { until } from '#kit/testing/until';
 import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import { type Timings, timingsOf } from '../retrieval-speed/timings.ts';
-import { randomFrom } from '../support/random-from.ts';
+import { inRandomOrder, randomFrom } from '../support/random-from.ts';
 import { type Embedder, type FilledAgent, fillCatalogue } from './fill-catalogue.ts';
 import { giveRights, type ScaleCaller, visibleTo } from './scale-callers.ts';
 
@@ -83,7 +83,7 @@ export async function measureCatalogueScale(
   const random = randomFrom(17);
   for (let round = -warmUp; round < requests; round += 1) {
     if (round % roundsOfToken === 0) await renewTokens(askers);
-    for (const { ask, faultOf, times } of shuffled(
+    for (const { ask, faultOf, times } of inRandomOrder(
       kinds.flatMap(({ page, search }) => [page, search]),
       random,
     )) {
@@ -198,11 +198,4 @@ async function walk({ caller, catalogue, visible, token }: Asker): Promise<reado
 
 function idsOf(list: unknown): readonly string[] {
   return ((list ?? []) as readonly { readonly agentId: string }[]).map(({ agentId }) => agentId);
-}
-
-function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
-  return items
-    .map((item) => ({ item, place: random() }))
-    .toSorted((one, other) => one.place - other.place)
-    .map(({ item }) => item);
 }

@@ -1,0 +1,40 @@
+import type { TestDatabase } from '#sql/testing/test-server';
+import { type CatalogueParts, startCatalogue } from '../../dataplane/catalogue/testing/start-catalogue.ts';
+import { compareHidden, missingAgents } from '../support/compare-hidden.ts';
+import type { Figure, FigureSize } from '../support/figure.ts';
+
+const pairs = { full: 20_000, small: 500 } as const;
+/** Groups that may view the hidden agent, so that a question from its side would cost more than one about nothing. */
+const groups = 50;
+
+/** Reads of an agent that 50 groups but not the caller may view, and of two missing ones. */
+export async function measureHiddenReads(
+  files: TestDatabase,
+  options: CatalogueParts,
+  size: FigureSize,
+  say: (progress: string) => void,
+): ReturnType<Figure['run']> {
+  await using world = await startCatalogue(files, options);
+  const [hidden, seen] = [await world.publish('hidden'), await world.publish('seen')];
+  await world.allow('bob', 'view', seen);
+  await world.relations.grant(
+    Array.from({ length: groups }, (_one, at) => ({
+      subject: `group:acme/${at}#member`,
+      relation: 'view',
+      object: `agent:${hidden.agentId}`,
+    })),
+  );
+  const ids = { hidden: hidden.agentId, ...missingAgents };
+  let token = '';
+  const { isSame, isWithinChance, line } = await compareHidden({
+    pairs: pairs[size],
+    seed: 17,
+    say,
+    async renew() {
+      token = await world.token('bob');
+    },
+    operations: ['GET'],
+    ask: (kind) => fetch(`${world.url}/api/v1/agents/${ids[kind]}`, { headers: { authorization: `Bearer ${token}` } }),
+  });
+  return { holds: isSame && isWithinChance, line };
+}
