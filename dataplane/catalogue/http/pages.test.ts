@@ -129,11 +129,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('pages of the catalogu
       expect(await refusal(`?workspaceId=support&cursor=${cursor}`, 'bob')).toEqual(cursorInvalid);
       const acting = await world.token('ann', { act: { sub: 'helper' } });
       expect(await refusal(`?workspaceId=support&cursor=${cursor}`, acting)).toEqual(cursorInvalid);
+      const inTenant = await world.token('ann', { tenants: ['acme'] });
+      expect(await refusal(`?workspaceId=support&cursor=${cursor}`, inTenant)).toEqual(cursorInvalid);
+      const added = ['protocol=a2a', 'implementationType=low-code', 'state=active', 'ownerType=user', 'ownerIssuer=a'];
       for (const filters of [
         '',
         'workspaceId=sales',
-        'workspaceId=support&protocol=a2a',
-        'workspaceId=support&state=active',
+        ...[...added, 'ownerSubject=b'].map((filter) => `workspaceId=support&${filter}`),
       ]) {
         expect([filters, ...(await refusal(`?${filters}&cursor=${cursor}`))]).toEqual([filters, ...cursorInvalid]);
       }
