@@ -116,6 +116,14 @@ test('agents of the catalogue are printed with what their caller may do: as a li
   const { matches } = foundAgentsSchema.parse(JSON.parse(await run([...search, '--output', 'json'])));
   expect(matches[0]).toEqual({ ...agent, score: expect.any(Number) });
   expect(await run(['search', 'answer questions', '--workspace', 'nowhere'])).toBe('No agent matches.\n');
+  const fitting = ['--protocol', 'a2a', '--type', 'low-code', '--profile', 'terms'];
+  expect(await run([...search, ...fitting])).toContain(id);
+  expect(await run([...search, '--protocol', 'mcp'])).toBe('No agent matches.\n');
+  expect(await run([...search, '--type', 'sdk'])).toBe('No agent matches.\n');
+  const { ownerIssuer = '', ownerSubject = '' } = agent?.owner ?? {};
+  const owned = ['list', '--owner-issuer', ownerIssuer, '--owner-subject'];
+  expect(await run([...owned, ownerSubject])).toContain(id);
+  expect(await run([...owned, 'nobody'])).toBe('There is no agent.\n');
   expect(await run(['watch', '--workspace', 'examples', '--interval', '1', '--times', '1'])).toContain(id);
 });
 

@@ -12,7 +12,7 @@ import { createServiceCalls, type ServiceConnection } from '../http/service-call
 
 /** Filters of a list, by the names of the API. */
 export type AgentListFilters = Readonly<
-  Partial<Record<'workspaceId' | 'protocol' | 'implementationType' | 'state', string>>
+  Partial<Record<'workspaceId' | 'protocol' | 'implementationType' | 'state' | 'ownerIssuer' | 'ownerSubject', string>>
 >;
 
 /** The agent catalogue, one method for each operation. Every answer is validated. */

@@ -1,11 +1,15 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import {
+  type AgentProtocol,
   type AgentRecord,
   agentProtocols,
   agentStates,
   catalogueLimits,
+  type ImplementationType,
   implementationTypes,
+  type SearchProfile,
+  searchProfiles,
 } from '#contracts/catalogue';
 import type { AgentListFilters, CatalogueClient } from '../catalogue/catalogue-client.ts';
 import { type CatalogueOptions, openCatalogueClient, withCatalogueOptions } from '../catalogue/catalogue-options.ts';
@@ -23,10 +27,19 @@ type FilterOptions = CatalogueOptions & {
   readonly protocol?: string;
   readonly type?: string;
   readonly state?: string;
+  readonly ownerIssuer?: string;
+  readonly ownerSubject?: string;
 };
 type ListOptions = FilterOptions & OutputOptions & { readonly limit: number };
 type SearchOptions = CatalogueOptions &
-  OutputOptions & { readonly workspace: string; readonly topK: number; readonly minScore?: number };
+  OutputOptions & {
+    readonly workspace: string;
+    readonly protocol?: AgentProtocol;
+    readonly type?: ImplementationType;
+    readonly profile?: SearchProfile;
+    readonly topK: number;
+    readonly minScore?: number;
+  };
 type WatchOptions = FilterOptions & { readonly interval: number; readonly times?: number };
 
 /** Most agents that a watch compares. */
@@ -51,6 +64,13 @@ export function addCatalogueAgents(program: Command): void {
     .description('find the agents for a task among those that the caller may invoke')
     .argument('<query>', 'what the agent should do')
     .requiredOption('--workspace <name>', 'workspace that is searched')
+    .addOption(protocolOption())
+    .addOption(typeOption())
+    .addOption(
+      new Option('--profile <profile>', 'rank by words and by meaning, or by words only (default: hybrid)').choices(
+        searchProfiles,
+      ),
+    )
     .option('--top-k <number>', 'how many agents at most', wholeNumber(min, max), usual)
     .option('--min-score <number>', 'lowest score, from 0 to 1', Number);
   withOutput(withCatalogueOptions(search)).action(searchFor);
@@ -67,17 +87,30 @@ export function addCatalogueAgents(program: Command): void {
 function withFilters(command: Command): Command {
   return command
     .option('--workspace <name>', 'agents of this workspace')
-    .addOption(new Option('--protocol <protocol>', 'agents of this protocol').choices(agentProtocols))
-    .addOption(new Option('--type <type>', 'agents of this implementation type').choices(implementationTypes))
-    .addOption(new Option('--state <state>', 'agents in this state (default: active)').choices(agentStates));
+    .addOption(protocolOption())
+    .addOption(typeOption())
+    .addOption(new Option('--state <state>', 'agents in this state (default: active)').choices(agentStates))
+    .option('--owner-issuer <issuer>', 'agents whose owner has tokens of this issuer')
+    .option('--owner-subject <subject>', 'agents whose owner has this subject');
 }
 
-function filtersOf({ workspace, protocol, type, state }: FilterOptions): AgentListFilters {
+function protocolOption(): Option {
+  return new Option('--protocol <protocol>', 'agents of this protocol').choices(agentProtocols);
+}
+
+function typeOption(): Option {
+  return new Option('--type <type>', 'agents of this implementation type').choices(implementationTypes);
+}
+
+function filtersOf(options: FilterOptions): AgentListFilters {
+  const { workspace, protocol, type, state, ownerIssuer, ownerSubject } = options;
   return {
     ...(workspace === undefined ? {} : { workspaceId: workspace }),
     ...(protocol === undefined ? {} : { protocol }),
     ...(type === undefined ? {} : { implementationType: type }),
     ...(state === undefined ? {} : { state }),
+    ...(ownerIssuer === undefined ? {} : { ownerIssuer }),
+    ...(ownerSubject === undefined ? {} : { ownerSubject }),
   };
 }
 
@@ -154,9 +187,16 @@ function agentText(agent: AgentRecord): string {
 }
 
 async function searchFor(query: string, options: SearchOptions): Promise<void> {
-  const { workspace, topK, minScore } = options;
-  const body = { query, workspaceId: workspace, topK, ...(minScore === undefined ? {} : { minScore }) };
-  const found = await openCatalogueClient(options).search(body);
+  const { workspace, protocol, type, profile, topK, minScore } = options;
+  const found = await openCatalogueClient(options).search({
+    query,
+    workspaceId: workspace,
+    topK,
+    ...(protocol === undefined ? {} : { protocols: [protocol] }),
+    ...(type === undefined ? {} : { implementationTypes: [type] }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(minScore === undefined ? {} : { minScore }),
+  });
   const { matches } = found;
   const text = (): string =>
     matches.length === 0

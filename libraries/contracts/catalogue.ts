@@ -25,11 +25,14 @@ export const catalogueLimits = {
 export const agentStates = ['active', 'degraded', 'removed', 'rejected'] as const;
 export const agentProtocols = ['a2a', 'mcp'] as const;
 export const implementationTypes = ['sdk', 'low-code'] as const;
+/** hybrid ranks by words and by vectors, terms by words only. */
+export const searchProfiles = ['hybrid', 'terms'] as const;
 /** Owners of agents are users. */
 export const ownerTypes = ['user'] as const;
 
 export type AgentLifecycle = (typeof agentStates)[number];
 export type AgentProtocol = (typeof agentProtocols)[number];
+export type SearchProfile = (typeof searchProfiles)[number];
 export type ImplementationType = (typeof implementationTypes)[number];
 
 const text = z.string();
@@ -87,7 +90,7 @@ export const searchAgentsSchema = z.strictObject({
   query: storable(query).describe('What the agent should do, in words. It is not stored.'),
   workspaceId: storable(name).describe('The workspace that is searched.'),
   profile: z
-    .enum(['hybrid', 'terms'])
+    .enum(searchProfiles)
     .optional()
     .describe('hybrid, which is used when it is absent, ranks by words and by vectors; terms ranks by words only.'),
   protocols: z.array(z.enum(agentProtocols)).max(8).optional().describe('Only agents of one of these protocols.'),

@@ -1,3 +1,4 @@
+import type { SearchProfile } from '#contracts/catalogue';
 import { embedText } from '#models/embed-text';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { Relations } from '#relations/ports';
@@ -29,7 +30,7 @@ type AgentSearch = {
   readonly caller: CatalogueCaller;
   readonly query: string;
   readonly workspaceId: string;
-  readonly profile: 'hybrid' | 'terms';
+  readonly profile: SearchProfile;
   readonly protocols: readonly string[] | undefined;
   readonly implementationTypes: readonly string[] | undefined;
   readonly topK: number;
