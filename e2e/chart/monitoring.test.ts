@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { agentGatewayErrors } from '#contracts/agent-gateway-errors';
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
 import { createAgentMetrics } from '../../dataplane/agents/monitoring/metrics.ts';
@@ -229,6 +230,18 @@ describe('the monitoring of a release', () => {
         .map(({ name }) => name)
         .toSorted(),
     ).toEqual(exported.toSorted());
+  });
+
+  test('the alert for refused calls of agents counts every failure that no caller causes, and its runbook has each', () => {
+    const alert = alerts.find(({ alert }) => alert === 'PortcullisAgentCallsRefused');
+    const [selector] = selectorsOf(alert?.expr ?? '');
+    const counted = selector?.matchers.find(([label]) => label === 'code')?.[2].split('|') ?? [];
+    // A run may take longer than its time, and replicas end at each rollout.
+    const usual = ['deadline_exceeded', 'shutting_down'];
+    const failures = Object.entries(agentGatewayErrors).flatMap(([code, { status }]) => (status >= 500 ? [code] : []));
+    expect(counted.toSorted()).toEqual(failures.filter((code) => !usual.includes(code)).toSorted());
+    const page = readFileSync(join(root, alert?.annotations['runbook'] ?? ''), 'utf8');
+    expect(counted.filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([]);
   });
 
   test('every alert has a runbook, and every runbook an alert', () => {
