@@ -110,7 +110,9 @@ export class TextChannel {
     const length = window.end - this.#checkedEnd;
     const pending = this.#encode();
     this.#carried = overlapOf(Buffer.concat([this.#carried, pending.subarray(0, length)]));
-    this.#pending = pending.subarray(length);
+    const rest = pending.subarray(length);
+    // A short rest is copied, because a part of a buffer keeps the whole buffer in memory.
+    this.#pending = rest.length <= limits.windowBytes ? Buffer.from(rest) : rest;
     this.#checkedEnd = window.end;
   }
 

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { limits } from '#contracts/limits';
 import { TextChannel } from '../text-channel.ts';
 import { characterStart } from '../token-boundary.ts';
 
@@ -13,6 +15,9 @@ type JudgedStreamOptions = {
   readonly onReleased: (text: string) => void;
 };
 
+/** Memory of one piece of a text beside its characters, in the held text and in the channel, bytes. */
+const bytesPerPiece = 128;
+
 /**
  * The text of a result while it is still written, judged by a policy in the windows of streamed answers
  * (docs/design/streaming.md). Only text in front of which every window has passed is released. Without a
@@ -20,10 +25,13 @@ type JudgedStreamOptions = {
  */
 export class JudgedStream {
   readonly #options: JudgedStreamOptions;
-  readonly #channel = new TextChannel();
-  #text = '';
+  #channel = new TextChannel();
+  /** Of the whole text: the text itself would be held as its pieces, each of which takes many times its characters. */
+  readonly #hash = createHash('sha256');
   /** The last part of the text, which waits for the check of its window. */
   #held = '';
+  /** Pieces of which the held text is made. */
+  #pieces = 0;
   /** Position of the beginning of the held text, in bytes of UTF-8. */
   #releasedEnd = 0;
   /** The policy masks a text of which nothing was released: the whole result is judged at its end. */
@@ -38,6 +46,12 @@ export class JudgedStream {
     return this.#releasedEnd > 0;
   }
 
+  /** Bytes of memory of the text that has not left yet. */
+  get heldBytes(): number {
+    // In the held text and in the channel, two bytes for each character.
+    return 4 * this.#held.length + bytesPerPiece * this.#pieces;
+  }
+
   /**
    * Takes the next piece of the text, judges the windows that it completes and releases what passed.
    * @throws the error of a refusal: guardrail_denied, output_invalid, cancelled; what `judge` throws
@@ -47,8 +61,9 @@ export class JudgedStream {
     const { judge, refuse } = this.#options;
     // The last piece is held, because the last part of a text must not be empty.
     if (judge === undefined && this.#held.isWellFormed()) this.#release(Buffer.byteLength(this.#held));
-    this.#text += piece;
+    this.#hash.update(piece, 'utf16le');
     this.#held += piece;
+    this.#pieces += 1;
     if (judge === undefined) return;
     if (!this.#channel.append(piece)) throw refuse('output_invalid');
     for (let next = this.#channel.nextWindow(); next !== undefined; next = this.#channel.nextWindow()) {
@@ -67,7 +82,7 @@ export class JudgedStream {
    */
   async finish(text: string | undefined): Promise<string> {
     const { judge, refuse } = this.#options;
-    if (text !== this.#text || !text.isWellFormed()) throw refuse('output_invalid');
+    if (text === undefined || !text.isWellFormed() || !this.#isText(text)) throw refuse('output_invalid');
     if (judge === undefined) return this.#held;
     this.#channel.end();
     for (let next = this.#channel.nextWindow(); next !== undefined; next = this.#channel.nextWindow()) {
@@ -77,6 +92,10 @@ export class JudgedStream {
     return this.#held;
   }
 
+  #isText(text: string): boolean {
+    return createHash('sha256').update(text, 'utf16le').digest().equals(this.#hash.digest());
+  }
+
   /** @returns false if the text is judged as a whole from now on */
   async #passes(text: string): Promise<boolean> {
     const { judge, refuse } = this.#options;
@@ -84,6 +103,9 @@ export class JudgedStream {
     // A part that has left can no longer be masked.
     if (this.hasBegun) throw refuse('guardrail_denied');
     this.#isWhole = true;
+    this.#channel = new TextChannel();
+    this.#held = '';
+    this.#pieces = 0;
     return false;
   }
 
@@ -93,12 +115,20 @@ export class JudgedStream {
    */
   #release(bytes: number): void {
     if (this.#options.signal.aborted) throw this.#options.refuse('cancelled');
-    const held = Buffer.from(this.#held, 'utf8');
-    const end = characterStart(held, bytes);
+    // A character has at least one byte.
+    const begin = Buffer.from(this.#held.slice(0, bytes), 'utf8');
+    const end = characterStart(begin, bytes);
     if (end <= 0) return;
-    const text = held.toString('utf8', 0, end);
-    this.#held = this.#held.slice(text.length);
+    const text = begin.toString('utf8', 0, end);
+    this.#hold(this.#held.slice(text.length));
     this.#releasedEnd += end;
     this.#options.onReleased(text);
+  }
+
+  /** A short text is copied, because a part of a text keeps the whole text, with each of its pieces, in memory. */
+  #hold(text: string): void {
+    const isShort = text.length <= 2 * limits.windowBytes;
+    this.#held = isShort ? Buffer.from(text, 'utf16le').toString('utf16le') : text;
+    if (isShort) this.#pieces = 0;
   }
 }

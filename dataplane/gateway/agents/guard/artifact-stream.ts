@@ -61,7 +61,7 @@ export class ArtifactStream {
 
   /** Bytes of memory that its parts take. */
   get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#heldBytes + (this.#text?.heldBytes ?? 0);
   }
 
   /**

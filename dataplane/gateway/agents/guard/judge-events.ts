@@ -70,6 +70,8 @@ export function createEventJudge(facts: AnswerFacts, { signal, hold, emit }: Eve
     if (stream === undefined && open.size >= mostArtifacts) throw new AgentRefusal('answer_refused');
     const bytes = parts.reduce((sum: number, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
     if (sumOf('bytes') + bytes > mostBytes) throw new AgentRefusal('answer_refused');
+    // While the windows of its text are judged, they are two further copies of it.
+    if (guard.judgesWindows && !(await hold(2 * bytes))) throw new AgentRefusal('overloaded');
     stream ??= new ArtifactStream(guard, head, signal, (event) => emit(wireBytes({ artifactUpdate: event })));
     open.set(id, stream);
     await stream.add(parts, bytes);

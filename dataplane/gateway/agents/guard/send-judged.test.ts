@@ -19,6 +19,7 @@ type Bounds = {
   readonly idleMs?: number;
   readonly signal?: AbortSignal;
   readonly bytes?: ReturnType<ByteBudget['open']>;
+  readonly guard?: object;
 };
 
 type OpenRequest = AsyncDisposable & {
@@ -45,8 +46,8 @@ async function openRequest(): Promise<OpenRequest> {
     outgoing,
     send(body, judge, bounds = {}) {
       const { idleMs = 600_000, signal = new AbortController().signal, type = 'text/event-stream' } = bounds;
-      const { bytes = budgetOf(268_435_456).open() } = bounds;
-      const facts = { operation: { mode: 'A2A' }, version: {}, asked: undefined, guard: { judge } };
+      const { bytes = budgetOf(268_435_456).open(), guard = { judge } } = bounds;
+      const facts = { operation: { mode: 'A2A' }, version: {}, asked: undefined, guard };
       const answer = { status: 200, headers: { 'content-type': type }, body: Readable.from(body) };
       const exchange = { incoming, outgoing, trace: openTrace(undefined, false) };
       const sending = { exchange, signal, idleMs, bytes, onSent: () => undefined };
@@ -244,6 +245,42 @@ test('the parts of a streamed plain text are held in about the bytes of their te
   expect(sent).toMatchObject([
     { artifactUpdate: { artifact: { parts: [{ text }, { data: [1, 2] }, { text: 'end' }] } } },
   ]);
+});
+
+test('short pieces of texts that wait for their windows count with what each of them takes', async () => {
+  const signal = new AbortController().signal;
+  const guard = { judge: passes, judgesWindows: true, judgeWindow: async () => 'pass' } as unknown as StageGuard;
+  const parts = { signal, hold: () => true, emit: () => undefined };
+  const judge = createEventJudge(
+    { operation: { mode: 'A2A' }, version: {}, asked: undefined, guard } as AnswerFacts,
+    parts,
+  );
+  const pieces = Array.from({ length: 1_000 }, () => ({ text: 'a' }));
+  for (let at = 0; at < 64; at += 1) {
+    const artifact = { artifactId: String(at), parts: pieces };
+    await judge.take(Buffer.from(JSON.stringify({ artifactUpdate: { artifact } })));
+  }
+  expect(judge.heldBytes).toBeGreaterThan(64 * 1_000 * 128);
+});
+
+test('a part is held as two further texts while its windows are judged, and not without the bytes for them', async () => {
+  const stream = async (budget: ByteBudget) => {
+    await using request = await openRequest();
+    request.client.resume();
+    let taken = 0;
+    const judgeWindow = async (): Promise<'pass'> => {
+      taken = Math.max(taken, budget.taken);
+      return 'pass';
+    };
+    const guard = { judge: passes, judgesWindows: true, judgeWindow };
+    const error = await request.send([updateOf('one', mebibyte)], passes, { bytes: budget.open(), guard });
+    return { code: (error as AgentRefusal | undefined)?.code, taken };
+  };
+  const free = await stream(budgetOf(64 * mebibyte));
+  // The first MiB of a stream is not counted.
+  expect(free.taken).toBeGreaterThanOrEqual(2 * mebibyte);
+  expect(await stream(budgetOf(free.taken))).toEqual({ code: undefined, taken: free.taken });
+  expect(await stream(budgetOf(free.taken - 1))).toEqual({ code: 'overloaded', taken: 0 });
 });
 
 test('an artifact of very many parts is read in time that grows with their number only', async () => {
