@@ -1,6 +1,11 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noUsage, type RunAmounts } from '#contracts/run-usage';
+import { PortError } from '#flow/engine/flow-error';
 import { openTrace } from '#kit/http/trace-context';
-import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
+import { answers, type Script, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
+import type { IdentifyRun } from '../grants/identify-run.ts';
 import { createAgentPort } from './agent-port.ts';
 
 let gateway: ScriptedHttp;
@@ -9,29 +14,42 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-/** The code with which a call ends when the called agent answers with this code. */
-async function codeOf(code: string, status: number): Promise<unknown> {
-  gateway.play(answers({ error: { code: status, details: [{ metadata: { code, traceId: 't' } }] } }, status));
-  const port = createAgentPort({ url: new URL(gateway.url), identity: () => async () => ({}) });
+type Called = { readonly url?: string; readonly identity?: IdentifyRun };
+
+/** Calls the agent `helper`. */
+async function call({ url = gateway.url, identity = () => async () => ({}) }: Called = {}) {
+  const port = createAgentPort({ url: new URL(url), identity });
   const { signal } = new AbortController();
-  const call = {
-    signal,
-    runId: 'r',
-    traceId: 't',
-    trace: openTrace(undefined),
-    caller: 'n',
-    path: 'n',
-    attempt: 1,
-    context: {},
+  let used: RunAmounts | undefined;
+  const share = {
+    amounts: { nodes: 9, modelTokens: 9, outputBytes: 9 },
+    report(usage: RunAmounts) {
+      used = usage;
+    },
   };
-  return await port({ agentId: 'helper', text: 'hello' }, call).then(
-    () => 'none',
-    (error: { readonly code: unknown }) => error.code,
+  const facts = {
+    ...{ signal, runId: 'r', traceId: 't', trace: openTrace(undefined) },
+    ...{ caller: 'n', path: 'n', attempt: 1, context: {}, share },
+  };
+  const ended = await port({ agentId: 'helper', text: 'hello' }, facts).then(
+    ({ text }) => ({ code: 'none', hadNoEffect: undefined, text }),
+    ({ code, hadNoEffect }: PortError) => ({ code, hadNoEffect, text: undefined }),
   );
+  return { ...ended, used };
 }
 
-test.each([
+/** Answers as the gateway or an agent does that refuses a call. */
+const refusing =
+  (code: string, status: number, usage?: string): Script =>
+  (response) => {
+    response.writeHead(status, usage === undefined ? {} : { 'x-portcullis-run-usage': usage });
+    response.end(JSON.stringify({ error: { code: status, details: [{ metadata: { code, traceId: 't' } }] } }));
+  };
+
+const refusals = [
   ['guardrail_denied', 403, 'guardrail_denied'],
+  ['guardrail_error', 503, 'unavailable'],
+  ['answer_refused', 502, 'answer_invalid'],
   ['forbidden', 403, 'forbidden'],
   ['output_invalid', 502, 'answer_invalid'],
   ['flow_failed', 500, 'refused'],
@@ -40,6 +58,63 @@ test.each([
   ['deadline_exceeded', 504, 'refused'],
   ['internal', 500, 'refused'],
   ['agent_unavailable', 503, 'unavailable'],
-])('a call whose agent ends with %s and status %i ends as %s', async (code, status, expected) => {
-  expect(await codeOf(code, status)).toBe(expected);
+] as const;
+
+test.each(refusals)('a call whose agent ends with %s and status %i ends as %s', async (code, status, expected) => {
+  gateway.play(refusing(code, status));
+  expect(await call()).toMatchObject({ code: expected, hadNoEffect: false });
+});
+
+test.each(refusals)(
+  'a call that %s with status %i refuses had no effect if its answer says that no run has started',
+  async (...refusal) => {
+    const [code, status, expected] = refusal;
+    gateway.play(refusing(code, status, 'nodes=0,modelTokens=0,outputBytes=0'));
+    expect(await call()).toMatchObject({ code: expected, hadNoEffect: true, used: noUsage });
+    gateway.play(refusing(code, status, 'nodes=1,modelTokens=0,outputBytes=0'));
+    expect(await call()).toMatchObject({ code: expected, hadNoEffect: false, used: { nodes: 1 } });
+  },
+);
+
+test('a call had no effect if the gateway has no listener, and may have had one if the connection breaks', async () => {
+  const broken = createServer((socket) => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1');
+  await once(broken, 'listening');
+  const url = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
+  expect(await call({ url })).toMatchObject({ code: 'unavailable', hadNoEffect: false, used: undefined });
+  broken.close();
+  await once(broken, 'close');
+  expect(await call({ url })).toMatchObject({ code: 'unavailable', hadNoEffect: true, used: noUsage });
+});
+
+test('a call that gets no token had no effect', async () => {
+  const identity: IdentifyRun = () => async () => {
+    throw new PortError('unavailable');
+  };
+  expect(await call({ identity })).toMatchObject({ code: 'unavailable', hadNoEffect: true, used: noUsage });
+});
+
+/** Answers the message with a task, its reads with each of `reads`, and then with the completed task. */
+function taskAfter(reads: readonly Script[]): Script {
+  const taskOf = (state: string) => ({ id: '7', status: { state }, artifacts: [{ parts: [{ text: 'done' }] }] });
+  let at = 0;
+  return (response, request) => {
+    if (request.path.endsWith('/message:send')) {
+      return response.end(JSON.stringify({ task: taskOf('TASK_STATE_WORKING') }));
+    }
+    const script = reads[at] ?? ((last) => last.end(JSON.stringify(taskOf('TASK_STATE_COMPLETED'))));
+    at += 1;
+    return script(response, request);
+  };
+}
+
+const away = refusing('shutting_down', 503, 'nodes=0,modelTokens=0,outputBytes=0');
+const busy = refusing('too_many_runs', 429);
+
+test.each([
+  ['five reads fail', [away, busy, away, away, away], { code: 'none', text: 'done' }],
+  ['six reads fail', [away, away, away, away, away, busy], { code: 'rate_limited', hadNoEffect: false }],
+  ['a read is refused', [refusing('not_found', 404)], { code: 'not_found', hadNoEffect: false }],
+])('a task of which %s one after the other', async (_, reads, expected) => {
+  gateway.play(taskAfter(reads));
+  expect(await call()).toMatchObject(expected);
 });

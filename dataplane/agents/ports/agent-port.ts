@@ -1,9 +1,10 @@
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import type { AgentErrorCode } from '#contracts/agent-errors';
-import { readRunUsage, runUsageHeader } from '#contracts/run-usage';
+import type { AgentGatewayErrorCode } from '#contracts/agent-gateway-errors';
+import { noUsage, readRunUsage, runUsageHeader } from '#contracts/run-usage';
 import { PortError } from '#flow/engine/flow-error';
-import type { FlowPorts } from '#flow/engine/ports';
+import type { FlowPorts, PortCall } from '#flow/engine/ports';
 import { readServiceAnswer } from '#flow/services/caller-service';
 import { exchangeWithService } from '#flow/services/exchange-with-service';
 import { traceHeaders } from '#flow/services/trace-headers';
@@ -19,16 +20,20 @@ const taskSchema = z.object({
   status: z.object({ state: z.string() }),
   artifacts: z.array(z.object({ parts })).max(1_000).optional(),
 });
+type Task = z.infer<typeof taskSchema>;
 const answerSchema = z.union([z.object({ message: z.object({ parts }) }), z.object({ task: taskSchema })]);
 const refusalSchema = z.object({
   error: z.object({ details: z.array(z.object({ metadata: z.object({ code: z.string() }) })).min(1) }),
 });
 
-/** The meaning of the codes of the called agent; every other refusal has the meaning of its status. */
-const refusals: ReadonlyMap<string, PortError['code']> = new Map<AgentErrorCode, PortError['code']>([
+/** The meaning of the codes of the called agent and of the gateway; every other refusal has the meaning of its status. */
+const refusals: ReadonlyMap<string, PortError['code']> = new Map<
+  AgentErrorCode | AgentGatewayErrorCode,
+  PortError['code']
+>([
   ['guardrail_denied', 'guardrail_denied'],
   ['output_invalid', 'answer_invalid'],
-  // The agent did run: another attempt could repeat its effects.
+  ['answer_refused', 'answer_invalid'],
   ['flow_failed', 'refused'],
   ['budget_exceeded', 'refused'],
   ['deadline_exceeded', 'refused'],
@@ -37,6 +42,11 @@ const refusals: ReadonlyMap<string, PortError['code']> = new Map<AgentErrorCode,
 
 /** Time between two reads of the task of the called agent, milliseconds. */
 const pollMs = 500;
+/** Reads of a task that may fail one after the other: a replica of the gateway may end, and the run continues. */
+const mostFailedReads = 5;
+
+/** Errors of a read of a task that say nothing about the task. */
+const passing: ReadonlySet<PortError['code']> = new Set(['unavailable', 'rate_limited']);
 
 type AgentPortOptions = {
   /** Address of the agent gateway. */
@@ -47,7 +57,8 @@ type AgentPortOptions = {
 
 /**
  * Calls another agent through the gateway with A2A 1.0. A task is read until it ends, at most until the deadline of the
- * run. A flow cannot answer a question of the called agent, so that `input_required` and `auth_required` end the call.
+ * run. A flow cannot answer a question of the called agent, so that `input_required` and `auth_required` end the call. An error has had
+ * no effect if it is known that the call has started no run.
  */
 export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts['agent'] {
   return async ({ agentId, version, text, data }, call) => {
@@ -55,14 +66,20 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
     const prefix = `${url.href.replace(/\/+$/, '')}/agents/${encodeURIComponent(agentId)}`;
     const base = version === undefined ? prefix : `${prefix}/versions/${encodeURIComponent(version)}`;
     const { share } = call;
+    let isSent = false;
+    let startedNoRun = false;
     const onHeaders = (headers: Readonly<Record<string, string | string[] | undefined>>): void => {
       const used = readRunUsage(headers[runUsageHeader]);
-      if (used !== undefined) share?.report(used);
+      if (used === undefined) return;
+      startedNoRun = used.nodes === 0;
+      share?.report(used);
     };
-    const exchange = async (path: string, body?: object): Promise<unknown> =>
-      await exchangeWithService({
+    const exchange = async (path: string, body?: object): Promise<unknown> => {
+      const headers = { ...traceHeaders(call), 'a2a-version': '1.0', ...(await identify(call)) };
+      isSent = true;
+      return await exchangeWithService({
         url: new URL(`${base}${path}`),
-        headers: { ...traceHeaders(call), 'a2a-version': '1.0', ...(await identify(call)) },
+        headers,
         // Only the answer to the message reports the usage of the run.
         ...(body === undefined ? {} : { body, onHeaders }),
         signal: call.signal,
@@ -72,6 +89,17 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
           return code === undefined ? undefined : refusals.get(code);
         },
       });
+    };
+    const send = async (message: object): Promise<unknown> => {
+      try {
+        return await exchange('/message:send', { message });
+      } catch (error) {
+        if (!(error instanceof PortError)) throw error;
+        if (isSent && !startedNoRun && !error.hadNoEffect) throw error;
+        share?.report(noUsage);
+        throw new PortError(error.code, { hadNoEffect: true });
+      }
+    };
     const { sessionId } = call.context;
     const message = {
       messageId: uuid(),
@@ -79,16 +107,27 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
       ...(typeof sessionId === 'string' ? { contextId: sessionId } : {}),
       parts: [...(text === undefined ? [] : [{ text }]), ...(data === undefined ? [] : [{ data }])],
     };
-    const answer = readServiceAnswer(answerSchema, await exchange('/message:send', { message }));
+    const answer = readServiceAnswer(answerSchema, await send(message));
     if ('message' in answer) return resultOf(answer.message.parts);
     let { task } = answer;
-    while (!isEnded(task.status.state)) {
-      await wait(pollMs, call.signal);
-      call.signal.throwIfAborted();
-      task = readServiceAnswer(taskSchema, await exchange(`/tasks/${task.id}`));
-    }
+    while (!isEnded(task.status.state)) task = await readTask(() => exchange(`/tasks/${task.id}`), call);
     return resultOf((task.artifacts ?? []).flatMap((artifact) => artifact.parts));
   };
+}
+
+/** The next state of a task. @throws PortError */
+async function readTask(read: () => Promise<unknown>, { signal }: PortCall): Promise<Task> {
+  for (let failed = 0; ; failed += 1) {
+    await wait(pollMs, signal);
+    signal.throwIfAborted();
+    try {
+      return readServiceAnswer(taskSchema, await read());
+    } catch (error) {
+      if (!(error instanceof PortError)) throw error;
+      // The run of the task has begun, whatever became of this read.
+      if (!passing.has(error.code) || failed >= mostFailedReads) throw new PortError(error.code);
+    }
+  }
 }
 
 /** @throws PortError if the task ended without a result */

@@ -69,7 +69,8 @@ class AnswerScript {
     }
     this.#taken.set(caller, taken + 1);
     if (Object.hasOwn(answer, 'error') && Object.keys(answer).length === 1) {
-      throw new PortError(answer['error'] as PortError['code']);
+      // As for a call that was refused before it had an effect, so that a test can show what follows an attempt.
+      throw new PortError(answer['error'] as PortError['code'], { hadNoEffect: true });
     }
     // An author does not have to count the tokens of an answer.
     const whole = port === 'model' ? { usage: { promptTokens: 0, completionTokens: 0 }, ...answer } : answer;

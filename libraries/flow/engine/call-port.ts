@@ -5,7 +5,7 @@ import type { JsonValue } from '#kit/json/json-value';
 import { createBackoff } from '#kit/time/backoff';
 import type { NodeOf } from '../definition/node-schemas.ts';
 import type { BudgetShare } from './budget.ts';
-import { asFlowError, endsRun, FlowError } from './flow-error.ts';
+import { asFlowError, endsRun, FlowError, PortError } from './flow-error.ts';
 import { measureOutput } from './measure.ts';
 import { nodeSpan } from './node-span.ts';
 import { answerSchemas, type PortCall, type PortName, type PortRequests, type ReadAnswer } from './ports.ts';
@@ -55,13 +55,22 @@ export async function callPort<Name extends PortName, Result>(ask: PortAsk<Name,
       return await attemptOnce(ask, attempt);
     } catch (thrown) {
       const error = signal.aborted ? asFlowError(signal.reason) : asFlowError(thrown);
-      const isListed = on.some((code) => code === error.code);
-      if (signal.aborted || endsRun(error) || !isListed || attempt >= maxAttempts || ask.isFinal?.() === true)
-        throw error;
+      const isRetried = on.some((code) => code === error.code) && attempt < maxAttempts && !isFinal(ask, thrown);
+      if (signal.aborted || endsRun(error) || !isRetried) throw error;
     }
     await run.pause(backoff.next(), signal);
     if (signal.aborted) throw asFlowError(signal.reason);
   }
+}
+
+/** Whether a failed attempt may have had an effect that another one would repeat. */
+function isFinal<Name extends PortName>(
+  { port, isFinal }: Pick<PortAsk<Name, unknown>, 'port' | 'isFinal'>,
+  error: unknown,
+): boolean {
+  if (isFinal?.() === true) return true;
+  // The run of another agent may have called services.
+  return port === 'agent' && !(error instanceof PortError && error.hadNoEffect);
 }
 
 /** What an attempt takes of the budget of its run until it has ended. */

@@ -38,11 +38,14 @@ type PortErrorCode = (typeof portErrorCodes)[number] | 'grant_ended';
 /** The error that a port throws. Any other error of a port ends the run as `internal`. */
 export class PortError extends Error {
   readonly code: PortErrorCode;
+  /** Whether the called service has done nothing for the call, so that another attempt repeats nothing. */
+  readonly hadNoEffect: boolean;
 
-  constructor(code: PortErrorCode) {
+  constructor(code: PortErrorCode, { hadNoEffect = false }: { readonly hadNoEffect?: boolean } = {}) {
     super(flowErrors[code].meaning);
     this.name = 'PortError';
     this.code = code;
+    this.hadNoEffect = hadNoEffect;
   }
 }
 

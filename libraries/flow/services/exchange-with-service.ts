@@ -2,6 +2,7 @@ import { request } from 'undici';
 import type { z } from 'zod';
 import type { FlowErrorCode } from '#contracts/flow-errors';
 import { flowLimits } from '#contracts/flow-limits';
+import { neverConnected } from '#kit/http/never-connected';
 import { readBounded } from '#kit/http/read-bounded';
 import { PortError } from '../engine/flow-error.ts';
 
@@ -110,7 +111,8 @@ async function exchange<T>(
     bytes = await readBounded(answer.body, answerBytes);
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof PortError ? error : new PortError('unavailable');
+    if (error instanceof PortError) throw error;
+    throw new PortError('unavailable', { hadNoEffect: neverConnected(error) });
   }
   if (bytes === undefined) throw new PortError('answer_invalid');
   try {

@@ -62,8 +62,10 @@ function answerTo(seed: number, port: PortName, request: unknown, attempt: numbe
   const bytes = createHash('sha256')
     .update(`${seed} ${port} ${attempt} ${textOf(request)}`)
     .digest();
-  const [kind, pick] = [bytes.readUInt16BE(0) / 65_536, bytes[2] ?? 0];
-  if (kind < 0.1) return { error: portErrorCodes[pick % portErrorCodes.length] ?? 'unavailable' };
+  const [kind, pick, effect] = [bytes.readUInt16BE(0) / 65_536, bytes[2] ?? 0, bytes[3] ?? 0];
+  if (kind < 0.1) {
+    return { error: portErrorCodes[pick % portErrorCodes.length] ?? 'unavailable', hadNoEffect: effect % 2 === 0 };
+  }
   if (kind < 0.12) return { answer: 7 };
   const word = ['tea', 'boat', 'stop', 'Größe', ''][pick % 5] ?? '';
   const items = Array.from({ length: pick % 4 }, (_, at) => (at === 1 ? word : { title: word, at }));
@@ -94,7 +96,7 @@ function portsOf(seed: number): FlowPorts {
   const port = (name: PortName) => async (request: unknown, call: { readonly attempt: number }) => {
     const given = answerTo(seed, name, request, call.attempt);
     if ('answer' in given) return given.answer;
-    throw new PortError(given.error as PortError['code']);
+    throw new PortError(given.error as PortError['code'], given);
   };
   return scriptedPorts(Object.fromEntries(ports.map((name) => [name, port(name)])) as Partial<FlowPorts>).ports;
 }

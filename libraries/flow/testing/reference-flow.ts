@@ -21,7 +21,9 @@ import {
 } from './reference-values.ts';
 
 /** An answer of a port, or the error with which the call ends. */
-export type ReferenceAnswer = { readonly answer: JsonValue } | { readonly error: FlowErrorCode };
+export type ReferenceAnswer =
+  | { readonly answer: JsonValue }
+  | { readonly error: FlowErrorCode; readonly hadNoEffect: boolean };
 type AskReference = (port: PortName, request: JsonValue, attempt: number) => ReferenceAnswer;
 
 type End = { readonly path: string; readonly outcome: string; readonly attempts: number };
@@ -226,7 +228,8 @@ export function runReference(flow: FlowSource, input: JsonValue, world: Referenc
       if (typeof output !== 'string') return output as Output;
       const code = output as FlowErrorCode;
       const isAgain = retry !== undefined && attempt < retry.maxAttempts && retry.on.some((one) => one === code);
-      if (!isAgain) throw fault(code);
+      const hasRun = port === 'agent' && !('error' in given && given.hadNoEffect);
+      if (!isAgain || hasRun) throw fault(code);
     }
   }
 

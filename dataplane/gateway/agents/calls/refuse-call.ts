@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type AgentGatewayErrorCode, agentGatewayErrors } from '#contracts/agent-gateway-errors';
+import { agentGatewayErrors } from '#contracts/agent-gateway-errors';
 import { noUsage, runUsageHeader, writeRunUsage } from '#contracts/run-usage';
 import { isAgentCallToken } from '#identity/agent-call-token';
 import { readBearer } from '#identity/read-bearer';
@@ -15,20 +15,15 @@ export type AgentExchange = {
   readonly trace: TraceContext;
 };
 
-/** Codes of refusals after which the process of the agent may have run. */
-const afterCall: ReadonlySet<AgentGatewayErrorCode> = new Set<AgentGatewayErrorCode>([
-  'agent_unavailable',
-  'cancelled',
-  'deadline_exceeded',
-  'internal',
-  'overloaded',
-  'shutting_down',
-]);
+type RefusedCall = {
+  readonly isMcp: boolean;
+  /** Whether the process of the agent may have received the call, so that it may have run. */
+  readonly reached: boolean;
+};
 
-/** An agent learns that its call has used nothing of its budget, so that it can call again. */
-function startedNoRun({ rawHeaders }: IncomingMessage, code: AgentGatewayErrorCode): boolean {
+function isFromAgent({ rawHeaders }: IncomingMessage): boolean {
   const bearer = readBearer(rawHeaders);
-  return bearer.kind === 'bearer' && isAgentCallToken(bearer.token) && !afterCall.has(code);
+  return bearer.kind === 'bearer' && isAgentCallToken(bearer.token);
 }
 
 const infoType = 'type.googleapis.com/google.rpc.ErrorInfo';
@@ -49,9 +44,14 @@ export function refusalBody({ code }: Pick<AgentRefusal, 'code'>, traceId: strin
 
 /**
  * Answers with a refusal: google.rpc.Status on paths of A2A; on those of MCP application/problem+json (RFC 9457), or an error of
- * JSON-RPC for a message that the agent does not offer. Nothing in it depends on the agent. Does nothing if an answer has begun.
+ * JSON-RPC for a message that the agent does not offer. Nothing in it depends on the agent. An agent that calls learns from a usage of
+ * nothing that its call has started no run, so that it can call again. Does nothing if an answer has begun.
  */
-export function refuseCall({ incoming, outgoing, trace }: AgentExchange, refusal: AgentRefusal, isMcp: boolean): void {
+export function refuseCall(
+  { incoming, outgoing, trace }: AgentExchange,
+  refusal: AgentRefusal,
+  { isMcp, reached }: RefusedCall,
+): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
   if (!incoming.complete) drainRefused(incoming, outgoing);
   const { code } = refusal;
@@ -61,7 +61,7 @@ export function refuseCall({ incoming, outgoing, trace }: AgentExchange, refusal
     'cache-control': 'no-store',
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...(status === 503 ? { 'retry-after': '1' } : {}),
-    ...(startedNoRun(incoming, code) ? { [runUsageHeader]: writeRunUsage(noUsage) } : {}),
+    ...(!reached && isFromAgent(incoming) ? { [runUsageHeader]: writeRunUsage(noUsage) } : {}),
     ...refusal.headers,
   };
   if (!isMcp) {

@@ -39,14 +39,15 @@ export async function serveAgentCall(
   };
   outgoing.once('close', onClose);
   const call = parseCall(incoming.url ?? '/');
-  const forwarded: ForwardedCall = { status: undefined, sent: 0, received: 0, counted: undefined };
+  const forwarded: ForwardedCall = { reached: false, status: undefined, sent: 0, received: 0, counted: undefined };
   const facts: Facts = { agent: '', versionId: '', isRun: false, forwarded };
   const code = await answer(plane, call, { exchange, life, facts });
   boundUnread(outgoing, plane.clientIdleMs);
   const seconds = (performance.now() - started) / 1_000;
   const operation = call?.operation.name ?? 'unknown';
-  const { agent, versionId, isRun } = facts;
+  const { agent, versionId } = facts;
   const { sent, received, status } = forwarded;
+  const hasStarted = facts.isRun && forwarded.reached;
   endSpan({
     attributes: {
       'portcullis.operation': operation,
@@ -57,7 +58,7 @@ export async function serveAgentCall(
     },
     failed: code !== 'none',
   });
-  plane.metrics.ended({ agent, operation, code, seconds, sent, received, isRun });
+  plane.metrics.ended({ agent, operation, code, seconds, sent, received, hasStarted });
   plane.logger.info('agent_call_ended', {
     traceId: exchange.trace.traceId,
     operation,
@@ -82,7 +83,10 @@ async function answer(plane: AgentPlane, call: RoutedCall | undefined, answering
     const refusal = refusalOf(plane, thrown, answering.life);
     const { outgoing } = answering.exchange;
     if (refusal.code === 'cancelled' || outgoing.headersSent) outgoing.destroy();
-    else refuseCall(answering.exchange, refusal, call?.operation.mode === 'MCP');
+    else {
+      const isMcp = call?.operation.mode === 'MCP';
+      refuseCall(answering.exchange, refusal, { isMcp, reached: answering.facts.forwarded.reached });
+    }
     return refusal.code;
   }
 }

@@ -19,7 +19,8 @@ export type AgentCallMetrics = {
     readonly seconds: number;
     readonly sent: number;
     readonly received: number;
-    readonly isRun: boolean;
+    /** Whether the process may have received the call of a run. */
+    readonly hasStarted: boolean;
   }): void;
   exchanged(outcome: string): void;
   /** A run was refused because the budget of its person is used. */
@@ -81,7 +82,7 @@ export function createAgentCallMetrics(registry: Metrics): AgentCallMetrics {
       const name = facts.agent === '' ? 'none' : facts.agent;
       calls.add({ agent: name, operation: facts.operation, code: facts.code });
       seconds.observe({ operation: facts.operation }, facts.seconds);
-      if (facts.isRun && facts.code === 'none') started.add({ agent: name });
+      if (facts.hasStarted) started.add({ agent: name });
       if (facts.sent > 0) bytes.add({ agent: name, direction: 'to_agent' }, facts.sent);
       if (facts.received > 0) bytes.add({ agent: name, direction: 'to_client' }, facts.received);
     },

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { canonicalBytes, digestOf } from '#contracts/canonical';
 import { publishedSdkCard, readSdkCard } from '#contracts/sdk-card';
+import { neverConnected } from '#kit/http/never-connected';
 import { readBounded } from '#kit/http/read-bounded';
 import { type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import type { RoutedVersion } from '#resources/agent-route';
@@ -25,7 +26,11 @@ export type ProcessAnswer =
       readonly headers: Readonly<Record<string, string | string[] | undefined>>;
       readonly body: Readable;
     }
-  | { readonly kind: 'unreachable' };
+  | {
+      readonly kind: 'unreachable';
+      /** Whether a part of the call may have reached the process. */
+      readonly wasSent: boolean;
+    };
 
 /** A verified card: its members, and its canonical bytes. */
 type VerifiedCard = { readonly card: Readonly<Record<string, JsonValue>>; readonly bytes: Buffer };
@@ -69,9 +74,9 @@ export function createAgentClient(): AgentClient {
         signal,
       });
       return { kind: 'answer', status: answer.statusCode, headers: answer.headers, body: answer.body };
-    } catch {
+    } catch (error) {
       if (signal.aborted) throw signal.reason;
-      return { kind: 'unreachable' };
+      return { kind: 'unreachable', wasSent: !neverConnected(error) };
     }
   };
 

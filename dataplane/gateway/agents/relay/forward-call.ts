@@ -61,6 +61,8 @@ export type ForwardParts = IdentityParts &
  * of the answer that the client was sent, and the status of the answer of the process, once there is one.
  */
 export type ForwardedCall = {
+  /** Whether the process may have received the call, so that it may have run. */
+  reached: boolean;
   status: number | undefined;
   sent: number;
   received: number;
@@ -203,12 +205,14 @@ async function exchangeWithProcess(
     body,
   };
   forwarded.sent = body?.length ?? 0;
+  forwarded.reached = true;
   const answer = await plane.client.call(process, time.signal).catch((reason: unknown): never => {
     if (time.timedOut()) throw new AgentRefusal('deadline_exceeded');
     throw reason;
   });
   if (answer.kind === 'unreachable') {
     forwarded.sent = 0;
+    forwarded.reached = answer.wasSent;
     throw new AgentRefusal('agent_unavailable');
   }
   forwarded.status = answer.status;
