@@ -45,7 +45,7 @@ export const notRun: readonly { readonly reason: string; readonly pattern: RegEx
   },
   { reason: 'waits for an operator: e2e/kubectl applies and waits with one', pattern: /portcullis apply .* --wait$/ },
   { reason: 'e2e/kubectl/backup-restore.test.ts restores into another cluster', pattern: /portcullis restore/ },
-  { reason: 'e2e/agent-gateway calls the same paths of a gateway with an agent', pattern: /"\$GATEWAY\// },
+  { reason: 'e2e/documents/call-an-agent.test.ts runs it', pattern: /"\$GATEWAY\// },
   { reason: 'downloads packages and a model of several hundred megabytes', pattern: /^python3 -m venv|^venv\/bin/ },
 ];
 /** Pretended nodes have no logs and no metrics: in place of such a command, the object or the pods that it names are read. */
