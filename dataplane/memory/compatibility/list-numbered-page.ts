@@ -2,11 +2,11 @@ import { success } from '#api/operation';
 import { readLimit } from '#api/pages';
 import { readBodyAs } from '#api/read-body';
 import { memoryLimits } from '#contracts/memory';
-import { isLive, type MemoryRow, memoryColumns, memoryRecordOf } from '../facts/memory-row.ts';
+import { countLive, listLive } from '../facts/live-memories.ts';
+import { memoryRecordOf } from '../facts/memory-row.ts';
 import type { MemoryRequest, MemoryResponse } from '../http/memory.ts';
 import { readScope, userIdOf } from '../http/read-scope.ts';
 import { findPerson } from '../people/person.ts';
-import { inScope } from '../people/scope-condition.ts';
 import { compatibleListSchema } from './compatible-bodies.ts';
 
 /** Page numbers start at 1. A page may repeat or miss a memory if others are added between two requests. */
@@ -26,12 +26,8 @@ export async function listNumberedPage({ service, caller, query, body }: MemoryR
   const size = readLimit(query['page_size'], memoryLimits.pageSize) ?? memoryLimits.pageSize.default;
   const { sql } = service.database;
   const person = (await findPerson(sql, caller))?.person ?? '0';
-  const matches = sql`m.person = ${person} and ${isLive(sql)} and ${inScope(sql, scope)}`;
-  const rows = await sql<MemoryRow[]>`
-    select ${memoryColumns(sql)} from memory.memories m where ${matches}
-    order by m.memory_id desc limit ${size} offset ${(page - 1) * size}`;
-  const [total] = await sql<{ count: number }[]>`select count(*)::int as count from memory.memories m where ${matches}`;
-  const count = total?.count ?? 0;
+  const rows = await listLive(sql, person, scope, { size, offset: (page - 1) * size });
+  const count = await countLive(sql, person, scope);
   const userId = userIdOf(caller);
   const at = (number: number): string => `/v3/memories/?page=${number}&page_size=${size}`;
   return success({

@@ -1,10 +1,9 @@
-import type { Database, TransactionSql } from '#sql/connect';
+import type { Database } from '#sql/connect';
 import { endedWith } from '../extraction/ended-with.ts';
 import type { FactSource, UserFact } from '../extraction/extract-facts.ts';
-import { type FactDecision, type KnownMemory, type PastMemory, settleFacts } from '../extraction/settle-facts.ts';
-import { isLive, lastStated } from '../facts/memory-row.ts';
+import { type FactDecision, type KnownMemory, settleFacts } from '../extraction/settle-facts.ts';
+import { countLive } from '../facts/live-memories.ts';
 import { withoutText } from '../facts/without-text.ts';
-import type { MemoryText } from '../facts/write-memory.ts';
 import { insertMemory, type PersonChange, removeMemory, replaceMemory, restateMemory } from '../facts/write-memory.ts';
 import { type IndexRoom, withinIndexRoom } from '../people/index-room.ts';
 import type { MemoryQuota } from '../people/memory-quota.ts';
@@ -12,16 +11,18 @@ import { beginChange } from '../people/person.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 import { TooManyMemoriesError } from './event-fault.ts';
 import type { StoredDecision } from './event-row.ts';
+import { readKnown } from './known-memories.ts';
+import type { PreparedFact } from './prepare-facts.ts';
 import { notAfter } from './said-times.ts';
-
-/** A fact with everything that its memory stores. */
-export type PreparedFact = { readonly fact: UserFact; readonly stored: MemoryText };
 
 type Commit =
   /** The event took effect. */
   | 'succeeded'
   /** Another worker claimed the event, or it was cancelled or erased. */
   | 'claim_over';
+
+/** The quota counts the memories of a person in all scopes. */
+const everyScope = { agentId: null, runId: null } as const;
 
 type CommitOptions = {
   readonly newId: () => string;
@@ -52,14 +53,14 @@ export async function commitEvent(
       select 1 from memory.events
       where event_id = ${event.eventId} and attempt = ${event.attempt} and status = 'RUNNING' for update`;
     if (held === undefined) return 'claim_over';
-    const { known, past } = await readScope(sql, event, prepared, referred);
+    const { known, past } = await readKnown(sql, event, prepared, referred);
     const decisions = decide(
       prepared.map(({ fact }) => fact),
       known,
       past,
     );
     const more = countOf(decisions, 'ADD') - countOf(decisions, 'DELETE');
-    if (more > 0 && (await countMemories(sql, event.person)) + more > quota.userMemories)
+    if (more > 0 && (await countLive(sql, event.person, everyScope)) + more > quota.userMemories)
       throw new TooManyMemoriesError(quota.userMemories);
     const change = { sql, person: event.person, changeNo, eventId: event.eventId, newId };
     const stored = await withinIndexRoom(sql, event.person, room, () =>
@@ -75,43 +76,8 @@ export async function commitEvent(
   });
 }
 
-/**
- * The live memories of the scope that state the same as a fact, have its topic or an ended value, or are referred to, and
- * the ended ones that state the same or have its topic.
- */
-async function readScope(
-  sql: TransactionSql,
-  { person, agentId, runId }: ClaimedEvent,
-  prepared: readonly PreparedFact[],
-  referred: readonly string[],
-): Promise<{ readonly known: readonly KnownMemory[]; readonly past: readonly PastMemory[] }> {
-  if (prepared.length === 0) return { known: [], past: [] };
-  const saysChange = prepared.some(({ fact }) => (fact.changes?.topics.length ?? 0) > 0);
-  const ended = prepared.flatMap(({ fact }) => fact.changes?.ended.flatMap(({ terms }) => terms) ?? []);
-  const topics = prepared.flatMap(({ stored }) => (stored.topic === null ? [] : [stored.topic]));
-  const rows = await sql<(KnownMemory & { readonly isLive: boolean })[]>`
-    select memory_id as "memoryId", text, sameness, topic, version, ${lastStated(sql)} as "statedAt", ${isLive(sql)} as "isLive"
-    from memory.memories m
-    where person = ${person} and agent_id is not distinct from ${agentId} and run_id is not distinct from ${runId}
-      and (sameness = any(${sql.array(prepared.map(({ fact }) => fact.sameness))}::text[])
-        or topic = any(${sql.array(topics)}::text[])
-        or (${isLive(sql)} and (
-          (${saysChange} and topic is not null)
-          or (topic is not null and string_to_array(terms, ' ') && ${sql.array([...new Set(ended)])}::text[])
-          or memory_id = any(${sql.array([...referred])}::uuid[]))))
-    order by memory_id desc`;
-  return { known: rows.filter((row) => row.isLive), past: rows.filter((row) => !row.isLive) };
-}
-
 function countOf(decisions: readonly FactDecision[], wanted: FactDecision['kind']): number {
   return decisions.filter(({ kind }) => kind === wanted).length;
-}
-
-/** Memories of a person that reads return: maintenance deletes expired ones later. */
-async function countMemories(sql: TransactionSql, person: string): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from memory.memories m where m.person = ${person} and ${isLive(sql)}`;
-  return row?.count ?? 0;
 }
 
 async function applyAll(

@@ -3,7 +3,10 @@ import { readForgotten, readStatement } from '../extraction/read-statement.ts';
 import { samenessOf } from '../extraction/sameness.ts';
 import { guardStoredTexts } from '../facts/guard-stored.ts';
 import { embedTexts, type TextPorts } from '../facts/memory-text.ts';
-import type { PreparedFact } from './commit-event.ts';
+import type { MemoryText } from '../facts/write-memory.ts';
+
+/** A fact with everything that its memory stores. */
+export type PreparedFact = { readonly fact: UserFact; readonly stored: MemoryText };
 
 /**
  * Adds terms, tokens and vectors to facts. A text that is no part of a judged message, such as one with a date behind

@@ -58,6 +58,7 @@ async function cancelEvents(sql: TransactionSql, person: string, scope: Scope): 
 /** The segments of the person are gone: many memories of other scopes are packed again. */
 async function packOthers(sql: TransactionSql, person: string): Promise<void> {
   const [many] = await sql`
-    select 1 from memory.memories where person = ${person} having count(*) >= ${String(changesOfPacking)}::int`;
+    select 1 from memory.memories where person = ${person} and deleted_at is null
+    limit 1 offset ${String(changesOfPacking - 1n)}::int`;
   if (many !== undefined) await waitForPacking(sql, person);
 }
