@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sql, TransactionSql } from '#sql/connect';
+import { readingRows } from '#sql/testing/reading-rows';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { insertDocuments } from '../ingest/testing/insert-documents.ts';
-import { openIngest } from '../ingest/testing/open-ingest.ts';
+import { insertCollection, openIngest } from '../ingest/testing/open-ingest.ts';
 import { listDocuments } from '../query/list-documents.ts';
 import { selectJobs } from './job-record.ts';
 
@@ -25,26 +25,6 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('lists of a large coll
   });
   afterAll(() => opened?.[Symbol.asyncDispose]());
 
-  /** The answer of a statement and the rows of a table that it read. */
-  function reading<T>(
-    table: 'documents' | 'jobs',
-    run: (sql: Sql) => Promise<T>,
-    settings: (sql: TransactionSql) => Promise<unknown> = async () => undefined,
-  ): Promise<{ readonly answer: T; readonly read: number }> {
-    return opened.database.sql.begin(async (sql) => {
-      const total = async () => {
-        const [row] = await sql<{ read: number }[]>`
-          select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables
-          where schemaname = 'retrieval' and relname = ${table}`;
-        return row?.read ?? 0;
-      };
-      await settings(sql);
-      const before = await total();
-      const answer = await run(sql as unknown as Sql);
-      return { answer, read: (await total()) - before };
-    });
-  }
-
   test.each([true, false])(
     'a page of documents reads only the documents of the page (writer: %s)',
     async (isWriter) => {
@@ -52,7 +32,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('lists of a large coll
       const ids = Array.from({ length: documents }, (_, at) => `d${at + 1}`).sort();
       for (const at of [0, 2_500]) {
         const after = at === 0 ? undefined : ids[at - 1];
-        const { answer, read } = await reading('documents', (sql) =>
+        const { answer, read } = await readingRows(opened.database, 'retrieval.documents', (sql) =>
           listDocuments(sql, { visibility, isWriter }, { after, limit }),
         );
         expect(answer.map((document) => document.doc_id)).toEqual(ids.slice(at, at + limit));
@@ -62,9 +42,45 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('lists of a large coll
     },
   );
 
+  test.each(['force_custom_plan', 'force_generic_plan'])(
+    'a page of a reader who may see few documents reads no more than a bound, with %s',
+    async (mode) => {
+      const { database } = opened;
+      const [own, others] = [await insertCollection(database), await insertCollection(database)];
+      await insertDocuments(database, own, { documents, chunksOfEach: 0 });
+      await insertDocuments(database, others, { documents: 1_000, chunksOfEach: 0 });
+      const { sql } = database;
+      await sql`
+        update retrieval.documents set labels = '{group:acme/few,public}'
+        where collection_id = ${others} or (collection_id = ${own} and doc_id in ('d7', 'd700', 'd3900'))`;
+      await sql`update retrieval.documents set labels = '{public}' where collection_id = ${own} and doc_id = 'd3999'`;
+      await sql`analyze`;
+      const visibility = { tenant: 'acme', collectionId: own, labels: ['group:acme/few', 'user:test|ann', 'public'] };
+      const listed = (after: string | undefined, most = limit) =>
+        readingRows(
+          database,
+          'retrieval.documents',
+          (one) => listDocuments(one, { visibility, isWriter: false }, { after, limit: most, mostWalked: 500 }),
+          (one) => one`select set_config('plan_cache_mode', ${mode}, true)`,
+        );
+      const idsOf = async (...page: Parameters<typeof listed>) =>
+        (await listed(...page)).answer.map((document) => document.doc_id);
+      const { answer, read } = await listed(undefined);
+      expect(answer.map((document) => document.doc_id)).toEqual(['d3900', 'd3999', 'd7', 'd700']);
+      // 500 documents are walked, the ids of 500 more are counted, and the planner reads single rows.
+      expect(read).toBeLessThan(2 * 500 + 50);
+      expect(await idsOf(undefined, 2)).toEqual(['d3900', 'd3999']);
+      expect(await idsOf('d3900', 2)).toEqual(['d3999', 'd7']);
+      expect(await idsOf('d7')).toEqual(['d700']);
+      expect(await idsOf('d700')).toEqual([]);
+      expect(await idsOf('d99')).toEqual([]);
+    },
+  );
+
   test('a page of failed jobs reads no job of another state, also with a plan for every value', async () => {
-    const { answer, read } = await reading(
-      'jobs',
+    const { answer, read } = await readingRows(
+      opened.database,
+      'retrieval.jobs',
       (sql) => selectJobs(sql, { tenant: 'acme', collectionId }, { state: 'FAILED', before: undefined, limit }),
       (sql) => sql`set local plan_cache_mode = force_generic_plan`,
     );

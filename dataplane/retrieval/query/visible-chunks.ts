@@ -70,12 +70,16 @@ export async function hasVisibleChange(sql: Sql, visibility: Visibility, after: 
  * if all are.
  */
 export async function timeIfSomeAreInvalid(sql: Sql, collectionId: string): Promise<number | undefined> {
+  // The ends of two indexes: a condition with the clock would be compared with every document that has bounds.
   const [row] = await sql<{ now: number }[]>`
-    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now
-    where exists (
-      select 1 from retrieval.documents
-      where collection_id = ${collectionId} and (valid_from is not null or valid_until is not null) and not deleted
-        and (valid_from > clock_timestamp() or valid_until <= clock_timestamp()))`;
+    select floor(extract(epoch from c.now) * 1000)::float8 as now
+    from (select clock_timestamp() as now) c
+    where c.now < (
+        select max(valid_from) from retrieval.documents
+        where collection_id = ${collectionId} and valid_from is not null and not deleted)
+      or c.now >= (
+        select min(valid_until) from retrieval.documents
+        where collection_id = ${collectionId} and valid_until is not null and not deleted)`;
   return row?.now;
 }
 
