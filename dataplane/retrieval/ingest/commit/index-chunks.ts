@@ -31,82 +31,114 @@ type IndexWork = {
 const mostRows = 128;
 
 /**
- * Cuts a document into chunks, embeds them in batches of this document alone and writes each batch, so that memory does not
- * grow with the document.
+ * Cuts a document into chunks, embeds them in batches of this document alone and writes each batch. It is cut twice: first to
+ * find a size that fits, then batch by batch, so that only the chunks of one batch are in memory.
  * @returns how many chunks are written; undefined if the condition of the writes no longer holds
  * @throws DocumentFault, DependencyUnavailableError
  */
 export async function indexChunks(tools: IndexTools, work: IndexWork): Promise<number | undefined> {
-  const { target, profile, condition } = work;
-  const chunks = await fittingChunks(tools, work);
+  const { canonical, target, profile, condition } = work;
+  const cut = await fittingCut(tools, work);
   await tools.onStep('chunked');
   if (!(await clearChunks(tools.database, target, condition))) return undefined;
   await tools.onStep('cleared');
-  const batch = Math.min(profile.batch, mostRows);
-  for (let at = 0; at < chunks.length; at += batch) {
-    const indexed = await embedChunks(tools, work, chunks.slice(at, at + batch));
+  for (const chunks of batchesOf(chunksOf(canonical, cut), Math.min(profile.batch, mostRows))) {
+    const indexed = await embedChunks(tools, work, chunks);
     await tools.onStep('embedded');
     if (!(await writeChunks(tools.database, target, indexed, condition))) return undefined;
     await tools.onStep('written');
   }
-  return chunks.length;
+  return cut.tokens.length;
 }
 
-type CountedChunk = TextChunk & { readonly tokens: number; readonly passage: string };
+/** How a document is cut. The lists have one number for each chunk. */
+type Cut = {
+  readonly lengths: ChunkLengths;
+  /** Of the text of the chunk. */
+  readonly tokens: readonly number[];
+  /** UTF-16 units of the title and of the heading that precede the text for the model. */
+  readonly carried: readonly number[];
+};
 
-/** Chunks that the embedding model accepts: the chunk size is halved while a chunk has too many tokens. */
-async function fittingChunks(
-  tools: IndexTools,
-  { canonical, lengths, profile, signal }: IndexWork,
-): Promise<readonly CountedChunk[]> {
+/** Cuts that the embedding model accepts: the chunk size is halved while a chunk has too many tokens. */
+async function fittingCut(tools: IndexTools, { canonical, lengths, profile, signal }: IndexWork): Promise<Cut> {
   const most = profile.maxTokens - tools.countTokens(profile.passagePrefix);
   for (let { size, overlap } = lengths; ; size = Math.floor(size / 2), overlap = Math.floor(overlap / 2)) {
     const isSmallest = size / 2 < chunkingLimits.minSize;
-    const chunks = await countedChunks(tools, canonical, { size, overlap }, { most, isSmallest, signal });
-    if (chunks !== undefined) return chunks;
+    const cut = await measuredCut(tools, canonical, { size, overlap }, { most, isSmallest, signal });
+    if (cut !== undefined) return cut;
   }
 }
 
-/** The chunks of one size; undefined if one has too many tokens and a smaller size is possible. */
-async function countedChunks(
+/** The cut with one size; undefined if a chunk has too many tokens and a smaller size is possible. */
+async function measuredCut(
   { countTokens, turns }: IndexTools,
   canonical: CanonicalText,
   lengths: ChunkLengths,
   { most, isSmallest, signal }: { readonly most: number; readonly isSmallest: boolean; readonly signal: AbortSignal },
-): Promise<readonly CountedChunk[] | undefined> {
-  const counted: CountedChunk[] = [];
+): Promise<Cut | undefined> {
+  const cut = { lengths, tokens: [] as number[], carried: [] as number[] };
   for (const chunk of chunkDocument(canonical, lengths)) {
     if (turns.isOver()) await turns.next();
     signal.throwIfAborted();
-    const tokens = countTokens(chunk.text);
-    const passage = passageOf(canonical.title, chunk, tokens + most * shareOfContext, countTokens);
-    if (!isSmallest && countTokens(passage) > most) return undefined;
-    counted.push({ ...chunk, tokens, passage });
+    const own = countTokens(chunk.text);
+    const { carried, tokens } = carriedBy(canonical.title, chunk, {
+      own,
+      most: own + most * shareOfContext,
+      countTokens,
+    });
+    if (!isSmallest && tokens > most) return undefined;
+    cut.tokens.push(own);
+    cut.carried.push(carried);
   }
-  return counted;
+  return cut;
 }
 
 /** The share of the tokens of a profile that title and heading may take from each chunk. */
 const shareOfContext = 1 / 4;
 
-/** The chunk with its title and heading, which are shortened until all has at most so many tokens. */
-function passageOf(
+/**
+ * How much of its title and heading a chunk carries: they are shortened until all has at most so many tokens.
+ * @param bounds.own tokens of the text of the chunk
+ * @returns UTF-16 units, and the tokens of all
+ */
+function carriedBy(
   title: string | undefined,
   chunk: TextChunk,
-  most: number,
-  countTokens: (text: string) => number,
-): string {
+  bounds: { readonly own: number; readonly most: number; readonly countTokens: (text: string) => number },
+): { readonly carried: number; readonly tokens: number } {
   for (let carried: number = mostCarried; carried > 0; carried = Math.floor(carried / 2)) {
-    const passage = chunkInContext(title, chunk, carried);
-    if (countTokens(passage) <= most) return passage;
+    const tokens = bounds.countTokens(chunkInContext(title, chunk, carried));
+    if (tokens <= bounds.most) return { carried, tokens };
   }
-  return chunk.text;
+  return { carried: 0, tokens: bounds.own };
+}
+
+type MeasuredChunk = TextChunk & { readonly tokens: number; readonly passage: string };
+
+/** The chunks of a measured cut, each when it is asked for. */
+function* chunksOf(canonical: CanonicalText, { lengths, tokens, carried }: Cut): Generator<MeasuredChunk> {
+  for (const chunk of chunkDocument(canonical, lengths)) {
+    const passage = chunkInContext(canonical.title, chunk, carried[chunk.no]);
+    yield { ...chunk, tokens: tokens[chunk.no] ?? 0, passage };
+  }
+}
+
+function* batchesOf<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
+  let batch: T[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 async function embedChunks(
   { models, analyse, turns }: IndexTools,
   { profile, traceId, signal }: IndexWork,
-  chunks: readonly CountedChunk[],
+  chunks: readonly MeasuredChunk[],
 ): Promise<readonly IndexedChunk[]> {
   const passages = chunks.map(({ passage }) => passage);
   try {
