@@ -7,7 +7,7 @@ import { mostChunksRemoved } from '../ingest/remove-chunks.ts';
 import { insertDocuments } from '../ingest/testing/insert-documents.ts';
 import { insertCollection, type OpenedIngest, openIngest } from '../ingest/testing/open-ingest.ts';
 import { countRemovedRows } from '../ingest/testing/removed-rows.ts';
-import { removeContents } from './remove-contents.ts';
+import { mostJobsRemoved, removeContents } from './remove-contents.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of deleted collections'), () => {
   let opened: TestDatabase;
@@ -31,8 +31,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     await opened.database.sql`
       update retrieval.collections set status = 'deleted' where collection_id = ${ingest.collectionId}`;
   };
-  const remove = () =>
-    removeContents({ ...ingest.ports, database: opened.database, relations, dropPartition: async () => undefined });
+  const remove = (dropPartition: (collectionId: string) => Promise<void> = async () => undefined) =>
+    removeContents({ ...ingest.ports, database: opened.database, relations, dropPartition });
 
   test('documents with many chunks are removed in transactions of a bounded size, and no other collection is affected', async () => {
     const { database } = opened;
@@ -63,5 +63,43 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     const removed = await countRemovedRows(database, 'documents');
     expect(await remove()).toBe(1);
     expect(await removed()).toEqual([3, 1, 1]);
+  });
+
+  test('the jobs of a document are removed in transactions of a bounded size, with their staged originals', async () => {
+    const { sql } = opened.database;
+    await ingest.submit({ docId: 'a', text: 'words' });
+    const [original] = await sql<{ key: string }[]>`select payload_key as key from retrieval.jobs`;
+    await sql`
+      insert into retrieval.jobs (job_id, tenant, collection_id, collection, doc, doc_id, seq, op, op_epoch, content_hash,
+        idempotency_key, labels, payload_key, staged, settled, status, trace_id, available_at)
+      select gen_random_uuid(), tenant, collection_id, collection, doc, doc_id, seq + n, op, op_epoch, content_hash, 'key' || n,
+        labels, 'gone', false, true, 'DONE', trace_id, now()
+      from retrieval.jobs, generate_series(1, ${mostJobsRemoved}::integer) n`;
+    const stored = () => ingest.ports.objects.get(original?.key ?? '', { maxBytes: 1_024 });
+    expect(await stored()).toBeDefined();
+    await end();
+    const removed = await countRemovedRows(opened.database, 'jobs');
+    expect(await remove()).toBe(1);
+    expect(await removed()).toEqual([mostJobsRemoved, 1]);
+    expect(await sql`select from retrieval.documents`).toEqual([]);
+    expect(await stored()).toBeUndefined();
+  });
+
+  test('a collection that cannot be emptied keeps no other one from it', async () => {
+    const { database } = opened;
+    const later = await insertCollection(database);
+    for (const id of [ingest.collectionId, later]) {
+      await insertDocuments(database, id, { documents: 1, chunksOfEach: 1 });
+      await database.sql`
+        update retrieval.collections set status = 'deleted', updated_at = clock_timestamp() where collection_id = ${id}`;
+    }
+    const left = () => database.sql`select collection_id as id from retrieval.index_versions`;
+    const refuse = async (id: string) => {
+      if (id === ingest.collectionId) throw new Error('refused');
+    };
+    await expect(remove(refuse)).rejects.toThrow('refused');
+    expect([...(await left())]).toEqual([{ id: ingest.collectionId }]);
+    expect(await remove()).toBe(1);
+    expect([...(await left())]).toEqual([]);
   });
 });

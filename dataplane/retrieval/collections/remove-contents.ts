@@ -17,11 +17,18 @@ type DeletedCollection = { readonly tenant: string; readonly collectionId: strin
 /** Documents that one transaction removes at most, and bytes of their texts after which it removes no further one. */
 const batch = { documents: 100, textBytes: 64 * 2 ** 20 } as const;
 
+/** Most jobs that one transaction removes: it must end before its timeout, however many jobs a document has. */
+export const mostJobsRemoved = 5_000;
+
+const int8Type = 20;
+const uuidType = 2950;
+
 /**
  * Removes documents, jobs, staged originals, index entries and relations of deleted collections. An interrupted round
  * is repeated: the rows of versions are removed last, and a document that was submitted meanwhile is found by the next
- * round.
+ * round. A collection that cannot be emptied keeps no other one from it.
  * @returns how many collections were emptied
+ * @throws the first failure, after every collection was tried
  */
 export async function removeContents(ports: RemovalPorts): Promise<number> {
   const deleted = await ports.database.sql<DeletedCollection[]>`
@@ -30,7 +37,9 @@ export async function removeContents(ports: RemovalPorts): Promise<number> {
       exists (select from retrieval.index_versions v where v.collection_id = c.collection_id)
       or exists (select from retrieval.documents d where d.collection_id = c.collection_id))
     order by updated_at`;
-  for (const collection of deleted) await empty(ports, collection);
+  const failures: unknown[] = [];
+  for (const collection of deleted) await empty(ports, collection).catch((error) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
   return deleted.length;
 }
 
@@ -50,10 +59,11 @@ async function empty(ports: RemovalPorts, { tenant, collectionId }: DeletedColle
 }
 
 /**
- * Removes a batch of documents with all dependent rows. Staged originals are removed first, because the rows name them, and
- * chunks before their documents, because a document may have more of them than one transaction removes.
+ * Removes a batch of documents with all dependent rows. Jobs and chunks are removed before their documents, because a document
+ * may have more of them than one transaction removes.
  */
-async function removeDocuments({ database: { sql }, objects }: RemovalPorts, collectionId: string): Promise<number> {
+async function removeDocuments({ database, objects }: RemovalPorts, collectionId: string): Promise<number> {
+  const { sql } = database;
   const rows = await sql<{ doc: string }[]>`
     select doc from (
       select doc, sum(bytes) over (order by doc) - bytes as before from (
@@ -61,12 +71,36 @@ async function removeDocuments({ database: { sql }, objects }: RemovalPorts, col
         where collection_id = ${collectionId} order by doc limit ${batch.documents}) d) d
     where before < ${batch.textBytes}`;
   if (rows.length === 0) return 0;
-  const keys = rows.map(({ doc }) => doc);
-  const docs = sql(keys);
-  const staged = await sql<{ key: string }[]>`
-    select payload_key as key from retrieval.jobs where doc in ${docs} and staged and payload_key is not null`;
-  for (const { key } of staged) await objects.delete(key);
-  await removeChunks(sql, keys);
-  await sql`delete from retrieval.documents where doc in ${docs}`;
+  const docs = rows.map(({ doc }) => doc);
+  while (await removeSomeJobs({ database, objects }, docs));
+  await removeChunks(sql, docs);
+  await sql`delete from retrieval.documents where doc in ${sql(docs)}`;
   return rows.length;
+}
+
+/**
+ * Removes a bounded number of the jobs of documents. Staged originals are removed first, because the rows name them.
+ * @returns whether more may be left
+ */
+async function removeSomeJobs(
+  { database: { sql }, objects }: Pick<RemovalPorts, 'database' | 'objects'>,
+  docs: readonly string[],
+): Promise<boolean> {
+  const keys = sql.array([...docs], int8Type);
+  const jobs = await sql<{ id: string; key: string | null }[]>`
+    select job_id as id, case when staged then payload_key end as key from retrieval.jobs
+    where doc = any(${keys}::bigint[]) limit ${mostJobsRemoved}`;
+  if (jobs.length === 0) return false;
+  for (const { key } of jobs) if (key !== null) await objects.delete(key);
+  const ids = sql.array(
+    jobs.map(({ id }) => id),
+    uuidType,
+  );
+  await sql.begin(async (transaction) => {
+    // Documents are locked before their jobs, as in every transaction.
+    await transaction`
+      select from retrieval.documents where doc = any(${keys}::bigint[]) order by doc for no key update`;
+    await transaction`delete from retrieval.jobs where job_id = any(${ids}::uuid[])`;
+  });
+  return jobs.length === mostJobsRemoved;
 }

@@ -3,7 +3,7 @@ import type { Database } from '#sql/connect';
 /** Counts the rows of a table that each transaction removes from now on; the answer lists the counts, the largest first. */
 export async function countRemovedRows(
   { sql }: Database,
-  table: 'chunks' | 'documents',
+  table: 'chunks' | 'documents' | 'jobs',
 ): Promise<() => Promise<readonly number[]>> {
   await sql`create table public.removals (rows integer not null, transaction xid8 not null default pg_current_xact_id())`;
   await sql`
