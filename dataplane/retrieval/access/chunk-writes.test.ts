@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks of a document'
     const job = await claim(ingest);
     let applied: Promise<unknown> | undefined;
     const condition: WriteCondition = async (transaction) => {
-      const isOwned = await ownedBy(job)(transaction);
+      const isOwned = await ownedBy(job, 1)(transaction);
       applied = one.apply(ingest).catch((error: unknown) => error);
       await until('the change waits for a lock', async () => {
         const waiting = await sql`

@@ -12,7 +12,7 @@ export type LiveDocument = {
   readonly text: string;
   readonly ranges: readonly TextRange[];
   readonly policyRevision: string | undefined;
-  /** Versions whose chunks are written under the sequence number of the job, and how many. */
+  /** Versions whose chunks are written under the sequence number of the job, and how many. Those that have ended do not count. */
   readonly versions: readonly { readonly version: number; readonly chunks: number }[];
 };
 
@@ -30,7 +30,8 @@ export type LiveOutcome =
  * Makes a job take effect in one transaction, if its claim is still valid and no later job has taken effect: the state
  * of the document, counts, the end of this job and of all that it supersedes, and the change number as the last
  * statement. Locks: document, jobs, collection; every transaction takes them in this order. A write of chunks locks its job
- * first and then, by the foreign key of the chunks, the key of the document: the lock of a document must not conflict with that.
+ * and its version, and then, by the foreign key of the chunks, the key of the document: the lock of a document must not conflict
+ * with that.
  * @param live undefined for a delete
  */
 export async function makeLive(
@@ -68,7 +69,7 @@ async function makeLiveIn(sql: TransactionSql, job: ClaimedJob, live: LiveDocume
   if (collection === undefined) throw new Undone({ kind: 'collection_deleted' });
   const missing = collection.versions.filter((one) => !live?.versions.some(({ version }) => version === one));
   if (live !== undefined && missing.length > 0) throw new Undone({ kind: 'versions_missing', versions: missing });
-  const counts = await replaceIndexed(sql, job, live, collection.activeVersion);
+  const counts = await replaceIndexed(sql, job, live, collection);
   await sql`
     with changed as (
       update retrieval.collections set change_no = change_no + 1, updated_at = clock_timestamp(),
@@ -111,10 +112,10 @@ async function writeDocument(sql: TransactionSql, job: ClaimedJob, live: LiveDoc
     where doc = ${job.doc}`;
 }
 
-async function lockCollection(
-  sql: TransactionSql,
-  collectionId: string,
-): Promise<{ readonly activeVersion: number; readonly versions: readonly number[] } | undefined> {
+/** `versions` are those that take documents. */
+type LockedCollection = { readonly activeVersion: number; readonly versions: readonly number[] };
+
+async function lockCollection(sql: TransactionSql, collectionId: string): Promise<LockedCollection | undefined> {
   const [row] = await sql<{ status: string; active_version: number }[]>`
     select status, active_version from retrieval.collections
     where collection_id = ${collectionId} for no key update`;
@@ -130,11 +131,11 @@ async function replaceIndexed(
   sql: TransactionSql,
   job: ClaimedJob,
   live: LiveDocument | undefined,
-  activeVersion: number,
+  { activeVersion, versions: open }: LockedCollection,
 ): Promise<{ readonly before: number; readonly after: number }> {
   const old = await sql<{ version: number; chunk_count: number }[]>`
     delete from retrieval.indexed_documents where doc = ${job.doc} returning version, chunk_count`;
-  const versions = live?.versions ?? [];
+  const versions = (live?.versions ?? []).filter(({ version }) => open.includes(version));
   for (const { version, chunks } of versions) {
     await sql`
       insert into retrieval.indexed_documents (doc, version, seq, chunk_count)

@@ -2,7 +2,7 @@ import type { Database } from '#sql/connect';
 import type { ChunkLengths } from '../text/chunk-range.ts';
 
 /** A version that receives documents, and its embedding profile. */
-export type VersionPlan = { readonly version: number; readonly profileId: string };
+type VersionPlan = { readonly version: number; readonly profileId: string };
 
 /** The versions of a collection that receive every new document; undefined if the collection was deleted. */
 export async function readVersions(

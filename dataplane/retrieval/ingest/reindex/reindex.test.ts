@@ -139,6 +139,28 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     });
   });
 
+  test('a version that is removed while a job writes to it gets no further chunks, and the job is done in the new one', async () => {
+    await ingest.submit({ docId: 'a', text: 'travel '.repeat(1_500) });
+    const job = await claimJob(opened.database.sql, 30_000);
+    if (job === undefined) throw new Error('no job is due');
+    const { database } = opened;
+    let isRemoved = false;
+    const onStep = async (step: string): Promise<void> => {
+      if (step !== 'written' || isRemoved) return;
+      isRemoved = true;
+      await start();
+      expect(await build()).toBe('switched');
+      expect(await clearVersions({ database, graceMs: 0, dropPartition: async () => undefined })).toBe(1);
+    };
+    expect(await processJob({ ...ingest.ports, onStep }, job, never)).toBe('done');
+    expect(isRemoved).toBe(true);
+    const rows = await database.sql`
+      select (select array_agg(distinct version) from retrieval.chunks) as chunks,
+        (select array_agg(version) from retrieval.indexed_documents) as documents`;
+    expect([...rows]).toEqual([{ chunks: [2], documents: [2] }]);
+    expect((await visible(2))['a']).toBeGreaterThan(32);
+  });
+
   test('a document that changes between the read and the write of a reindex is left to its job', async () => {
     await ingest.submit({ docId: 'a', text: 'old' });
     await ingest.drain();

@@ -1,7 +1,7 @@
 import type { Database } from '#sql/connect';
 import { indexChunks } from '../commit/index-chunks.ts';
 import { type LiveOutcome, makeLive } from '../commit/make-live.ts';
-import { readVersions, type VersionPlan } from '../commit/read-versions.ts';
+import { readVersions } from '../commit/read-versions.ts';
 import type { WriteCondition } from '../commit/write-chunks.ts';
 import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
 import type { ClaimedJob } from '../jobs/claim-job.ts';
@@ -52,24 +52,16 @@ async function indexAndCommit(ports: IngestPorts, job: ClaimedJob, signal: Abort
         lengths: plan.lengths,
         profile: approvedProfile(ports, profileId),
         traceId: job.traceId,
-        condition: ownedBy(job),
+        condition: ownedBy(job, version),
         signal,
       });
-      if (chunks === undefined) return { kind: 'claim_over' };
-      written.set(version, chunks);
+      // The claim is over, which the commit finds out, or the version has ended: the others still need their chunks.
+      if (chunks !== undefined) written.set(version, chunks);
     }
     const versions = [...written].map(([version, chunks]) => ({ version, chunks }));
-    live = await makeLive(ports.database, job, { ...document, versions: stillOpen(versions, plan.versions) });
+    live = await makeLive(ports.database, job, { ...document, versions });
   }
   return live;
-}
-
-/** A version that ended meanwhile is not recorded: its chunks are removed with it. */
-function stillOpen<T extends { readonly version: number }>(
-  written: readonly T[],
-  open: readonly VersionPlan[],
-): readonly T[] {
-  return written.filter((one) => open.some(({ version }) => version === one.version));
 }
 
 function approvedProfile({ profileOf }: IngestPorts, id: string) {
@@ -78,12 +70,18 @@ function approvedProfile({ profileOf }: IngestPorts, id: string) {
   return profile;
 }
 
-/** Allows writes while the claim is valid: the row of the job stays locked until the write has committed. */
-export function ownedBy(job: ClaimedJob): WriteCondition {
+/**
+ * Allows writes while the claim is valid and the version takes new documents: both rows stay locked until the write has
+ * committed. So nothing is written to a version after it has ended, when its chunks are removed.
+ */
+export function ownedBy(job: ClaimedJob, version: number): WriteCondition {
   return async (sql) => {
     const rows = await sql`
-      select 1 from retrieval.jobs
-      where job_id = ${job.jobId} and attempt = ${job.attempt} and status = 'RUNNING' for share`;
+      select 1 from retrieval.jobs j
+      join retrieval.index_versions v on v.collection_id = j.collection_id and v.number = ${version}
+      where j.job_id = ${job.jobId} and j.attempt = ${job.attempt} and j.status = 'RUNNING'
+        and v.state in ('active', 'building')
+      for share of j, v`;
     return rows.length > 0;
   };
 }
