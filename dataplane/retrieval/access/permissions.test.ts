@@ -13,6 +13,7 @@ import {
   mayRead,
   mayWrite,
   owns,
+  readableAmong,
   readableCollections,
   visibleLabels,
 } from './permissions.ts';
@@ -162,7 +163,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     await give(agentSubject(named('reader-of-mia')), 'reader', byAgent);
     await give(userSubject(caller.user), 'reader', foreign);
     const wanted = [own, byGroup, byAgent].map(({ collectionId }) => collectionId);
-    expect([...(await readableCollections(relations, caller))].sort()).toEqual(wanted.sort());
+    expect([...(await readableCollections(relations, caller))].sort()).toEqual(wanted.toSorted());
+    const asked = [foreign, own, collection(), byGroup, byAgent].map(({ collectionId }) => collectionId);
+    expect(await readableAmong(relations, caller, asked)).toEqual(wanted);
+    expect(await readableAmong(relations, callerOf('tom'), asked)).toEqual([]);
   });
 
   test('a new collection has its owner, and a parent only if the caller may write the parent', async () => {

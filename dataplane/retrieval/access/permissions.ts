@@ -1,5 +1,6 @@
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Relations, Tuple } from '#relations/ports';
+import { RelationsModelError } from '#relations/relations-error';
 import { agentSubject, userSubject } from '#relations/subject';
 import { collectionObject, groupObject, isGroupOf, readCollectionObject } from '#relations/tenant-object';
 import { ownerLabel, publicLabel, userLabel } from './document-labels.ts';
@@ -78,15 +79,41 @@ export async function visibleLabels(
   ];
 }
 
-/** Ids of the collections of the tenant that the request may read by a relation; public ones are not included. */
-export async function readableCollections(relations: Relations, caller: TenantCaller): Promise<readonly string[]> {
+/**
+ * Ids of the collections of the tenant that the request may read by a relation; public ones are not included. `too_many` if the
+ * caller has more relations than the store lists: `readableAmong` answers then.
+ */
+export async function readableCollections(
+  relations: Relations,
+  caller: TenantCaller,
+): Promise<readonly string[] | 'too_many'> {
   const { tenant, user, agent } = caller;
-  const lists = await Promise.all([
-    relations.objectsOf(userSubject(user), 'reader', 'collection', claimedGroups(caller)),
-    agent === undefined ? [] : relations.objectsOf(agentSubject(agent), 'reader', 'collection'),
+  try {
+    const lists = await Promise.all([
+      relations.objectsOf(userSubject(user), 'reader', 'collection', claimedGroups(caller)),
+      agent === undefined ? [] : relations.objectsOf(agentSubject(agent), 'reader', 'collection'),
+    ]);
+    const ids = lists.flat().map((object) => readCollectionObject(tenant, object));
+    return [...new Set(ids.filter((id) => id !== undefined))];
+  } catch (error) {
+    if (error instanceof RelationsModelError && error.code === 'too_complex') return 'too_many';
+    throw error;
+  }
+}
+
+/** Those of some collections of the tenant that the request may read by a relation: each is checked. */
+export async function readableAmong(
+  relations: Relations,
+  caller: TenantCaller,
+  collectionIds: readonly string[],
+): Promise<readonly string[]> {
+  const { tenant, user, agent } = caller;
+  const objects = collectionIds.map((collectionId) => objectOf({ tenant, collectionId }));
+  const answers = await Promise.all([
+    relations.checkEach(userSubject(user), 'reader', objects, claimedGroups(caller)),
+    agent === undefined ? [] : relations.checkEach(agentSubject(agent), 'reader', objects),
   ]);
-  const ids = lists.flat().map((object) => readCollectionObject(tenant, object));
-  return [...new Set(ids.filter((id) => id !== undefined))];
+  return collectionIds.filter((_id, at) => answers.some((answer) => answer[at] === true));
 }
 
 /**

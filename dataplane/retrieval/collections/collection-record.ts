@@ -80,6 +80,14 @@ export async function listVisibleCollections(
     order by c.name collate "C"`;
 }
 
+/** Ids of the private collections of a tenant. */
+export async function listPrivateIds(sql: Sql, tenant: string): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select collection_id as id from retrieval.collections
+    where tenant = ${tenant} and status <> 'deleted' and visibility = 'private'`;
+  return rows.map(({ id }) => id);
+}
+
 /** The collection as the API returns it. */
 export function collectionOf(record: CollectionRecord): Collection {
   const { retrievalDefaults: defaults, reindex } = record;

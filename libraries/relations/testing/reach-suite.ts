@@ -49,6 +49,7 @@ export function reachSuite(open: () => Promise<Relations>): void {
       const tuple = fc.oneof(
         fc.tuple(people, pick(['view', 'invoke']), object('agent')),
         fc.tuple(people, pick(['reader', 'writer']), object('collection')),
+        fc.tuple(object('collection'), fc.constant('parent'), object('collection')),
         fc.tuple(people, fc.constant('member'), object('group')),
       );
       const claims = fc.uniqueArray(object('group'), { maxLength: 2 });
@@ -59,7 +60,7 @@ export function reachSuite(open: () => Promise<Relations>): void {
           fc.integer({ min: 1, max: 5 }),
           async (made, claimed, limit) => {
             const tuples = made.map(([subject, relation, object]) => t(subject, relation, object));
-            const valid = tuples.filter((one) => one.subject !== `${one.object}#member`);
+            const valid = tuples.filter(({ subject, object }) => subject !== `${object}#member` && subject !== object);
             fc.pre(valid.length > 0);
             await using relations = await given(...valid);
             for (const [type, relation] of asked) {
@@ -123,6 +124,22 @@ export function reachSuite(open: () => Promise<Relations>): void {
       expect(await relations.nextObjects(ann, 'view', 'agent', { limit: 2 }, claimed)).toEqual(['agent:a']);
       expect(await relations.checkEach(ann, 'view', ['agent:a', 'agent:b'], claimed)).toEqual([true, false]);
       expect(await relations.check(ann, 'view', 'agent:a', claimed)).toBe(true);
+    });
+
+    test('checks of a batch with very many parents together agree with single checks', async () => {
+      const chain = Array.from({ length: 17 }, (_one, at) => `collection:chain-${at}`);
+      const children = Array.from({ length: 200 }, (_one, at) => `collection:child-${at}`);
+      const last = chain.at(-1) as string;
+      await using relations = await given(
+        t(ann, 'owner', chain[0] as string),
+        ...chain.slice(1).map((object, at) => t(chain[at] as string, 'parent', object)),
+        ...children.map((object) => t(last, 'parent', object)),
+      );
+      const each = (subject: string, relation: string) => relations.checkEach(subject, relation, [...children, last]);
+      const all = (answer: boolean) => [...children, last].map(() => answer);
+      expect(await each(ann, 'reader')).toEqual(all(true));
+      expect(await each(ann, 'writer')).toEqual(all(false));
+      expect(await each('user:bob', 'reader')).toEqual(all(false));
     });
 
     test('checks of a batch have one type of object and a relation of it', async () => {

@@ -1,6 +1,7 @@
 import type { Sql } from '#sql/connect';
 import type { ObjectType } from '../../model.ts';
 import type { ObjectWindow } from '../../ports.ts';
+import { closureRules } from './closure.ts';
 
 type Found = { readonly size: number; readonly objects: readonly string[] };
 
@@ -53,6 +54,50 @@ export async function heldAmong(
       select distinct object from relations.tuples
       where object = any(${sql.array([...objects])}::text[]) and relation = ${relation}
         and subject in (select holder from holders)
+    ) as objects`;
+  return row ?? { size: 0, objects: [] };
+}
+
+/**
+ * Those of the objects to which a holder has the relation: by a tuple, by other relations or by parents. One statement, so that
+ * it sees one snapshot. It starts at the objects, and does not follow their groups: those of the holders are known.
+ * @returns `size` counts holders, or pairs of object and relation that the objects lead to; above `mostHolders` nothing is known
+ */
+export async function heldByRules(
+  sql: Sql,
+  { holders, relation, mostHolders }: Holding,
+  objects: readonly string[],
+): Promise<Found> {
+  const { type, relation: given, via, target } = closureRules;
+  const [row] = await sql<Found[]>`
+    ${withHolders(sql, holders, mostHolders)},
+    rules (type, relation, via, target) as (
+      select * from unnest(${sql.array([...type])}::text[], ${sql.array([...given])}::text[],
+                           ${sql.array([...via])}::text[], ${sql.array([...target])}::text[])
+    ),
+    reached (root, object, relation) as (
+      select object collate "C", object collate "C", ${relation}::text collate "C"
+      from unnest(${sql.array([...objects])}::text[]) as asked (object)
+      union
+      select reached.root, next.object collate "C", next.relation collate "C"
+      from reached, lateral (
+        select reached.object, rules.target
+        from rules
+        where rules.via = '' and rules.relation = reached.relation
+          and rules.type = split_part(reached.object, ':', 1)
+        union all
+        select tuples.subject, rules.target
+        from rules
+        join relations.tuples on tuples.object = reached.object and tuples.relation = rules.via
+        where rules.via <> '' and rules.relation = reached.relation
+          and rules.type = split_part(reached.object, ':', 1)
+      ) as next (object, relation)
+    ),
+    bounded as materialized (select root, object, relation from reached limit ${mostHolders + 1})
+    select greatest((select count(*) from holders), (select count(*) from bounded))::int as size, array(
+      select distinct root from bounded
+      join relations.tuples using (object, relation)
+      where tuples.subject in (select holder from holders)
     ) as objects`;
   return row ?? { size: 0, objects: [] };
 }

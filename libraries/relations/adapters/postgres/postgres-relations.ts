@@ -17,7 +17,7 @@ import {
 } from '../../tuple.ts';
 import { checkClosure } from './check-closure.ts';
 import { closureRules } from './closure.ts';
-import { heldAmong, nextHeld } from './held-objects.ts';
+import { heldAmong, heldByRules, nextHeld } from './held-objects.ts';
 
 /** The schema of the tuples, and its migrations. */
 export const tupleTables = { schema: 'relations', folder: new URL('./migrations/', import.meta.url) } as const;
@@ -82,12 +82,19 @@ function postgresRelations(sql: Sql): Relations {
       checkClaims(subject, claimed);
       const type = checkObjects(relation, objects);
       if (type === undefined) return [];
-      if (!isGrantedOnly(type, relation)) {
-        return await Promise.all(objects.map((object) => relations.check(subject, relation, object, claimed)));
-      }
+      const checkAlone = () =>
+        Promise.all(objects.map((object) => relations.check(subject, relation, object, claimed)));
+      if (type === 'group') return await checkAlone();
+      const isGranted = isGrantedOnly(type, relation);
       const holding = { holders: [subject, ...claimed.map(membersOf)], relation, mostHolders: largestClosure };
-      const { size, objects: found } = await available(() => heldAmong(sql, holding, objects));
-      if (size > largestClosure) throw tooComplex();
+      const { size, objects: found } = await available(() =>
+        (isGranted ? heldAmong : heldByRules)(sql, holding, objects),
+      );
+      if (size > largestClosure) {
+        if (isGranted) throw tooComplex();
+        // Each object alone has the bound of `check`.
+        return await checkAlone();
+      }
       const held = new Set(found);
       return objects.map((object) => held.has(object));
     },

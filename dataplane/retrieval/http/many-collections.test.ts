@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { startRetrieval } from '../testing/start-retrieval.ts';
+
+/** Collections of one owner, each with the relations owner, writer and reader, that the store of relations lists. */
+const mostListed = 3_333;
+
+test.skipIf(missingPostgres !== undefined)(
+  onPostgres('the list of collections is complete for a caller with more relations than the store lists'),
+  async () => {
+    await using opened = await openTestDatabase();
+    await using service = await startRetrieval(opened);
+    const { sql } = opened.database;
+    const create = async (user: string, name: string, visibility: string) => {
+      const body = { name, visibility, embedding_profile_id: 'test-profile' };
+      expect((await service.call({ user }, '/v1/collections', body)).status).toBe(201);
+    };
+    /** Creates collections like that of ann, faster than over HTTP. */
+    const add = (count: number) => sql`
+      with first as (
+        select c.*, t.object, t.relation, t.subject from retrieval.collections c
+        join relations.tuples t on t.object like '%' || c.collection_id and t.relation = 'owner' where c.name = 'of ann'
+      ), made as (
+        insert into retrieval.collections (collection_id, tenant, name, collection_type, visibility, acl_model,
+          empty_acl_policy, chunk_size, chunk_overlap, embedding_profile_id)
+        select id, tenant, 'made ' || id, collection_type, visibility, acl_model, empty_acl_policy, chunk_size, chunk_overlap,
+          embedding_profile_id
+        from first, (select gen_random_uuid() as id from generate_series(1, ${count}::integer)) ids
+        returning collection_id
+      )
+      insert into relations.tuples (object, relation, subject)
+      select replace(object, first.collection_id::text, made.collection_id::text), relation, subject from first, made`;
+    const listed = async () => {
+      const { status, json } = await service.call({ user: 'ann' }, '/v1/collections');
+      expect(status).toBe(200);
+      return (json as unknown as readonly { readonly name: string }[]).map(({ name }) => name.replace(/ .*/, ''));
+    };
+    await create('ann', 'of ann', 'private');
+    await create('bob', 'hidden', 'private');
+    await create('bob', 'public', 'public');
+    for (const added of [mostListed - 1, 1]) {
+      await add(added);
+      const [row] = await sql<{ owned: number }[]>`
+        select count(*)::int as owned from retrieval.collections where name not in ('hidden', 'public')`;
+      const names = await listed();
+      expect(names).not.toContain('hidden');
+      expect(names).toHaveLength((row?.owned ?? 0) + 1);
+      expect(names.at(-1)).toBe('public');
+    }
+  },
+);
