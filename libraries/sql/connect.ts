@@ -4,7 +4,8 @@ import { ConfigError } from '#kit/env/config-error';
 import { type ClientEvents, openClient, type SqlClient } from './client.ts';
 import { openListener, type SqlListener } from './listen.ts';
 import { Pool } from './pool.ts';
-import { SqlUnavailableError } from './sql-error.ts';
+import { repeatConflicts } from './repeat-conflicts.ts';
+import { endsConnection, SqlUnavailableError } from './sql-error.ts';
 import { type Send, statementsOver } from './statements.ts';
 import { runTransaction, type TransactionMode, type TransactionSql } from './transaction.ts';
 
@@ -19,10 +20,14 @@ export type Sql = postgres.ISql & {
   /**
    * Runs the callback in one transaction, `read committed` by default. It commits if the callback and every statement
    * outside of a failed savepoint succeed, and rolls back otherwise. After an SqlUnavailableError the transaction may
-   * have been committed: the answer was lost.
+   * have been committed: the answer was lost. The callback runs again, up to three times, if the database rolled the
+   * transaction back because of a concurrent one; then it rejects with SqlConflictError, and nothing was committed. So the
+   * callback has no effect outside of its transaction but one that may be repeated; otherwise use `beginOnce`.
    */
   begin<T>(run: (sql: TransactionSql) => Promise<T>): Promise<T>;
   begin<T>(mode: TransactionMode, run: (sql: TransactionSql) => Promise<T>): Promise<T>;
+  /** The same for a callback that must not run again, `read committed`: it rejects with SqlConflictError immediately. */
+  beginOnce<T>(run: (sql: TransactionSql) => Promise<T>): Promise<T>;
 };
 
 /** A statement that has not been sent yet, which can be a part of another one. */
@@ -110,14 +115,13 @@ function sqlOver(pool: Pool, maker: SqlClient, answerMs: number): Sql {
     pool.take().then((client) => {
       if (settled) return pool.give(client);
       done((error) => {
-        if (error instanceof SqlUnavailableError) client.discard();
+        if (endsConnection(error)) client.discard();
         pool.give(client);
       });
       client.execute(query);
     }, query.reject);
   };
-  async function begin<T>(...args: [Run<T>] | [TransactionMode, Run<T>]): Promise<T> {
-    const [mode, run] = args.length === 1 ? (['read committed', args[0]] as const) : args;
+  async function runOnce<T>(mode: TransactionMode, run: Run<T>): Promise<T> {
     const client = await pool.take();
     try {
       return await runTransaction(client, mode, { answerMs, transactionMs: answerMs * 3 }, run);
@@ -125,7 +129,12 @@ function sqlOver(pool: Pool, maker: SqlClient, answerMs: number): Sql {
       pool.give(client);
     }
   }
-  return statementsOver(maker.raw, send, answerMs, { begin });
+  function begin<T>(...args: [Run<T>] | [TransactionMode, Run<T>]): Promise<T> {
+    const [mode, run] = args.length === 1 ? (['read committed', args[0]] as const) : args;
+    return repeatConflicts(() => runOnce(mode, run));
+  }
+  const beginOnce = <T>(run: Run<T>): Promise<T> => runOnce('read committed', run);
+  return statementsOver(maker.raw, send, answerMs, { begin, beginOnce });
 }
 
 type Run<T> = (sql: TransactionSql) => Promise<T>;

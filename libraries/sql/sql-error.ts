@@ -9,7 +9,7 @@ const timeouts: ReadonlySet<string> = new Set([
 
 /**
  * The outcome of a statement is unknown: the database is unreachable, too slow, full, shutting down, or refuses this
- * client. A write may or may not have taken effect; callers fail closed.
+ * client. A write may or may not have taken effect, except after an SqlConflictError; callers fail closed.
  */
 export class SqlUnavailableError extends Error {
   readonly code = 'sql_unavailable';
@@ -26,6 +26,23 @@ export class SqlUnavailableError extends Error {
   get isLate(): boolean {
     return timeouts.has(this.reason);
   }
+}
+
+/**
+ * The database rolled a transaction back because of a concurrent one: a deadlock (40P01) or a serialization failure (40001).
+ * Nothing took effect, and the connection can be used. The same transaction may be run again.
+ */
+export class SqlConflictError extends SqlUnavailableError {
+  constructor(reason: string, cause?: unknown) {
+    super(reason, cause);
+    this.name = 'SqlConflictError';
+    this.message = `the database rolled a transaction back because of a concurrent one (${reason})`;
+  }
+}
+
+/** Whether the connection of a statement that failed must not be used again. */
+export function endsConnection(error: unknown): boolean {
+  return error instanceof SqlUnavailableError && !(error instanceof SqlConflictError);
 }
 
 /** The database refused a statement. Carries no message of the server, which may quote values. */
@@ -51,6 +68,9 @@ export class SqlStatementError extends Error {
  */
 const unavailableStates = /^(?:08|28|53|57|58)...$|^25006$|^25P0[34]$|^3D000$|^3F000$|^42P01$|^55000$/;
 
+/** SQLSTATE of a transaction that concurrent ones prevented: serialization_failure and deadlock_detected. */
+const conflictStates: ReadonlySet<string> = new Set(['40001', '40P01']);
+
 /** Translates an error of the driver; other errors are returned unchanged. */
 export function sqlErrorOf(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof SqlUnavailableError || error instanceof SqlStatementError) {
@@ -58,6 +78,7 @@ export function sqlErrorOf(error: unknown): unknown {
   }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   if (error.name === 'PostgresError' && code !== undefined && /^[0-9A-Z]{5}$/.test(code)) {
+    if (conflictStates.has(code)) return new SqlConflictError(code);
     if (unavailableStates.test(code)) return new SqlUnavailableError(code);
     const constraint = 'constraint_name' in error ? error.constraint_name : undefined;
     return new SqlStatementError(code, typeof constraint === 'string' ? constraint : undefined);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
-import { SqlStatementError, SqlUnavailableError } from './connect.ts';
+import { SqlUnavailableError } from './connect.ts';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from './testing/test-database.ts';
 import type { TransactionSql } from './transaction.ts';
 
@@ -83,25 +83,6 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
     expect(error).toBeInstanceOf(SqlUnavailableError);
     expect([...(await database.sql`select 1 as one`)]).toEqual([{ one: 1 }]);
     expect(await rows(opened)).toEqual([]);
-  });
-
-  test('one of two conflicting serializable transactions is refused with 40001', async () => {
-    await using opened = await withTable();
-    let counted = 0;
-    const both = Promise.withResolvers<void>();
-    const add = (n: number) =>
-      opened.database.sql.begin('serializable', async (sql) => {
-        await sql`select count(*)::int as n from t`;
-        counted += 1;
-        if (counted === 2) both.resolve();
-        await both.promise;
-        await sql`insert into t values (${n})`;
-      });
-    const ended = await Promise.allSettled([add(1), add(2)]);
-    const [refused] = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-    expect(refused).toBeInstanceOf(SqlStatementError);
-    expect(refused).toMatchObject({ sqlState: '40001' });
-    expect(await rows(opened)).toHaveLength(1);
   });
 
   test('a statement that waits too long for a lock times out', async () => {

@@ -1,6 +1,6 @@
 import type postgres from 'postgres';
 import type { SqlClient } from './client.ts';
-import { SqlUnavailableError } from './sql-error.ts';
+import { endsConnection, SqlConflictError, SqlUnavailableError } from './sql-error.ts';
 import { type Send, statementsOver } from './statements.ts';
 
 /** The template of a transaction; its statements are refused after the end of the transaction. */
@@ -54,7 +54,8 @@ async function attempt<T>(scope: Scope, mode: TransactionMode, run: (sql: Transa
   } catch (error) {
     // If this fails the connection is discarded, which ends the transaction too.
     if (!scope.isLost()) await sql.unsafe('rollback').catch(() => undefined);
-    throw error;
+    // The callback may have translated the error.
+    throw scope.failure instanceof SqlConflictError ? scope.failure : error;
   }
 }
 
@@ -79,7 +80,7 @@ class Scope {
     done((error) => {
       if (error === undefined) return;
       this.failure ??= error;
-      if (error instanceof SqlUnavailableError) this.#client.discard();
+      if (endsConnection(error)) this.#client.discard();
     });
     if (this.isOver || this.isLost()) query.reject(new SqlUnavailableError('TRANSACTION_OVER'));
     else this.#client.execute(query);

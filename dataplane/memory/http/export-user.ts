@@ -18,10 +18,9 @@ type Page = Record<ExportSection, object[]>;
 export async function exportUser({ service, caller, query }: MemoryRequest): Promise<MemoryResponse> {
   const userId = userIdOf(caller);
   const rows = readLimit(query['page_size'], memoryLimits.exportPage) ?? memoryLimits.exportPage.default;
-  const page: Page = { memories: [], history: [], events: [], sessions: [], deletions: [] };
-  const next = await service.database.sql.begin('repeatable read', async (sql) => {
+  const { page, next } = await service.database.sql.begin('repeatable read', async (sql) => {
     const person = (await findPerson(sql, caller))?.person ?? '0';
-    return fillPage(sql, page, { person, userId, rows, from: placeOf(query['page_token']) });
+    return readPage(sql, { person, userId, rows, from: placeOf(query['page_token']) });
   });
   const token = next === undefined ? null : exportCursors.write(`${next.section}/${next.after ?? ''}`);
   return success({ user_id: userId, exported_at: new Date().toISOString(), ...page, next_page_token: token });
@@ -41,12 +40,12 @@ type Filling = {
   readonly from: Place;
 };
 
-/** Reads sections until the page is full; returns where the next page begins, undefined after the last row. */
-async function fillPage(
+/** Reads sections until the page is full; `next` is where the next page begins, undefined after the last row. */
+async function readPage(
   sql: TransactionSql,
-  page: Page,
   { person, userId, rows, from }: Filling,
-): Promise<Place | undefined> {
+): Promise<{ readonly page: Page; readonly next: Place | undefined }> {
+  const page: Page = { memories: [], history: [], events: [], sessions: [], deletions: [] };
   let rowsLeft = rows;
   let bytesLeft: number = memoryLimits.exportPageBytes;
   for (const section of exportSections.slice(exportSections.indexOf(from.section))) {
@@ -57,7 +56,9 @@ async function fillPage(
     page[section].push(...shown.map((row) => row.shown));
     rowsLeft -= shown.length;
     bytesLeft -= shown.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (found.length > shown.length || bytesLeft <= 0) return { section, after: shown.at(-1)?.key ?? after };
+    if (found.length > shown.length || bytesLeft <= 0) {
+      return { page, next: { section, after: shown.at(-1)?.key ?? after } };
+    }
   }
-  return undefined;
+  return { page, next: undefined };
 }

@@ -39,6 +39,32 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service wi
     }
   }
 
+  test('a write that the database rolls back because of concurrent ones is repeated three times, then answered 503', async () => {
+    const { sql } = memory.database.database;
+    const path = '/v1/sessions/conflicts/state';
+    const set = (n: number) => memory.call(ann, 'POST', path, { state: { n }, ttl_seconds: 600 });
+    const state = async () => (await memory.call(ann, 'GET', path)).json['state'];
+    await set(0);
+    await sql.unsafe(`
+      create sequence public.conflicts;
+      create table public.most (conflicts int);
+      insert into public.most values (3);
+      create function public.conflict() returns trigger language plpgsql as $$ begin
+        if nextval('public.conflicts') <= (select conflicts from public.most) then
+          raise exception 'another transaction' using errcode = '40P01';
+        end if;
+        return new;
+      end $$;
+      create trigger conflict before update on memory.sessions for each row execute function public.conflict();`);
+    expect([(await set(1)).status, await state()]).toEqual([200, { n: 1 }]);
+    await sql`update public.most set conflicts = 4`;
+    await sql`alter sequence public.conflicts restart`;
+    const { status, json, headers } = await set(2);
+    expect([status, json['code'], headers.get('retry-after')]).toEqual([503, 'unavailable', '1']);
+    expect(await state()).toEqual({ n: 1 });
+    expect([(await set(3)).status, await state()]).toEqual([200, { n: 3 }]);
+  });
+
   test('every operation is 503 while the database is away, never an empty answer, and answers again afterwards', async () => {
     const event = await memory.say(ann, 'I live in Lisbon.');
     const [id] = event['memory_ids'] as readonly string[];

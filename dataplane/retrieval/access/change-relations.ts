@@ -24,13 +24,13 @@ type ChangedRelation = 'changed' | 'unchanged' | 'too_many';
 /**
  * Changes a relation and adds its audit entry: both or neither. Changes of one object are made one at a time. A store outside of the
  * database has no common transaction with it: there the change is stored before it is made, and one that was left is settled by
- * the next change of the object, or by `settleRelationChanges`.
+ * the next change of the object, or by `settleRelationChanges`. So nothing is repeated here.
  * @throws RelationsUnavailableError: the relation may have changed, and then gets its entry later
  */
 export async function changeNoted(ports: ChangePorts, change: RelationChange): Promise<ChangedRelation> {
   const { database, relations, audit } = ports;
   const { action, tuple, entry, most } = change;
-  return database.sql.begin(async (sql) => {
+  return database.sql.beginOnce(async (sql) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${lockOf(tuple.object)}, 0))`;
     await settleLeft(ports, sql, tuple.object);
     const held = await relations.tuplesOf(tuple.object);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
+import { failingAtConflicts } from '#sql/testing/failing-at-conflicts';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { makeLive } from '../ingest/commit/make-live.ts';
 import { type WriteCondition, writeChunks } from '../ingest/commit/write-chunks.ts';
@@ -47,7 +48,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks of a document'
   test.each(changes)('chunks of a document are written while $change waits for their job, and both take effect', async (one) => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
-    const ingest = await openIngest(opened.database);
+    const database = failingAtConflicts(opened.database);
+    const ingest = await openIngest(database);
     await ingest.submit({ docId: 'a', text: 'words' });
     await ingest.submit({ docId: 'a' });
     const job = await claim(ingest);
@@ -62,7 +64,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks of a document'
       });
       return isOwned;
     };
-    expect(await writeChunks(opened.database, { ...job, version: 1 }, [chunk], condition)).toBe(true);
+    expect(await writeChunks(database, { ...job, version: 1 }, [chunk], condition)).toBe(true);
     expect(await applied).toEqual(one.isDone);
     expect(await sql`select from retrieval.chunks`).toHaveLength(1);
   });

@@ -20,7 +20,8 @@ type Move = {
  * Moves a collection below another one of its tenant, or to the top level, and adds the audit entry: both or neither. Moves
  * of a tenant are serialized, so that two of them never create a cycle. Readers of the old parent lose their right when
  * those of the new one gain theirs. A store outside of the database has no common transaction with it: there the move is
- * stored before it is made, and one that was left is settled by the next move of the tenant, or by `settleMoves`.
+ * stored before it is made, and one that was left is settled by the next move of the tenant, or by `settleMoves`. So nothing is
+ * repeated here.
  * @returns `circle` if the parent is the collection itself or below it, `too_deep` above `mostLevels`, and `not_found`
  * if one of them does not exist; nothing has changed then
  * @throws RelationsUnavailableError, SqlUnavailableError: the collection may have moved, and then gets its entry later; the
@@ -30,7 +31,7 @@ export async function moveCollection(
   ports: ChangePorts,
   { tenant, collectionId, parentId, entry }: Move,
 ): Promise<'moved' | 'circle' | 'too_deep' | 'not_found'> {
-  return ports.database.sql.begin(async (sql) => {
+  return ports.database.sql.beginOnce(async (sql) => {
     await lockParents(sql, tenant);
     await settleTenant(ports, sql, tenant);
     const above = parentId === null ? [] : await withAncestors(sql, tenant, parentId);

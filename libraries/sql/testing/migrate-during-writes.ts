@@ -18,7 +18,7 @@ type Writes = {
 /**
  * Applies the migrations of a schema: those from a number on while a transaction of an earlier release writes.
  * @returns the names of the files that were applied during the writes
- * @throws SqlStatementError 40P01 or MigrationError if the two wait for each other
+ * @throws SqlConflictError if the two wait for each other
  */
 export async function migrateDuringWrites(
   database: Database,
@@ -33,7 +33,7 @@ export async function migrateDuringWrites(
   }
   await migrate(database, { schema, folder: pathToFileURL(before.path) });
   let migrating: Promise<readonly string[]> | undefined;
-  await database.sql.begin(async (sql) => {
+  await database.sql.beginOnce(async (sql) => {
     await first(sql);
     migrating = migrate(database, { schema, folder: migrations });
     migrating.catch(() => undefined);

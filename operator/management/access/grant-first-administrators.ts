@@ -17,8 +17,9 @@ export async function grantFirstAdministrators(
   const { names, logger } = options;
   const administrators = readAdministrators(names);
   if (administrators.length === 0) return;
-  // The row is locked until the rights are granted: a replica that starts later sees both or neither.
-  await sql.begin(async (transaction) => {
+  // The row is locked until the rights are granted: a replica that starts later sees both or neither. A repetition would not
+  // know that this process granted them.
+  await sql.beginOnce(async (transaction) => {
     const [first] = await transaction`
       insert into management.first_administrators (granted) values (true) on conflict do nothing returning granted`;
     const isFirst = first !== undefined && (await relations.tuplesOf(controlPlane)).length === 0;

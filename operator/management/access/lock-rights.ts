@@ -1,6 +1,9 @@
 import type { Database, TransactionSql } from '#sql/connect';
 
-/** Runs a change in a transaction that holds the lock of all changes of rights until it ends. */
+/**
+ * Runs a change once, in a transaction that holds the lock of all changes of rights until it ends. A change may write outside of
+ * that transaction.
+ */
 type UnderRightsLock = <T>(change: (sql: TransactionSql) => Promise<T>) => Promise<T>;
 
 /**
@@ -13,7 +16,7 @@ export function createRightsLock({ sql }: Pick<Database, 'sql'>): UnderRightsLoc
 
   return (change) => {
     const changed = latest.then(() =>
-      sql.begin(async (transaction) => {
+      sql.beginOnce(async (transaction) => {
         await transaction`select pg_advisory_xact_lock(hashtextextended('portcullis.management.rights', 0))`;
         return change(transaction);
       }),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ModelsError } from '#models/models-error';
 import { ObjectsUnavailableError } from '#objects/objects-error';
+import { failingAtConflicts } from '#sql/testing/failing-at-conflicts';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { verifies } from '../../../../e2e/support/verifies.ts';
 import { buryJobs, replayJob } from '../jobs/dead-letters.ts';
@@ -33,7 +34,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     failObjects = () => undefined;
     objects = memoryObjects(() => failObjects());
     await test1.database.sql`drop schema if exists retrieval cascade`;
-    ingest = await openIngest(test1.database, { objects, models: scriptedModels(() => fail()) });
+    ingest = await openIngest(failingAtConflicts(test1.database), { objects, models: scriptedModels(() => fail()) });
   });
 
   const sql: TestDatabase['database']['sql'] = ((...args: Parameters<TestDatabase['database']['sql']>) =>
