@@ -115,6 +115,7 @@ export async function isDrained({ database, collectionId }: CrashWorld): Promise
 /** Makes every job and version due now: the test skips the backoff after a fault. */
 export async function endPauses({ database: { sql } }: CrashWorld): Promise<void> {
   await sql`
-    update retrieval.jobs set due_at = clock_timestamp(), updated_at = updated_at - interval '1 minute'
+    update retrieval.jobs set due_at = clock_timestamp(), updated_at = updated_at - interval '1 minute',
+      retry_at = case when status = 'DONE' then null else retry_at end
     where status in ('PENDING', 'RUNNING') and retry_at is not null or status = 'DONE' and not settled`;
 }

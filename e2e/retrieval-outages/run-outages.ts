@@ -87,7 +87,8 @@ async function endAll(world: OutageWorld): Promise<number> {
         update retrieval.jobs set due_at = clock_timestamp()
         where status = 'PENDING' or status = 'RUNNING' and retry_at is not null`;
         await sql`
-        update retrieval.jobs set updated_at = updated_at - interval '1 minute' where status = 'DONE' and not settled`;
+        update retrieval.jobs set updated_at = updated_at - interval '1 minute', retry_at = null
+        where status = 'DONE' and not settled`;
         return isDrained(world);
       },
       { everyMs: 500 },

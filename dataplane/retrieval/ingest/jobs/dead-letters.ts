@@ -35,8 +35,8 @@ export async function replayJob(
   job: { readonly tenant: string; readonly jobId: string },
 ): Promise<ReplayOutcome> {
   const rows = await sql`
-    update retrieval.jobs set status = 'PENDING', deliveries = 0, due_at = clock_timestamp(), unavailable_since = null,
-      failure_code = null, failure = null, dead_lettered_at = null, updated_at = clock_timestamp()
+    update retrieval.jobs set status = 'PENDING', deliveries = 0, due_at = clock_timestamp(), retry_at = null,
+      unavailable_since = null, failure_code = null, failure = null, dead_lettered_at = null, updated_at = clock_timestamp()
     where job_id = ${job.jobId} and tenant = ${job.tenant} and status = 'FAILED' and (staged or op = 'delete')
     returning job_id`;
   if (rows.length > 0) return 'replayed';

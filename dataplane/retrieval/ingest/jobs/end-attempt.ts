@@ -1,14 +1,12 @@
 import type { FailingProvider } from '#contracts/failing-provider';
 import type { Sql } from '#sql/connect';
 import type { ClaimedJob } from './claim-job.ts';
+import { retryPause } from './retry-pause.ts';
 
 type Claim = Pick<ClaimedJob, 'jobId' | 'attempt'>;
 
 /** How long a job waits for dependencies before it becomes a dead letter, hours. */
 export const longestUnavailabilityHours = 24;
-
-/** Shortest and longest pause before a job that waits for a dependency is retried. */
-const pauses = { firstSeconds: 1, mostSeconds: 300 } as const;
 
 /**
  * A processing error of the document: the job ends FAILED with its reason (`retrieval:job-state:failed-fills-error`).
@@ -28,8 +26,7 @@ export async function failJob(
 
 /**
  * A dependency is unavailable: the lease ends, the delivery does not count, and the job stays RUNNING until retry_at.
- * The pause equals the time since the first fault, within bounds, so that it doubles. After 24 hours the job is a dead
- * letter.
+ * After 24 hours the job is a dead letter.
  * @param failing the detector or classifier that did not judge, where that is the cause
  */
 export async function releaseJob(sql: Sql, claim: Claim, dependency: string, failing?: FailingProvider): Promise<void> {
@@ -47,8 +44,7 @@ export async function releaseJob(sql: Sql, claim: Claim, dependency: string, fai
     from (
       select job_id, at, coalesce(unavailable_since, at) as since,
         at - coalesce(unavailable_since, at) >= ${longestUnavailabilityHours} * interval '1 hour' as is_over,
-        (0.8 + random() * 0.4) * least(${pauses.mostSeconds} * interval '1 second',
-          greatest(${pauses.firstSeconds} * interval '1 second', at - coalesce(unavailable_since, at))) as pause
+        ${retryPause(sql, sql`at - coalesce(unavailable_since, at)`)} as pause
       from retrieval.jobs, (select clock_timestamp() as at) c
       where job_id = ${claim.jobId} and attempt = ${claim.attempt} and status = 'RUNNING' for update of jobs
     ) f

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { ObjectsUnavailableError } from '#objects/objects-error';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { clearChunks } from '../commit/write-chunks.ts';
 import { mostChunksRemoved } from '../remove-chunks.ts';
 import { insertDocuments } from '../testing/insert-documents.ts';
+import { memoryObjects } from '../testing/memory-objects.ts';
 import { openIngest } from '../testing/open-ingest.ts';
 import { countRemovedRows } from '../testing/removed-rows.ts';
 import { settleJobs } from './settle-jobs.ts';
@@ -63,5 +65,48 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
     expect(faults).toHaveLength(1);
     const left = await sql`select job_id as job from retrieval.jobs where not settled`;
     expect([...left]).toEqual([{ job: first?.job }]);
+  });
+
+  test('a job whose staged object cannot be deleted pauses, and those after it are settled by the next round', async () => {
+    await using opened = await openTestDatabase();
+    const { database } = opened;
+    const { sql } = database;
+    const objects = memoryObjects();
+    let unreachable = 'd1';
+    const ingest = await openIngest(database, {
+      objects: {
+        ...objects,
+        async delete(key) {
+          if (key === unreachable) throw new ObjectsUnavailableError('unreachable');
+          await objects.delete(key);
+        },
+      },
+    });
+    await insertDocuments(database, ingest.collectionId, { documents: 3, chunksOfEach: 1 });
+    await sql`
+      update retrieval.jobs set settled = false, staged = true, payload_key = doc_id,
+        updated_at = now() - interval '1 minute' * (4 - doc)`;
+    for (const key of ['d1', 'd2', 'd3']) await objects.put(key, new Uint8Array());
+    const left = async () => {
+      const rows = await sql<{ doc: string; waits: boolean }[]>`
+        select doc_id as doc, retry_at > clock_timestamp() as waits from retrieval.jobs
+        where not settled order by updated_at`;
+      return rows.map(({ doc, waits }) => (waits ? `${doc} waits` : doc));
+    };
+    const faults: unknown[] = [];
+    const round = () => settleJobs(ingest.ports, (fault) => faults.push(fault));
+    await round();
+    expect([await left(), objects.keys()]).toEqual([
+      ['d1 waits', 'd2', 'd3'],
+      ['d1', 'd2', 'd3'],
+    ]);
+    await round();
+    expect([await left(), objects.keys(), faults.length]).toEqual([['d1 waits'], ['d1'], 1]);
+    unreachable = '';
+    await round();
+    expect(objects.keys()).toEqual(['d1']);
+    await sql`update retrieval.jobs set retry_at = clock_timestamp() where not settled`;
+    await round();
+    expect([await left(), objects.keys(), faults.length]).toEqual([[], [], 1]);
   });
 });

@@ -2,6 +2,7 @@ import { ObjectsUnavailableError } from '#objects/objects-error';
 import type { ObjectStore } from '#objects/ports';
 import type { Database, Sql } from '#sql/connect';
 import { removeSomeChunks } from '../remove-chunks.ts';
+import { retryPause } from './retry-pause.ts';
 
 type SettlePorts = {
   readonly database: Database;
@@ -30,12 +31,12 @@ export async function settleJob(ports: SettlePorts, jobId: string): Promise<void
 
 /**
  * Settles ended jobs whose worker died before it did so, and those whose original has been kept long enough. A job that
- * cannot be settled is left to the next call, and delays no other one.
+ * cannot be settled is left to a later call, and delays no other one.
  */
 export async function settleJobs(ports: SettlePorts, onFailed: (error: unknown) => void): Promise<void> {
   const rows = await ports.database.sql<EndedJob[]>`
     select job_id as "jobId", payload_key as "payloadKey", doc from retrieval.jobs
-    where not settled and (
+    where not settled and (retry_at is null or retry_at <= clock_timestamp()) and (
       status = 'DONE' and updated_at < clock_timestamp() - interval '10 seconds'
       or status = 'FAILED' and (failure_code = 'denied'
         or updated_at < clock_timestamp() - ${failedOriginalDays} * interval '1 day'))
@@ -45,10 +46,20 @@ export async function settleJobs(ports: SettlePorts, onFailed: (error: unknown) 
       await settle(ports, row);
     } catch (error) {
       onFailed(error);
-      // It would refuse every other original, too, each after the time that it takes to notice.
-      if (error instanceof ObjectsUnavailableError) return;
+      if (!(error instanceof ObjectsUnavailableError)) continue;
+      // The next call begins with another job: the store may be available for all originals but this one.
+      await delay(ports.database.sql, row);
+      // It may refuse every other original, too, each after the time that it takes to notice.
+      return;
     }
   }
+}
+
+async function delay(sql: Sql, { jobId }: EndedJob): Promise<void> {
+  await sql`
+    update retrieval.jobs
+    set retry_at = clock_timestamp() + ${retryPause(sql, sql`clock_timestamp() - updated_at`)}
+    where job_id = ${jobId} and not settled and status in ('DONE', 'FAILED')`;
 }
 
 type EndedJob = { readonly jobId: string; readonly payloadKey: string | null; readonly doc: string };
@@ -62,7 +73,7 @@ async function settle(
   if (payloadKey !== null) await objects.delete(payloadKey);
   await onStep('unstaged');
   await sql`
-    update retrieval.jobs set settled = true, staged = false
+    update retrieval.jobs set settled = true, staged = false, retry_at = null
     where job_id = ${jobId} and status in ('DONE', 'FAILED')`;
   await onStep('settled');
 }
