@@ -40,7 +40,7 @@ test('a share has at least one of each amount', () => {
 test('a share counts the tokens that a call of a model holds, and waits until they are returned', async () => {
   const meter = new BudgetMeter(budget(100));
   const { signal } = new AbortController();
-  const held = await meter.holdTokens(90, signal);
+  const held = await meter.holdTokens({ text: 40, answer: 50, among: 2 }, signal);
   let isTaken = false;
   const taking = meter.share(1, signal).then((share) => {
     isTaken = true;
@@ -55,9 +55,21 @@ test('a share counts the tokens that a call of a model holds, and waits until th
 test('a share does not wait for a call of a model that leaves enough tokens', async () => {
   const meter = new BudgetMeter(budget(100));
   const { signal } = new AbortController();
-  await meter.holdTokens(50, signal);
+  await meter.holdTokens({ text: 10, answer: 40, among: 2 }, signal);
   expect((await meter.share(1, signal)).amounts).toEqual(all(50));
   expect(meter.left('modelTokens')).toBe(0);
+});
+
+test.each([
+  ['the equal part of its walk', 400_000, 4, 100_000],
+  ['at most the largest limit of an author beside its texts', 2_000_000, 4, 1_000 + 131_072],
+  ['at least 16,384 tokens beside its texts', 60_000, 4, 1_000 + 16_384],
+  ['everything that is left if that is less', 10_000, 4, 10_000],
+])('a call of a model without a limit holds %s', async (_, tokens, among, held) => {
+  const meter = new BudgetMeter(budget(tokens));
+  const { signal } = new AbortController();
+  await meter.holdTokens({ text: 1_000, answer: undefined, among }, signal);
+  expect(meter.used().modelTokens).toBe(held);
 });
 
 test('a call that reports more than the run has ends the run', () => {

@@ -26,6 +26,19 @@ type OpenShare = BudgetShare & {
   /** Returns the unused part, once. @throws FlowError budget_exceeded */ settle(): void;
 };
 
+/** The tokens that a call of a model can use. */
+export type TokenNeed = {
+  /** The most tokens of its texts. */
+  readonly text: number;
+  /** The most tokens of its answer; undefined if only the model limits them. */
+  readonly answer: number | undefined;
+  /** How many walks may be under way at the same time. */
+  readonly among: number;
+};
+
+/** Tokens up to which models usually answer if no limit is sent. A call without a limit never holds fewer for its answer. */
+const usualAnswer = 16_384;
+
 /** The tokens that a call of a model has while it is under way. */
 type HeldTokens = {
   /** What the run had left before. */
@@ -68,7 +81,8 @@ export class BudgetMeter {
 
   /** @throws FlowError budget_exceeded */
   spend(name: Counted, amount: number): void {
-    const isExceeded = this.#left[name] < amount;
+    // An answer that is longer than its part takes from calls that may use less: the rest is then negative for a while.
+    const isExceeded = this.#freeOf(name) < amount;
     // A node that is refused does not run; tokens and bytes were used before they are counted.
     if (!isExceeded || name !== 'nodes') this.#left[name] -= amount;
     if (isExceeded) throw new FlowError('budget_exceeded', { message: words[name] });
@@ -121,11 +135,11 @@ export class BudgetMeter {
    * some, it waits until they return them. If no other call holds tokens, it takes the rest, also if that is less.
    * @throws FlowError budget_exceeded if nothing is left; the reason of the signal
    */
-  async holdTokens(most: number, signal: AbortSignal): Promise<HeldTokens> {
-    using _turn = await this.#awaitTokens(() => this.#left.modelTokens >= most, signal);
+  async holdTokens(need: TokenNeed, signal: AbortSignal): Promise<HeldTokens> {
+    using _turn = await this.#awaitTokens(() => this.#left.modelTokens >= this.#tokensOf(need), signal);
     const left = this.#left.modelTokens;
     if (left < 1) throw new FlowError('budget_exceeded', { message: words.modelTokens });
-    const held = Math.min(most, left);
+    const held = Math.min(this.#tokensOf(need), left);
     this.#left.modelTokens -= held;
     this.#heldTokens += held;
     this.#holds += 1;
@@ -144,8 +158,19 @@ export class BudgetMeter {
   }
 
   #partOf(name: Counted, among: number): number {
-    const free = this.#left[name] + (name === 'modelTokens' ? this.#heldTokens : 0);
-    return Math.floor(free / (Math.max(1, among - this.#shares) + 1));
+    return Math.floor(this.#freeOf(name) / (Math.max(1, among - this.#shares) + 1));
+  }
+
+  /** What is left, and what calls of models return at least in part. */
+  #freeOf(name: Counted): number {
+    return this.#left[name] + (name === 'modelTokens' ? this.#heldTokens : 0);
+  }
+
+  /** An answer without a limit has the equal part of its walk, so that calls at the same time need not wait for each other. */
+  #tokensOf({ text, answer, among }: TokenNeed): number {
+    if (answer !== undefined) return text + answer;
+    const part = Math.floor(this.#freeOf('modelTokens') / Math.max(1, among));
+    return text + Math.min(Math.max(part - text, usualAnswer), flowLimits.maxTokens.max);
   }
 
   /** Waits for its turn, and then until there are enough tokens or no call holds any. The turn ends when it is disposed. */

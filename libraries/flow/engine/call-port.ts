@@ -4,7 +4,7 @@ import { childSpan } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import { createBackoff } from '#kit/time/backoff';
 import type { NodeOf } from '../definition/node-schemas.ts';
-import type { BudgetShare } from './budget.ts';
+import type { BudgetShare, TokenNeed } from './budget.ts';
 import { asFlowError, endsRun, FlowError, PortError } from './flow-error.ts';
 import { measureOutput } from './measure.ts';
 import { nodeSpan } from './node-span.ts';
@@ -24,8 +24,8 @@ type PortAsk<Name extends PortName, Result> = {
   /** How many walks may be under way at the same time. */
   readonly width: number;
   readonly request: PortRequests[Name];
-  /** Of a call of a model: the most tokens that an attempt can use, and its request for a run that has `left` before it. */
-  readonly tokens?: { readonly most: number; readonly requestWith: (left: number) => PortRequests[Name] };
+  /** Of a call of a model: the tokens that an attempt can use, and its request for a run that has `left` before it. */
+  readonly tokens?: { readonly need: TokenNeed; readonly requestWith: (left: number) => PortRequests[Name] };
   readonly signal: AbortSignal;
   readonly attempts: Attempts;
   /** Converts an answer to the result; an error that it throws counts as an error of the attempt. */
@@ -100,7 +100,7 @@ async function takeBudget<Name extends PortName>({
   tokens,
   signal,
 }: Pick<PortAsk<Name, unknown>, 'run' | 'port' | 'width' | 'tokens' | 'signal'>): Promise<Taken> {
-  if (tokens !== undefined) return await budget.holdTokens(tokens.most, signal);
+  if (tokens !== undefined) return await budget.holdTokens(tokens.need, signal);
   if (port !== 'agent') return { settle: () => undefined };
   const share = await budget.share(width, signal);
   return { share, settle: () => share.settle() };

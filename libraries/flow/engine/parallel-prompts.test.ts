@@ -84,11 +84,26 @@ test.each([
   ['with a limit of the author that fits four times', { maxTokens: 100 }, 1_000, 4],
   ['with a limit of the author that fits twice', { maxTokens: 300 }, 900, 2],
   ['without a limit and with a large budget', {}, 2_000_000, 4],
-  ['without a limit and with a budget for two answers', {}, 300_000, 2],
+  ['without a limit and with a budget of 100,000 tokens', {}, 100_000, 4],
+  ['without a limit and with a budget for three usual answers', {}, 50_000, 3],
 ])('as many prompts are under way as the budget has room for: %s', async (_, prompt, modelTokens, mostOpen) => {
   const { seen, model } = countingModel(() => 1);
   const { last } = await runText(branchesText(four(prompt), 4), { model }, { budget: { modelTokens } });
   expect([last?.type, seen.calls, seen.mostOpen]).toEqual(['result', 4, mostOpen]);
+});
+
+test('an answer without a limit may exceed its part as long as all answers together do not exceed the budget', async () => {
+  const { seen, model } = countingModel((_, call) => (call === 0 ? 70_000 : 10_000));
+  const { last } = await runText(branchesText(four({}), 4), { model }, { budget: { modelTokens: 100_000 } });
+  expect(last).toMatchObject({ type: 'result' });
+  expect(seen).toMatchObject({ calls: 4, used: 100_000, mostOpen: 4 });
+});
+
+test('answers without a limit that exceed their parts and the budget end the run', async () => {
+  const { seen, model } = countingModel(() => 30_000);
+  const { last } = await runText(branchesText(four({}), 4), { model }, { budget: { modelTokens: 100_000 } });
+  expect(last).toMatchObject(failed);
+  expect(seen).toMatchObject({ calls: 4, used: 120_000, limits: [undefined, undefined, undefined, undefined] });
 });
 
 test('an agent that is called beside a prompt with the whole budget gets its share when the prompt has ended', async () => {
@@ -132,8 +147,8 @@ const cases = fc.record({
   /** Shares of the limits of their answers that the calls use. */
   shares: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 48, maxLength: 48 }),
 });
-/** The largest answer of a model without a limit, tokens. */
-const ownLimit = 131_072;
+/** The largest answer of a usual model without a limit, tokens. */
+const ownLimit = 16_384;
 
 test('random prompts at the same time use at most the budget, and only a call that runs alone can exceed it', async () => {
   const ends = new Set<string | undefined>();

@@ -79,7 +79,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
     port: 'model',
     request,
     tokens: {
-      most: textTokens(asked) + (parameters.maxTokens ?? flowLimits.maxTokens.max),
+      need: { text: textTokens(asked), answer: parameters.maxTokens, among: run.frame.width },
       requestWith: (left) => ({
         ...request,
         parameters: { ...parameters, maxTokens: mostTokens(parameters.maxTokens, left) },
