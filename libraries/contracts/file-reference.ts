@@ -31,6 +31,9 @@ export const fileReferenceSchema = z.strictObject({
 });
 export type FileReference = z.infer<typeof fileReferenceSchema>;
 
+/** File references of one call of an agent. */
+export const mostFileReferences = 8;
+
 /** Why the authority of a file reference is refused. The caller of an agent receives `file_refused` for each of them. */
 const fileRefusals = [
   'reference_invalid',

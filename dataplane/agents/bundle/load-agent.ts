@@ -8,8 +8,6 @@ import { streamedPrompts } from '#flow/loader/streamed-text';
 import { textMemberOf } from '#flow/loader/text-member';
 import { problemLine, type SourceProblem } from '#flow/source/problem';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
-import { fileUses } from './file-uses.ts';
-import { hasText, knownMediaTypes } from './media-types.ts';
 
 /** One version whose flow and manifest passed every check of the loader. It never changes (`agents:flow:immutable`). */
 export type LoadedAgent = {
@@ -28,6 +26,15 @@ type AgentLoad =
 
 type ProblemCode = AgentProblem['code'];
 
+/** The members of a manifest that can request a capability which this release does not have. */
+const capabilityMembers = [
+  'executionModes',
+  'contract.capabilities',
+  'contract.inputMediaModes',
+  'a2a.protocolVersion',
+  'files.mediaTypes',
+];
+
 /** Most problems of one source that are reported together. */
 const mostProblems = 10;
 
@@ -43,11 +50,16 @@ export function loadAgent(bytes: Uint8Array): AgentLoad {
   if (!flow.ok) return { ok: false, problems: placed('source_invalid', 'flow.yaml', flow.problems) };
   const manifest = loadManifest(bundle.manifest, flow.flow);
   if (!manifest.ok) {
-    const [entry, other] = split(manifest.problems, ({ path }) => path === 'flow.entrypoint');
+    const [entry, others] = split(manifest.problems, ({ path }) => path === 'flow.entrypoint');
+    const [unavailable, other] = split(others, ({ code }) => code === 'capability');
     const file = 'manifest.yaml';
     return {
       ok: false,
-      problems: [...placed('entry_point_invalid', file, entry), ...placed('manifest_invalid', file, other)],
+      problems: [
+        ...unavailable.slice(0, mostProblems).map((problem) => unavailableCapability(file, problem)),
+        ...placed('entry_point_invalid', file, entry),
+        ...placed('manifest_invalid', file, other),
+      ],
     };
   }
   const agent = {
@@ -57,47 +69,21 @@ export function loadAgent(bytes: Uint8Array): AgentLoad {
     textMember: textMemberOf(manifest.manifest.contract),
     streamed: manifest.manifest.contract.capabilities.streaming ? streamedPrompts(flow.flow) : new Set<string>(),
   };
-  const problems = contractProblems(agent);
+  const problems = guardrailProblems(agent);
   return problems.length > 0 ? { ok: false, problems } : { ok: true, agent };
 }
 
-/** The media modes of a manifest must fit its input schema, and its guardrails those of the bundle of the agent. */
-function contractProblems({ bundle, flow, manifest, textMember }: LoadedAgent): readonly AgentProblem[] {
-  const problems: AgentProblem[] = [];
-  const known = ['text/plain', 'application/json'];
-  const { inputMediaModes, outputMediaModes } = manifest.contract;
-  const report = (code: ProblemCode, message: string) => void problems.push({ code, message });
-  if (![...inputMediaModes, ...outputMediaModes].every((mode) => known.includes(mode))) {
-    report('manifest_invalid', `the media modes of the contract must be of ${known.join(' and ')}`);
-  }
-  if (inputMediaModes.includes('text/plain') && textMember === undefined) {
-    report(
-      'manifest_invalid',
-      'contract.inputMediaModes names text/plain, but the input schema has neither a string named text nor exactly one ' +
-        'required string',
-    );
-  }
-  const { enabled, mediaTypes } = manifest.files;
-  if (enabled && (mediaTypes.length === 0 || !mediaTypes.every((type) => knownMediaTypes.includes(type)))) {
-    report('manifest_invalid', `files.mediaTypes must name at least one, and only, of ${knownMediaTypes.join(', ')}`);
-  }
-  const uses = fileUses(flow);
-  const unreadable = mediaTypes.filter((type) => knownMediaTypes.includes(type) && !hasText(type));
-  if (enabled && uses.has('text') && !uses.has('provider') && unreadable.length > 0) {
-    report(
-      'manifest_invalid',
-      `files.mediaTypes names ${unreadable.join(', ')}, of which no file node can read a text`,
-    );
-  }
-  for (const stage of ['input', 'output'] as const) {
+/** The guardrails of a manifest must be those of the bundle of the agent. */
+function guardrailProblems({ bundle, manifest }: Pick<LoadedAgent, 'bundle' | 'manifest'>): readonly AgentProblem[] {
+  return (['input', 'output'] as const).flatMap((stage): readonly AgentProblem[] => {
     const [asked, issued] = [manifest.guardrails[stage], bundle.guardrails[stage]];
     const isEqual =
       asked === 'None' || issued === 'None'
         ? asked === issued
         : asked.policy === issued.name && asked.revision === issued.revision;
-    if (!isEqual) report('policy_invalid', `the ${stage} guardrail of the bundle is not that of the manifest`);
-  }
-  return problems;
+    if (isEqual) return [];
+    return [{ code: 'policy_invalid', message: `the ${stage} guardrail of the bundle is not that of the manifest` }];
+  });
 }
 
 function parsed(bytes: Uint8Array): unknown {
@@ -111,6 +97,12 @@ function parsed(bytes: Uint8Array): unknown {
 
 function placed(code: ProblemCode, file: string, problems: readonly SourceProblem[]): readonly AgentProblem[] {
   return problems.slice(0, mostProblems).map((problem) => ({ code, message: problemLine(file, problem) }));
+}
+
+/** The capability is the member that requests it, without what its author wrote. */
+function unavailableCapability(file: string, problem: SourceProblem): AgentProblem {
+  const capability = capabilityMembers.find((member) => problem.path.startsWith(member)) ?? '';
+  return { code: 'advertised_capability_unavailable', capability, message: problemLine(file, problem) };
 }
 
 function refused(code: ProblemCode, message: string): AgentLoad {

@@ -1,9 +1,9 @@
-import { type FileReference, type FileUse, fileReferenceSchema } from '#contracts/file-reference';
+import { type FileReference, type FileUse, fileReferenceSchema, mostFileReferences } from '#contracts/file-reference';
 import { flowLimits } from '#contracts/flow-limits';
+import { fileText, hasText } from '#flow/files/media-types';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { JsonValue } from '#kit/json/json-value';
 import type { Logger } from '#kit/log/logger';
-import { fileText, hasText } from '../bundle/media-types.ts';
 import type { CallPart } from '../calls/agent-call.ts';
 import { AgentError } from '../calls/agent-error.ts';
 import { listReferences, replaceReferences } from './find-references.ts';
@@ -26,8 +26,6 @@ type RunFile = {
 };
 
 const fileLimits = {
-  /** File references of one call. */
-  references: 8,
   /** Time of the check of all references, and of reading one file, milliseconds. */
   checkMs: 10_000,
   readMs: 60_000,
@@ -126,7 +124,7 @@ async function checkAll(
   use: FileUse,
   signal: AbortSignal,
 ): Promise<readonly Granted[]> {
-  if (found.length > fileLimits.references) throw new AgentError('file_refused');
+  if (found.length > mostFileReferences) throw new AgentError('file_refused');
   const references = found.map((one) => {
     const read = fileReferenceSchema.safeParse(one);
     if (read.success) return read.data;

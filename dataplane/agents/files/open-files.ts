@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileUses } from '#flow/loader/file-uses';
 import { createFileCapabilityVerifier } from '#identity/file-capability';
 import { openTokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
-import { fileUses } from '../bundle/file-uses.ts';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import { type CallFiles, createCallFiles, type FileTimes } from './call-files.ts';
 import { createFolderAccess } from './folder-access.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { hasMediaType } from '#flow/files/media-types';
 import { withTimeout } from '#kit/concurrency/abort';
 import { readBounded } from '#kit/http/read-bounded';
-import { hasMediaType } from '../bundle/media-types.ts';
 import { FileRefusedError, FileUnavailableError, type GrantedFile } from './ports.ts';
 
 /** The bytes of a file are not those that its reference describes. */

@@ -159,7 +159,10 @@ test('an agent version that accepts files is ready only with a configured file s
     bundle: fileAgentBundle({ manifest: { files: unknown } }),
     config: { files: world.place },
   });
-  expect(await state(other)).toMatchObject({ ready: false, problems: [{ code: 'manifest_invalid' }] });
+  expect(await state(other)).toMatchObject({
+    ready: false,
+    problems: [{ code: 'advertised_capability_unavailable', capability: 'files.mediaTypes' }],
+  });
 });
 
 test('an agent version whose file nodes read texts only is not ready with a media type that has no text', async () => {
@@ -175,7 +178,13 @@ test('an agent version whose file nodes read texts only is not ready with a medi
   expect(await ready(readingFlow, 'text/plain', 'application/json')).toMatchObject({ ready: true });
   expect(await ready(readingFlow, 'text/plain', 'application/pdf')).toMatchObject({
     ready: false,
-    problems: [{ code: 'manifest_invalid', message: expect.stringContaining('application/pdf') }],
+    problems: [
+      {
+        code: 'advertised_capability_unavailable',
+        capability: 'files.mediaTypes',
+        message: expect.stringContaining('files.mediaTypes[1] has no text'),
+      },
+    ],
   });
   expect(await ready(undefined, 'text/plain', 'application/pdf')).toMatchObject({ ready: true });
 });

@@ -58,7 +58,7 @@ verifies(
     expect(await withParts({ manifest: { unknown: true } })).toEqual(refused('manifest_invalid'));
     const a2a = { skills: [{ id: 'a', name: 'A', description: 'A.', tags: ['t'] }] };
     expect(await withParts({ manifest: { a2a: { ...a2a, protocolVersion: '0.3' } } })).toEqual(
-      refused('manifest_invalid'),
+      refused('advertised_capability_unavailable a2a.protocolVersion'),
     );
     expect(await withParts({ manifest: { a2a: { ...a2a, protocolVersion: '1.0' } } })).toEqual(served);
   },
@@ -147,6 +147,12 @@ verifies(
   async () => {
     expect(await withParts({ contract: { tasks: true } })).toEqual(
       refused('advertised_capability_unavailable a2a.tasks'),
+    );
+    expect(await withParts({ manifest: { executionModes: ['a2a_agent', 'grpc_agent'] } })).toEqual(
+      refused('advertised_capability_unavailable executionModes'),
+    );
+    expect(await withParts({ contract: { capabilities: { pushNotifications: true } } })).toEqual(
+      refused('advertised_capability_unavailable contract.capabilities'),
     );
     const tool = await withParts({ manifest: { executionModes: ['mcp_tool'] } });
     expect(tool).toEqual(refused('advertised_capability_unavailable a2a.streaming'));

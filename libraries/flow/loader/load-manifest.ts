@@ -7,6 +7,7 @@ import { readStrictYaml } from '../source/read-strict-yaml.ts';
 import { schemaAt } from './compile-node.ts';
 import { flowRequirements } from './flow-requirements.ts';
 import type { LoadedFlow } from './loaded-flow.ts';
+import { mediaProblems, unavailableCode } from './media-problems.ts';
 import { outputsOf } from './output-modes.ts';
 
 type ManifestLoad =
@@ -16,11 +17,25 @@ type ManifestLoad =
 /** Reads a publish manifest and compares it with the flow that it publishes. */
 export function loadManifest(text: string, flow: LoadedFlow): ManifestLoad {
   const read = readStrictYaml(text, manifestSchema);
-  if (!read.ok) return read;
+  if (!read.ok) return { ok: false, problems: read.problems.map(namedCapability) };
   const { value: manifest, written, locate } = read.source;
   const problems = manifestProblems(manifest, flow);
   if (problems.length > 0) return { ok: false, problems: problems.map(locate) };
   return { ok: true, manifest, sha256: digestOf(written) };
+}
+
+/** What a manifest can request, by the beginning of its path, and what this release offers. */
+const requests = [
+  ['executionModes[', 'is not a mode of this release, which has a2a_agent and mcp_tool'],
+  ['contract.capabilities.', 'is not a capability of this release, which has streaming'],
+  ['a2a.protocolVersion', 'is not a version of A2A of this release, which has "1.0"'],
+] as const;
+
+/** A request for something that this release does not have is named as such (`agents:card:unimplemented-readiness`). */
+function namedCapability(problem: SourceProblem): SourceProblem {
+  const request = requests.find(([path]) => problem.code === 'shape' && problem.path.startsWith(path));
+  if (request === undefined || problem.path === 'contract.capabilities.streaming') return problem;
+  return { ...problem, code: 'capability', message: `${request[1]}: ${unavailableCode}` };
 }
 
 function manifestProblems(manifest: PublishManifest, flow: LoadedFlow): readonly PlacedProblem[] {
@@ -48,7 +63,7 @@ function manifestProblems(manifest: PublishManifest, flow: LoadedFlow): readonly
   if (executionModes.includes('mcp_tool') && manifest.mcp === undefined) {
     report('shape', ['mcp'], 'is required for the mode mcp_tool');
   }
-  problems.push(...outputProblems(manifest, flow));
+  problems.push(...mediaProblems(manifest, flow), ...outputProblems(manifest, flow));
   for (const { kind, name } of flowRequirements(flow)) {
     if (requires.some((one) => one.kind === kind && one.name === name)) continue;
     report('target', ['requires'], `must name the ${kind} ${name}, which the flow uses`);

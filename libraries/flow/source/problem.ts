@@ -21,6 +21,7 @@ export const problemCodes = [
   'tools',
   'subflow',
   'digest',
+  'capability',
 ] as const;
 export type ProblemCode = (typeof problemCodes)[number];
 

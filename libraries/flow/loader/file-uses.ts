@@ -1,4 +1,4 @@
-import type { LoadedFlow } from '#flow/loader/loaded-flow';
+import type { LoadedFlow } from './loaded-flow.ts';
 
 type FileUseOfNode = 'text' | 'provider';
 
