@@ -11,8 +11,8 @@ export type Covered = { readonly units: readonly CheckUnit[]; readonly unjudgedA
 
 /** Sorts the texts of a body by their kind. `place` is a path of known names, for an error message. */
 export type TextCollector = {
-  /** All texts of a value, and numbers among them: all where `numbers` is true and the kind is judged, or the long ones. */
-  take(kind: JudgedTextKind, node: JsonNode | undefined, place: string, role: string, numbers: boolean | 'long'): void;
+  /** All texts of a value, and its numbers: all where `numbers` is true and the kind is judged, otherwise the long ones. */
+  take(kind: JudgedTextKind, node: JsonNode | undefined, place: string, role: string, numbers: true | 'long'): void;
   /** A string that holds JSON. */
   takeNested(kind: JudgedTextKind, node: JsonNode & { readonly kind: 'string' }, place: string, role: string): void;
   /** A text that no check can read, such as a document in base64. */
@@ -38,8 +38,7 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
       // Single lower-case words are values of the API, such as "auto"; a check sees them only where their kind is
       // judged.
       if (!judged.has(kind) && node.kind === 'string' && isApiWord(node.value)) return;
-      const read = numbers === 'long' || judged.has(kind) ? numbers : false;
-      add(kind, collectTexts(node, bytes, { role, numbers: read }), place);
+      add(kind, collectTexts(node, bytes, { role, numbers: judged.has(kind) ? numbers : 'long' }), place);
     },
     takeNested(kind, node, place, role) {
       add(kind, collectNested(node, { role, numbers: true }, budget), place);

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import type { JsonNode } from '#kit/json/parse-tree';
 import { foldKey } from '../chat/fold-key.ts';
+import { partKeys } from '../chat/known-keys.ts';
 import type { TextCollector } from './covered-texts.ts';
 import { isService } from './service-value.ts';
 
@@ -25,12 +26,31 @@ const dataUrl = /^data:([^,]*),(.*)$/is;
 export function readFileTexts(content: JsonNode, place: string, role: string, collector: TextCollector): void {
   if (content.kind !== 'array') return;
   for (const [index, part] of content.items.entries()) {
-    if (part.kind === 'object') readPart(part, `${place}[${index}]`, role, collector);
+    if (part.kind === 'object') readPart(part, `${place}[${index}]`, role, collector, contractMembers);
   }
 }
 
+/**
+ * The texts of the member `images` of a message: parts with an address, as providers return them, or any other value. The contract
+ * judges no text of it. A string is an address or the data of a file.
+ */
+export function readImageTexts(images: JsonNode, place: string, role: string, collector: TextCollector): void {
+  if (images.kind === 'array') {
+    for (const [index, image] of images.items.entries()) readImage(image, `${place}[${index}]`, role, collector);
+  } else readImage(images, place, role, collector);
+}
+
+function readImage(image: JsonNode, place: string, role: string, collector: TextCollector): void {
+  if (image.kind === 'string') readFileData(image, place, role, collector);
+  else if (image.kind === 'object') {
+    for (const { key } of image.members) if (!partKeys.has(key)) collector.takeDecoded('files', key, place, role);
+    readPart(image, place, role, collector, noMembers);
+  } else collector.take('files', image, place, role, 'long');
+}
+
 /** Members of a part whose texts the contract judges. */
-const ownMembers: ReadonlySet<string> = new Set(['text', 'refusal']);
+const contractMembers: ReadonlySet<string> = new Set(['text', 'refusal']);
+const noMembers: ReadonlySet<string> = new Set();
 /** Members with the address of a file, and what else is known about it. */
 const addressed: ReadonlySet<string> = new Set(['image_url', 'video_url', 'audio_url', 'file']);
 const partService: ReadonlySet<string> = new Set(['type']);
@@ -40,26 +60,33 @@ function readPart(
   place: string,
   role: string,
   collector: TextCollector,
+  judgedMembers: ReadonlySet<string>,
 ): void {
   for (const one of part.members) {
     const { key, value } = one;
     const at = `${place}.${key}`;
-    if (ownMembers.has(key) || isService(one, partService)) continue;
+    if (judgedMembers.has(key) || isService(one, partService)) continue;
     if (key === 'input_audio') readAudio(value, at, role, collector);
     else if (key === 'thinking') collector.take('reasoning', value, at, role, true);
     else if (!addressed.has(key)) collector.take('parameters', value, place, role, true);
-    else if (value.kind !== 'object') collector.take('files', value, at, role, false);
+    else if (value.kind !== 'object') collector.take('files', value, at, role, 'long');
     else {
       for (const member of value.members) {
         if (key === 'file' && isElsewhere(member)) collector.unreadable(at);
         const name = foldKey(member.key);
         if (name === 'file_data') readFileData(member.value, at, role, collector);
         else if (name === 'url') readAddress(member.value, at, role, collector);
-        else collector.take('files', member.value, at, role, false);
+        else {
+          if (!fileMembers.has(name)) collector.takeDecoded('files', member.key, at, role);
+          collector.take('files', member.value, at, role, 'long');
+        }
       }
     }
   }
 }
+
+/** Names that the API gives to the members of a file. */
+const fileMembers: ReadonlySet<string> = new Set(['filename', 'file_id', 'file_url', 'detail', 'format', 'mime_type']);
 
 const documentMembers: ReadonlySet<string> = new Set(['file_id', 'file_url', 'url']);
 
@@ -78,16 +105,20 @@ export function isElsewhere({ key, value }: { readonly key: string; readonly val
 }
 
 const audioService: ReadonlySet<string> = new Set(['format']);
+const audioMembers: ReadonlySet<string> = new Set(['format', 'transcript']);
 
 /** The texts of a recording: every member except the recording itself, for example a transcript. */
 export function readAudio(node: JsonNode, place: string, role: string, collector: TextCollector): void {
   if (node.kind !== 'object') {
-    collector.take('files', node, place, role, false);
+    collector.take('files', node, place, role, 'long');
     return;
   }
   for (const one of node.members) {
     if (one.key === 'data') readMedia('files', one.value, place, role, collector);
-    else if (!isService(one, audioService)) collector.take('files', one.value, place, role, true);
+    else if (!isService(one, audioService)) {
+      if (!audioMembers.has(one.key)) collector.takeDecoded('files', one.key, place, role);
+      collector.take('files', one.value, place, role, true);
+    }
   }
 }
 
@@ -113,7 +144,7 @@ export function textInBase64(node: JsonNode): string | 'not base64' | undefined 
 export function readAddress(node: JsonNode, place: string, role: string, collector: TextCollector): void {
   const [, head, data] = node.kind === 'string' ? (dataUrl.exec(node.value) ?? []) : [];
   if (head === undefined || data === undefined) {
-    collector.take('files', node, place, role, false);
+    collector.take('files', node, place, role, 'long');
     takeUnescaped(node, place, role, collector);
     return;
   }
@@ -121,7 +152,7 @@ export function readAddress(node: JsonNode, place: string, role: string, collect
   const isBase64 = /;\s*base64\s*$/i.test(head);
   const text = decode(data, isBase64);
   if (text !== undefined) collector.takeDecoded('files', text, place, role);
-  else if (!isBase64 || !base64.test(data)) collector.take('files', node, place, role, false);
+  else if (!isBase64 || !base64.test(data)) collector.take('files', node, place, role, 'long');
   else if (!mediaWithoutText.test(head) || /svg/i.test(head)) collector.unreadable(place);
   if (!dataHead.test(head)) collector.takeDecoded('files', head, place, role);
 }
@@ -143,7 +174,7 @@ export function readFileData(node: JsonNode, place: string, role: string, collec
   if (text === undefined) collector.unreadable(place);
   else if (text !== 'not base64') collector.takeDecoded('files', text, place, role);
   // A short word is valid base64, too.
-  if (text === 'not base64' || node.value.length <= longestWord) collector.take('files', node, place, role, false);
+  if (text === 'not base64' || node.value.length <= longestWord) collector.take('files', node, place, role, 'long');
 }
 
 /** @returns undefined when data in base64 is not text in UTF-8; other data is text around each byte that is not */

@@ -4,7 +4,7 @@ import { reasoningKeys } from '../chat/known-keys.ts';
 import { placeOf } from '../chat/parse-result.ts';
 import { isFixedKey } from './collect-texts.ts';
 import { type Covered, collectorFor, type TextCollector } from './covered-texts.ts';
-import { readFileTexts } from './file-texts.ts';
+import { readFileTexts, readImageTexts } from './file-texts.ts';
 import { isSamplingNumber, isService } from './service-value.ts';
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
@@ -63,10 +63,10 @@ function readMessageTexts(message: ObjectNode, place: string, collector: TextCol
   for (const one of message.members) {
     const { key, value } = one;
     const at = placeOf(place, key);
-    // Providers return the images of an answer as parts with an address, in addition to the content.
-    if (key === 'content' || key === 'images') readFileTexts(value, at, role, collector);
+    if (key === 'content') readFileTexts(value, at, role, collector);
+    else if (key === 'images') readImageTexts(value, at, role, collector);
     else if (key === 'refusal' || isService(one, messageService)) continue;
-    else if (key === 'name') collector.take('names', value, at, role, false);
+    else if (key === 'name') collector.take('names', value, at, role, 'long');
     else if (key === 'tool_calls' || key === 'function_call') readToolCalls(value, at, role, collector);
     else if (replayedReasoning.has(key)) collector.take('reasoning', value, at, role, true);
     else collector.take('parameters', value, at, role, true);
@@ -86,7 +86,7 @@ function readToolCall(call: ObjectNode, place: string, role: string, collector: 
   for (const one of call.members) {
     const { key, value } = one;
     if (isService(one, callService)) continue;
-    if (key === 'name') collector.take('names', value, `${place}.name`, role, false);
+    if (key === 'name') collector.take('names', value, `${place}.name`, role, 'long');
     else if ((key === 'arguments' || key === 'input') && value.kind === 'string') {
       collector.takeNested('toolCalls', value, `${place}.${key}`, role);
     } else if (key === 'function' || key === 'custom') readToolCalls(value, place, role, collector);

@@ -8,6 +8,7 @@ import { isFixedKey } from '../judged/collect-texts.ts';
 import type { TextCollector } from '../judged/covered-texts.ts';
 import { isElsewhere, readAddress, readAudio, readFileData, readMedia, textInBase64 } from '../judged/file-texts.ts';
 import { isService, isServiceValue } from '../judged/service-value.ts';
+import { inputPartKeys } from './known-items.ts';
 
 export type ObjectNode = JsonNode & { readonly kind: 'object' };
 type ArrayNode = JsonNode & { readonly kind: 'array' };
@@ -48,6 +49,13 @@ const itemMembers: ReadonlySet<string> = new Set([
   ...['tools', 'content', 'summary', 'encrypted_content'],
 ]);
 
+/** Names that the API gives to the other members of items. */
+const payloadMembers: ReadonlySet<string> = new Set([
+  ...['acknowledged_safety_checks', 'action', 'actions', 'approve', 'background', 'code', 'environment', 'operation'],
+  ...['output_format', 'pending_safety_checks', 'quality', 'queries', 'reason', 'reasoning', 'revised_prompt', 'size'],
+  ...['svg_usage', 'text'],
+]);
+
 /** A key of an item that case-insensitive readers take for a key that decides the meaning of the item. */
 export function disguisedKey(item: ObjectNode): string | undefined {
   return item.members.find(({ key }) => isDisguised(key, itemMembers))?.key;
@@ -64,13 +72,14 @@ export function readItem(item: ObjectNode, place: string, role: string, sink: It
     const { key, value } = one;
     const at = placeOf(place, key);
     if (isService(one, serviceMembers)) continue;
+    if (!itemMembers.has(key) && !payloadMembers.has(key)) further.takeDecoded('toolCalls', key, at, role);
     if (serviceMembers.has(key)) further.take('parameters', value, at, role, true);
     else if (key === 'result' && type === 'image_generation_call') readMedia('toolCalls', value, at, role, further);
     else if (key === 'encrypted_content') readEncrypted(value, at, role, further);
     else if (resultMembers.has(key) || (key === 'content' && type !== 'reasoning'))
       sink.result(readResult(value, at, role, further), at);
     else if (key === 'tools') further.take('toolDefinitions', value, at, role, true);
-    else if (nameMembers.has(key)) further.take('names', value, at, role, false);
+    else if (nameMembers.has(key)) further.take('names', value, at, role, 'long');
     else if (nestedMembers.has(key) && value.kind === 'string') further.takeNested('toolCalls', value, at, role);
     else further.take(type === 'reasoning' ? 'reasoning' : 'toolCalls', value, at, role, true);
   }
@@ -108,9 +117,11 @@ function readResult(node: JsonNode, place: string, role: string, further: TextCo
     }
     case 'object': {
       if (attachments.has(declaredType(node) ?? '')) {
-        const texts = node.members.filter(({ key }) => textMembers.has(key));
         readAttachment(node, place, role, further);
-        return texts.flatMap(({ value }) => readResult(value, place, role, further));
+        return node.members.flatMap(({ key, value }) => [
+          ...(inputPartKeys.has(key) ? [] : nameOf(key, role)),
+          ...(textMembers.has(key) ? readResult(value, place, role, further) : []),
+        ]);
       }
       const members = node.members.filter((one) => !isService(one, resultServiceMembers));
       return members.flatMap(({ key, value }) => [...nameOf(key, role), ...readResult(value, place, role, further)]);
@@ -153,6 +164,6 @@ export function readAttachment(part: ObjectNode, place: string, role: string, fu
     if (key === 'input_audio') readAudio(value, place, role, further);
     else if (foldKey(key) === 'file_data') readFileData(value, place, role, further);
     else if (addressMembers.has(key)) readAddress(value, place, role, further);
-    else further.take('files', value, place, role, false);
+    else further.take('files', value, place, role, 'long');
   }
 }

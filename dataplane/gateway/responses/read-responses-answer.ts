@@ -184,7 +184,7 @@ export class AnswerReader {
   #readAll(node: JsonNode, path: string): void {
     if (node.kind === 'string') this.readText(node, `${path}.${this.#texts.length}`);
     else if (node.kind === 'array') for (const item of node.items) this.#readAll(item, path);
-    else if (node.kind === 'number') this.#collector.take('parameters', node, path, role, !isServiceValue(node));
+    else if (node.kind === 'number') this.#collector.take('parameters', node, path, role, 'long');
     else if (node.kind === 'object') {
       for (const { key, value } of node.members) {
         if (!isFixedKey(key)) this.#collector.takeDecoded('parameters', key, path, role);

@@ -181,7 +181,7 @@ export function readResponsesTexts(root: JsonNode, bytes: Uint8Array, judged: Re
 }
 
 function readMessageTexts(item: ObjectNode, place: string, further: TextCollector): void {
-  further.take('names', member(item, 'name'), `${place}.name`, 'user', false);
+  further.take('names', member(item, 'name'), `${place}.name`, 'user', 'long');
   for (const one of item.members) {
     if (messageOwnMembers.has(one.key) || isService(one, messageService)) continue;
     further.take('parameters', one.value, placeOf(place, one.key), 'user', true);

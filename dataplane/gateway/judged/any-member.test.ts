@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
+import { parseTree } from '#kit/json/parse-tree';
+import { chatKeys, messageKeys, partKeys } from '../chat/known-keys.ts';
+import { readChatAnswer } from '../chat/read-chat-answer.ts';
+import { readChatRequest } from '../chat/read-chat-request.ts';
+import { readChunk } from '../stream/read-chunk.ts';
+import { formsAt, foundText, holdsForm } from '../testing/text-forms.ts';
+import { readAnswerTexts } from './answer-texts.ts';
+import { readDeltaTexts } from './delta-texts.ts';
+import { readRequestTexts } from './request-texts.ts';
+
+const all: ReadonlySet<JudgedTextKind> = new Set(judgedTextKinds);
+const none: ReadonlySet<JudgedTextKind> = new Set();
+const other = 'other_member';
+const contentsOf = (units: readonly { readonly content: string }[]): readonly string[] =>
+  units.map(({ content }) => content);
+
+const message = (more: object): object => ({ messages: [{ role: 'user', content: 'hi', ...more }] });
+const part = (one: object): object => message({ content: [one] });
+const toolCall = (more: object): object => ({
+  index: 0,
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'f', arguments: '{}' },
+  ...more,
+});
+const files = ['image_url', 'video_url', 'audio_url', 'file', 'input_audio'];
+const fileKeys = ['url', 'detail', 'file_data', 'filename', 'file_id', 'data', 'format', other];
+const callKeys = ['id', 'type', 'index', 'function', 'custom', other];
+
+/** Members of a request, and how a value is put there. The alias is looked up, so that `model` holds no text. */
+const places: Readonly<Record<string, readonly [readonly string[], (key: string, value: unknown) => object]>> = {
+  'the request': [[...chatKeys, other].filter((key) => key !== 'model'), (key, value) => ({ [key]: value })],
+  'a message': [[...messageKeys, other], (key, value) => message({ [key]: value })],
+  'a part with text': [[...partKeys, other], (key, value) => part({ type: 'text', text: 'hi', [key]: value })],
+  'a part with a refusal': [
+    [...partKeys, other],
+    (key, value) => part({ type: 'refusal', refusal: 'no', [key]: value }),
+  ],
+  'a part with a picture': [
+    [...partKeys, other],
+    (key, value) => part({ type: 'image_url', image_url: {}, [key]: value }),
+  ],
+  'a part with a recording': [[...partKeys, other], (key, value) => part({ type: 'input_audio', [key]: value })],
+  'a part with a file': [[...partKeys, other], (key, value) => part({ type: 'file', file: {}, [key]: value })],
+  'a part with reasoning': [
+    [...partKeys, other],
+    (key, value) => part({ type: 'thinking', thinking: [], [key]: value }),
+  ],
+  ...Object.fromEntries(
+    files.map((type) => [type, [fileKeys, (key: string, value: unknown) => part({ type, [type]: { [key]: value } })]]),
+  ),
+  'an image of a message': [
+    [...partKeys, other],
+    (key, value) => message({ images: [{ type: 'image_url', [key]: value }] }),
+  ],
+  'images that are no list': [[...partKeys, other], (key, value) => message({ images: { [key]: value } })],
+  'a call': [callKeys, (key, value) => message({ tool_calls: [toolCall({ [key]: value })] })],
+  'the function of a call': [
+    ['name', 'arguments', other],
+    (key, value) => message({ tool_calls: [toolCall({ function: { [key]: value } })] }),
+  ],
+};
+
+describe('a text of any form at any member of a chat request', () => {
+  const rules = { textOnly: false, streaming: 'served', extraKeys: new Set([other]) } as const;
+
+  test.each(Object.entries(places))('%s: is judged, or refused', (_, [keys, put]) => {
+    const unseen = formsAt(keys, put).filter(({ value }) => {
+      const bytes = value({ model: 'm', messages: [{ role: 'user', content: 'hi' }] });
+      const root = parseTree(bytes);
+      const request = readChatRequest(root, rules);
+      if (!request.ok) return false;
+      const contract = contentsOf(request.value.units);
+      const judged = readRequestTexts(root, bytes, all);
+      const isJudged = holdsForm([...contract, ...contentsOf(judged.units)]) || judged.unjudgedAt !== undefined;
+      const isRefused = readRequestTexts(root, bytes, none).unjudgedAt !== undefined;
+      return !isJudged || !(isRefused || holdsForm(contract));
+    });
+    expect(unseen.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('a picture in the images of a message is no text, and another document cannot be judged', () => {
+    const read = (images: unknown) => {
+      const bytes = Buffer.from(JSON.stringify(message({ images })));
+      return readRequestTexts(parseTree(bytes), bytes, all);
+    };
+    const picture = 'data:image/png;base64,AAAA';
+    expect(read([{ type: 'image_url', image_url: { url: picture } }])).toEqual({ units: [], unjudgedAt: undefined });
+    expect(read([picture])).toEqual({ units: [], unjudgedAt: undefined });
+    expect(read([Buffer.from('%PDF-1.7\0').toString('base64')]).unjudgedAt).toBe('messages[0].images[0]');
+    expect(contentsOf(read(foundText).units)).toEqual([foundText]);
+  });
+});
+
+type Kind = 'message' | 'delta';
+const choice = (kind: Kind, more: object): object => ({ choices: [{ index: 0, [kind]: { content: 'hi', ...more } }] });
+
+/** Members of an answer, or of a frame of one. */
+const answers: Readonly<
+  Record<string, readonly [readonly string[], (kind: Kind, key: string, value: unknown) => object]>
+> = {
+  'the answer': [
+    ['id', 'object', 'usage', 'moderation', 'error', 'message', 'delta', 'content', other],
+    (kind, key, value) => ({ ...choice(kind, {}), [key]: value }),
+  ],
+  'the choice': [
+    ['finish_reason', 'logprobs', 'text', 'content', other],
+    (kind, key, value) => ({ choices: [{ index: 0, [kind]: { content: 'hi' }, [key]: value }] }),
+  ],
+  'the message': [[...messageKeys, other], (kind, key, value) => choice(kind, { [key]: value })],
+  'a part of the content': [
+    [...partKeys, other],
+    (kind, key, value) => choice(kind, { content: [{ type: 'text', text: 'hi', [key]: value }] }),
+  ],
+  'a call': [callKeys, (kind, key, value) => choice(kind, { tool_calls: [toolCall({ [key]: value })] })],
+};
+
+describe('a text of any form at any member of a chat answer', () => {
+  test.each(Object.entries(answers))('%s: is judged, or refused, in a whole answer', (_, [keys, put]) => {
+    const unseen = formsAt(keys, (key, value) => put('message', key, value)).filter(({ value }) => {
+      const bytes = value({});
+      const answer = readChatAnswer(bytes);
+      if (answer === undefined) return false;
+      const contract = [answer.content ?? '', answer.refusal ?? ''];
+      const isJudged = holdsForm([...contract, ...contentsOf(readAnswerTexts(answer, bytes, all).units)]);
+      const isRefused = readAnswerTexts(answer, bytes, none).unjudgedAt !== undefined;
+      return !isJudged || !(isRefused || holdsForm(contract));
+    });
+    expect(unseen.map(({ name }) => name)).toEqual([]);
+  });
+
+  test.each(Object.entries(answers))('%s: is judged, or refused, in a stream', (_, [keys, put]) => {
+    const unseen = formsAt(keys, (key, value) => put('delta', key, value)).filter(({ value }) => {
+      const data = value({});
+      const chunk = readChunk(data);
+      if (chunk.kind !== 'chunk') return false;
+      const contract = [chunk.content, chunk.refusal];
+      const read = (judged: ReadonlySet<JudgedTextKind>) =>
+        readDeltaTexts(parseTree(data), data, { judged, refuseUnjudged: true });
+      const { pieces, calls } = read(all);
+      const texts = [...pieces.map(({ text }) => text), ...calls.flatMap(({ name, input }) => [name, input])];
+      return !holdsForm([...contract, ...texts]) || !(read(none).unjudged || holdsForm(contract));
+    });
+    expect(unseen.map(({ name }) => name)).toEqual([]);
+  });
+});
