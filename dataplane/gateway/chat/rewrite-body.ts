@@ -27,6 +27,8 @@ type MaskedBody =
 export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): MaskedBody {
   const edits: Edit[] = [];
   const nested = new Map<number, NestedEdits>();
+  const maskedStarts = new Set<number>();
+  const joints = new Joints(units, contents);
   for (const [index, { content, place }] of units.entries()) {
     const cleaned = contents[index];
     if (cleaned === undefined) return { kind: 'mismatch' };
@@ -38,15 +40,12 @@ export function maskEdits(units: readonly CheckUnit[], contents: readonly string
       case 'fixed':
         return { kind: 'unmaskable' };
       case 'seam': {
-        const isMasked = edits.some(({ start }) => start === place.message.start);
-        if (!isMasked) return { kind: 'unmaskable' };
+        if (!maskedStarts.has(place.message.start)) return { kind: 'unmaskable' };
         break;
       }
-      case 'joint': {
-        const joined = place.parts.map((part) => contents[units.indexOf(part)] ?? part.content).join('');
-        if (!joined.includes(cleaned)) return { kind: 'unmaskable' };
+      case 'joint':
+        if (!joints.hasNext(place.parts, cleaned)) return { kind: 'unmaskable' };
         break;
-      }
       case 'nested': {
         const { outer, text, string } = place;
         const held = nested.get(outer.start) ?? { outer, text, edits: [] };
@@ -57,7 +56,8 @@ export function maskEdits(units: readonly CheckUnit[], contents: readonly string
       case 'string':
       case 'parts':
         edits.push({ ...place.string, replacement: jsonString(cleaned) });
-        if (place.kind === 'parts') edits.push(...place.others.map((span) => ({ ...span, replacement: nothing })));
+        maskedStarts.add(place.string.start);
+        if (place.kind === 'parts') for (const span of place.others) edits.push({ ...span, replacement: nothing });
         break;
     }
   }
@@ -65,6 +65,33 @@ export function maskEdits(units: readonly CheckUnit[], contents: readonly string
     edits.push({ ...outer, replacement: jsonString(Buffer.from(splice(text, inner)).toString('utf8')) });
   }
   return { kind: 'edits', edits };
+}
+
+/** Finds masked joints in the masked texts that they join. One body can have tens of thousands of both. */
+class Joints {
+  readonly #units: readonly CheckUnit[];
+  readonly #contents: readonly string[];
+  #indexes: ReadonlyMap<CheckUnit, number> | undefined;
+  readonly #joined = new Map<readonly CheckUnit[], { readonly text: string; from: number }>();
+
+  constructor(units: readonly CheckUnit[], contents: readonly string[]) {
+    this.#units = units;
+    this.#contents = contents;
+  }
+
+  /** Whether the texts `parts` have the masked joint behind the one of the call before; the joints of a body are in its order. */
+  hasNext(parts: readonly CheckUnit[], masked: string): boolean {
+    const joined = this.#joined.get(parts) ?? { text: this.#join(parts), from: 0 };
+    this.#joined.set(parts, joined);
+    joined.from = joined.text.indexOf(masked, joined.from);
+    return joined.from !== -1;
+  }
+
+  #join(parts: readonly CheckUnit[]): string {
+    this.#indexes ??= new Map(this.#units.map((unit, index) => [unit, index]));
+    const indexes = this.#indexes;
+    return parts.map((part) => this.#contents[indexes.get(part) ?? -1] ?? part.content).join('');
+  }
 }
 
 type NestedEdits = { readonly outer: BodyRange; readonly text: Buffer; readonly edits: Edit[] };
