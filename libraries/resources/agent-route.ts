@@ -84,7 +84,12 @@ const routedVersionSchema = z.strictObject({
   sdk: z
     .strictObject({
       publicUrl: url().describe('publicUrl is the address of the version in its published card.'),
-      tool: z.string().min(1).max(sdkLimits.tool).optional().describe('tool is the name of the one MCP tool that the version offers.'),
+      tool: z
+        .string()
+        .min(1)
+        .max(sdkLimits.tool)
+        .optional()
+        .describe('tool is the name of the one MCP tool that the version offers.'),
     })
     .optional()
     .describe('sdk is set together with guardrails.'),

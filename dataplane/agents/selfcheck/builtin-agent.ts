@@ -58,7 +58,11 @@ const fileFlow = {
 const modes = ['text/plain', 'application/json'];
 const manifestOf = (flow: object, inputSchema: object, files: object) => ({
   apiVersion: 'platform.low-code.publish-manifest/v2',
-  agent: { name: 'selfcheck', title: 'Check at the start', description: 'Confirms at the start that this process receives and sends each media type.' },
+  agent: {
+    name: 'selfcheck',
+    title: 'Check at the start',
+    description: 'Confirms at the start that this process receives and sends each media type.',
+  },
   flow: { sha256: digestOf(flow), entrypoint: 'main' },
   executionModes: ['a2a_agent', 'mcp_tool'],
   contract: {

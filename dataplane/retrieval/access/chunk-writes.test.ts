@@ -45,27 +45,30 @@ const changes: readonly {
 ];
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks of a document'), () => {
-  test.each(changes)('chunks of a document are written while $change waits for their job, and both take effect', async (one) => {
-    await using opened = await openTestDatabase();
-    const { sql } = opened.database;
-    const database = failingAtConflicts(opened.database);
-    const ingest = await openIngest(database);
-    await ingest.submit({ docId: 'a', text: 'words' });
-    await ingest.submit({ docId: 'a' });
-    const job = await claim(ingest);
-    let applied: Promise<unknown> | undefined;
-    const condition: WriteCondition = async (transaction) => {
-      const isOwned = await ownedBy(job, 1)(transaction);
-      applied = one.apply(ingest).catch((error: unknown) => error);
-      await until('the change waits for a lock', async () => {
-        const waiting = await sql`
+  test.each(changes)(
+    'chunks of a document are written while $change waits for their job, and both take effect',
+    async (one) => {
+      await using opened = await openTestDatabase();
+      const { sql } = opened.database;
+      const database = failingAtConflicts(opened.database);
+      const ingest = await openIngest(database);
+      await ingest.submit({ docId: 'a', text: 'words' });
+      await ingest.submit({ docId: 'a' });
+      const job = await claim(ingest);
+      let applied: Promise<unknown> | undefined;
+      const condition: WriteCondition = async (transaction) => {
+        const isOwned = await ownedBy(job, 1)(transaction);
+        applied = one.apply(ingest).catch((error: unknown) => error);
+        await until('the change waits for a lock', async () => {
+          const waiting = await sql`
           select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return waiting.length > 0;
-      });
-      return isOwned;
-    };
-    expect(await writeChunks(database, { ...job, version: 1 }, [chunk], condition)).toBe(true);
-    expect(await applied).toEqual(one.isDone);
-    expect(await sql`select from retrieval.chunks`).toHaveLength(1);
-  });
+          return waiting.length > 0;
+        });
+        return isOwned;
+      };
+      expect(await writeChunks(database, { ...job, version: 1 }, [chunk], condition)).toBe(true);
+      expect(await applied).toEqual(one.isDone);
+      expect(await sql`select from retrieval.chunks`).toHaveLength(1);
+    },
+  );
 });

@@ -42,9 +42,7 @@ test('an application that failed because a dependency was missing is still that 
 test('a generation that the operator goes back to is still that of its command', () => {
   const other = { operationId: '01900000-0000-7000-8000-000000000002', ...bound };
   const failed = { ...other, outcome: 'Failed', reason: 'replica_rejected' } as const;
-  expect(claimedOf(record('g1', bound), record('g2', failed), record('g1', { ...bound, time: '2026-01-01T00:00:09.000Z' }))).toEqual([
-    true,
-    true,
-    true,
-  ]);
+  expect(
+    claimedOf(record('g1', bound), record('g2', failed), record('g1', { ...bound, time: '2026-01-01T00:00:09.000Z' })),
+  ).toEqual([true, true, true]);
 });

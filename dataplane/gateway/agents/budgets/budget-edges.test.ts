@@ -57,18 +57,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of runs, o
   test.each([
     ['that two runs use up', 2 * bytesOfRun, [200, 200, 429, 429]],
     ['of one byte more than two runs use', 2 * bytesOfRun + 1, [200, 200, 200, 429]],
-  ])('a run is refused once the bytes of its caller for the day are used up: a limit %s', async (_what, bytesPerDay, expected) => {
-    await using served = await open(opened, { bytesPerDay });
-    const statuses: number[] = [];
-    for (let at = 1; at <= expected.length; at += 1) {
-      const { status, text } = await served.run();
-      statuses.push(status);
-      if (status === 200) await served.counted('day_bytes', at * bytesOfRun);
-      else expect(text).toContain('budget_used');
-    }
-    expect(statuses).toEqual(expected);
-    expect((await served.run('bob')).status).toBe(200);
-  });
+  ])(
+    'a run is refused once the bytes of its caller for the day are used up: a limit %s',
+    async (_what, bytesPerDay, expected) => {
+      await using served = await open(opened, { bytesPerDay });
+      const statuses: number[] = [];
+      for (let at = 1; at <= expected.length; at += 1) {
+        const { status, text } = await served.run();
+        statuses.push(status);
+        if (status === 200) await served.counted('day_bytes', at * bytesOfRun);
+        else expect(text).toContain('budget_used');
+      }
+      expect(statuses).toEqual(expected);
+      expect((await served.run('bob')).status).toBe(200);
+    },
+  );
 
   test('a run may start while one token of a day is left, and none when the last one is used', async () => {
     await using served = await open(opened, { tokensPerDay: 10 });
