@@ -14,10 +14,10 @@ import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
 import { formatOf, isForPeople, type OutputOptions, withUnnamedOutput, writeValue } from '../output/format.ts';
+import { readClientKey } from '../platform/client-key.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
-import { readClientKey } from './env.ts';
 
 type ChatOptions = OutputOptions & {
   readonly data?: string;

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { CliError } from '../errors/cli-error.ts';
-import { readSource } from '../manifests/read-sources.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
+import { readClientKey } from '../platform/client-key.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
 
 type EnvOptions = { readonly data?: string; readonly json?: boolean };
@@ -41,17 +40,4 @@ function warnOfOtherKey(key: string): void {
     'portcullis: warning: OPENAI_API_KEY already has another value in this shell, which these lines replace. ' +
       'Open another shell to use that key again.\n',
   );
-}
-
-const remedy = 'stop the platform, delete the file if it exists, and start it again, which writes a new key';
-
-/**
- * The client key: the first word of the first line of the file.
- * @throws CliError not_found, failed
- */
-export function readClientKey(path: string): string {
-  const word = readSource(path, remedy).bytes.toString('utf8').split('\n', 1)[0]?.trim().split(/\s+/)[0];
-  if (word === undefined || word === '')
-    throw new CliError('failed', `The client key file ${path} holds no key: ${remedy}.`);
-  return word;
 }

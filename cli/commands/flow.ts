@@ -4,6 +4,7 @@ import type { PublishOptions } from '../flows/publish-flow.ts';
 import type { EvaluateOptions, RunOptions } from '../flows/run-actions.ts';
 import type { VersionOptions } from '../flows/version-of-folder.ts';
 import { defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
+import { readFilePath } from '../options/file-path.ts';
 import { readJsonObject } from '../options/json-object.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
@@ -39,6 +40,11 @@ export function addFlow(program: Command): void {
     .description('run a flow against the running platform, and print each node and the result')
     .option('-m, --message <text>', 'text for the member that receives the message of a client')
     .option('--input <json>', 'structured input, a JSON object', readJsonObject)
+    .option(
+      '--file <path>',
+      'file for the member "file" of the input, or MEMBER=PATH for another member; may be repeated',
+      readFilePath,
+    )
     .option('--entrypoint <name>', 'entry point (default: the first one of the flow)');
   withUnnamedOutput(run).action(async (file: string, options: RunOptions) => (await runs()).runFlowFile(file, options));
   const evaluate = withCaller(withFlow(flow.command('eval')))
@@ -83,16 +89,22 @@ function withFlow(command: Command): Command {
     .option('--subflows <dir>', 'folder with the flows that subflow nodes name by their digests');
 }
 
-/** The person for whom a flow calls the services of a platform, and the limits of a run. */
+/** The platform that a flow calls, the person for whom it does, and the limits of a run. */
 function withCaller(command: Command): Command {
   const { least, most, usual } = runSeconds;
   return command
     .option('--as <person>', 'person who calls (default: PORTCULLIS_AS)', readCallerName)
     .option('--groups <names>', 'groups of this person, separated by commas', readCallerNames)
-    .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
+    .option('--tenant <name>', 'tenant of the person (default: default, or that of the token)', readCallerName)
     .option('--session <id>', 'session whose state nodes read and write (default: a new one)', readCallerName)
     .option('--timeout <seconds>', 'longest duration of a run', wholeNumber(least, most, 'seconds'), usual)
-    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
+    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
+    .option('--gateway <url>', 'origin of the gateway of another platform, for models and agents')
+    .option('--key-file <file>', 'file with a client key of that gateway, for models')
+    .option('--retrieval <url>', 'origin of the retrieval service of that platform')
+    .option('--memory <url>', 'origin of the memory service of that platform')
+    .option('--token-file <file>', 'file with the token of the person on that platform, for agents')
+    .option('--service-token-file <file>', 'the same with an act chain, for collections and memories');
 }
 
 function readScore(text: string): number {

@@ -1,4 +1,4 @@
-type Claims = { readonly exp?: unknown; readonly nbf?: unknown; readonly iat?: unknown };
+type Claims = { readonly [name in 'exp' | 'nbf' | 'iat' | 'iss' | 'sub']?: unknown };
 
 /** Tolerated clock skew. */
 const toleratedSkewSeconds = 60;
@@ -9,7 +9,7 @@ const toleratedSkewSeconds = 60;
  * @param serverDate the Date header of the refusal
  */
 export function tokenFault(token: string, now: Date, serverDate?: string): string | undefined {
-  const claims = claimsOf(token);
+  const claims = unverifiedClaims(token);
   const seconds = now.getTime() / 1_000;
   const skew = skewOf(now, serverDate);
   if (typeof claims.exp === 'number' && claims.exp <= seconds) {
@@ -33,8 +33,8 @@ function timeOf(seconds: number): string {
   return new Date(seconds * 1_000).toISOString();
 }
 
-/** The claims of a JWT; none for any other token. */
-function claimsOf(token: string): Claims {
+/** The claims of a JWT, which is not verified; none for any other token. */
+export function unverifiedClaims(token: string): Claims {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
     return typeof claims === 'object' && claims !== null ? claims : {};

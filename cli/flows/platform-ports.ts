@@ -3,46 +3,76 @@ import { join } from 'node:path';
 import { createCheckClient } from '#checks/client';
 import { servedCheckTarget } from '#checks/served-target';
 import type { DataDirectory } from '#contracts/data-directory';
-import { servedTargetSchema } from '#contracts/served-target';
+import { noUsage } from '#contracts/run-usage';
+import { type ServedTarget, servedTargetSchema } from '#contracts/served-target';
 import { PortError } from '#flow/engine/flow-error';
-import type { FlowPorts } from '#flow/engine/ports';
+import type { FlowPorts, PortCall } from '#flow/engine/ports';
+import { createAgentPort } from '#flow/services/agent-port';
 import { createMemoryPorts } from '#flow/services/memory-ports';
 import { createModelPort } from '#flow/services/model-port';
 import { createRetrievalPort } from '#flow/services/retrieval-port';
 import { openTokenFile } from '#kit/http/token-file';
-import type { RunningPlatform } from '../platform/running-platform.ts';
+import type { Reach, RunTarget } from './run-target.ts';
+
+/** The ports of a run, and what to do about the calls that it could not make. */
+type PlatformPorts = AsyncDisposable & {
+  readonly ports: FlowPorts;
+  /** The remedy for a node that called something out of reach, as a sentence, by the path of the node. */
+  readonly remedies: ReadonlyMap<string, string>;
+};
+
+const publish =
+  'Publish the flow, and call the agent: "portcullis agent send", or the gateway of a cluster. "portcullis agent trace" then ' +
+  'has its nodes.';
 
 /**
- * The ports of a flow that runs in the command line, for the author of the flow: models through the gateway, policies
- * that are served to services, collections and memories with the rights of `identity`. A service that the platform does
- * not run is `unavailable`, and so are connections, tools and other agents.
+ * The ports of a flow that runs in the command line, for the author of the flow: models through the gateway with a client key,
+ * policies that are served to services of this machine, and agents, collections and memories with the rights of the person.
  */
-export function openPlatformPorts(
-  { status, data }: RunningPlatform,
-  identity: Readonly<Record<string, string>>,
-): FlowPorts & AsyncDisposable {
-  const away = async (): Promise<never> => {
-    throw new PortError('unavailable');
+export function openPlatformPorts(target: RunTarget): PlatformPorts {
+  const { data } = target;
+  const remedies = new Map<string, string>();
+  const refuse = (call: PortCall, code: PortError['code'], remedy: string): never => {
+    remedies.set(call.path, remedy);
+    throw new PortError(code);
   };
-  const { gateway, retrieval, memory } = status.addresses;
-  const clientKeys = openTokenFile(status.clientKeyFile);
-  const service = (origin: string) => ({ url: new URL(origin), identity: () => identity });
-  const checks = createCheckClient({ tokenFile: openTokenFile(data.runtimeToken) });
-  const memories = memory === undefined ? undefined : createMemoryPorts(service(memory));
-  return {
-    model: createModelPort({
-      url: new URL(gateway),
-      identity: () => ({ authorization: `Bearer ${clientKeys.first()}` }),
-    }),
-    retrieval: retrieval === undefined ? away : createRetrievalPort(service(retrieval)),
-    memorySearch: away,
-    memoryAdd: away,
-    sessionGet: away,
-    sessionPut: away,
-    ...memories,
-    async guardrail({ policy, stage, text }, { signal }) {
+  const away = (remedy: string) => async (_: unknown, call: PortCall) => refuse(call, 'unavailable', remedy);
+  /** The ports to a service, or ports without one. */
+  const to = <Ports>(reach: Reach, open: (url: URL) => Ports, absent: (remedy: string) => Ports): Ports =>
+    'url' in reach ? open(reach.url) : absent(reach.absent);
+  const { identity, serviceIdentity } = target;
+  const checks = data === undefined ? undefined : createCheckClient({ tokenFile: openTokenFile(data.runtimeToken) });
+  const connection = away(`Connections take calls of published agents only. ${publish}`);
+  const ports: FlowPorts = {
+    model: to(
+      target.models,
+      (url) => createModelPort({ url, identity: () => ({ authorization: `Bearer ${target.clientKey}` }) }),
+      away,
+    ),
+    retrieval: to(target.retrieval, (url) => createRetrievalPort({ url, identity: serviceIdentity }), away),
+    ...to(
+      target.memory,
+      (url) => createMemoryPorts({ url, identity: serviceIdentity }),
+      (remedy) => {
+        const none = away(remedy);
+        return { memorySearch: none, memoryAdd: none, sessionGet: none, sessionPut: none };
+      },
+    ),
+    agent: to(target.agents, (url) => agentPort(url, identity), away),
+    async guardrail({ policy, stage, text }, call) {
+      if (data === undefined || checks === undefined) {
+        return refuse(call, 'unavailable', `Runtimes of another platform are not called from here. ${publish}`);
+      }
       const served = readServed(data, policy);
+      if (served === undefined) {
+        return refuse(
+          call,
+          'refused',
+          `List the policy ${policy} in served-policies.yaml, and start the platform again.`,
+        );
+      }
       const role = stage === 'request' ? 'user' : 'assistant';
+      const { signal } = call;
       const outcome = await checks.check(servedCheckTarget(served, stage), stage, [{ role, content: text }], {
         signal,
       });
@@ -57,22 +87,30 @@ export function openPlatformPorts(
           throw new PortError('unavailable');
       }
     },
-    http: away,
-    mcp: away,
-    agent: away,
+    http: connection,
+    mcp: connection,
     file: async () => {
       throw new PortError('file_provider_mapping_failed');
     },
-    [Symbol.asyncDispose]: () => checks[Symbol.asyncDispose](),
+  };
+  return { ports, remedies, [Symbol.asyncDispose]: async () => await checks?.[Symbol.asyncDispose]() };
+}
+
+/** Only agents learn what a called run used. It has the budget of its own version, and uses nothing of this run. */
+function agentPort(url: URL, identity: RunTarget['identity']): FlowPorts['agent'] {
+  const port = createAgentPort({ url, identity: () => identity });
+  return async (request, call) => {
+    call.share?.report(noUsage);
+    return await port(request, call);
   };
 }
 
-/** @throws PortError refused for a policy that is not served to services */
-function readServed({ served }: DataDirectory, policy: string) {
+/** @returns undefined for a policy that is not served to services */
+function readServed({ served }: DataDirectory, policy: string): ServedTarget | undefined {
+  if (policy.includes('/')) return undefined;
   try {
-    if (policy.includes('/')) throw new PortError('refused');
     return servedTargetSchema.parse(JSON.parse(readFileSync(join(served, `${policy}.json`), 'utf8')));
   } catch {
-    throw new PortError('refused');
+    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { evaluateCase } from '#flow/cases/evaluate-case';
 import type { JudgedCase } from '#flow/cases/evaluation-schema';
 import { loadEvaluation } from '#flow/cases/load-evaluation';
@@ -10,24 +10,25 @@ import { textMemberOf } from '#flow/loader/text-member';
 import type { JsonValue } from '#kit/json/json-value';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
-import { type CallerOptions, callerIdentity } from '../http/caller-options.ts';
+import type { FilePaths } from '../options/file-path.ts';
 import { formatOf, isForPeople, type OutputOptions, writeResult } from '../output/format.ts';
 import { escapeControls, tableOf } from '../output/write.ts';
-import { runningPlatform } from '../platform/running-platform.ts';
+import { readInputFiles } from './given-files.ts';
 import { openPlatformPorts } from './platform-ports.ts';
 import { type FlowFile, readFlowFile, readTextFile } from './read-flow-file.ts';
 import { valueOrRefusal } from './refuse-file.ts';
+import { openRunTarget, type TargetOptions } from './run-target.ts';
 
 type CallingOptions = OutputOptions &
-  Omit<CallerOptions, 'tokenFile'> & {
-    readonly data?: string;
+  TargetOptions & {
     readonly subflows?: string;
     readonly session?: string;
     readonly timeout: number;
   };
 export type RunOptions = CallingOptions & {
   readonly message?: string;
-  readonly input?: JsonValue;
+  readonly input?: Readonly<Record<string, JsonValue>>;
+  readonly file?: FilePaths;
   readonly entrypoint?: string;
 };
 export type EvaluateOptions = CallingOptions & { readonly cases?: string; readonly minScore: number };
@@ -45,13 +46,13 @@ export async function runFlowFile(path: string, options: RunOptions): Promise<vo
   if (!Object.hasOwn(flow.source.entrypoints, entrypoint)) {
     throw new CliError('usage', `The flow has no entry point ${entrypoint}.`);
   }
-  const input = inputOf(flow, options);
+  const { input, file } = await readInputFiles(flow, inputOf(flow, options), options.file ?? {});
   await using calls = await openCalls(flow, options);
   const request = { ...calls.request, entrypoint, input };
   const isText = isForPeople(formatOf(options));
   const nodes: NodeEnd[] = [];
   let end: FlowResult | Failure | undefined;
-  for await (const event of runFlow(flow, request, calls.ports, calls.signal)) {
+  for await (const event of runFlow(flow, request, { ...calls.ports, file }, calls.signal)) {
     if (event.type === 'nodeEnded') {
       nodes.push(event);
       if (isText) writeTrace(traceLine(event));
@@ -65,7 +66,7 @@ export async function runFlowFile(path: string, options: RunOptions): Promise<vo
   const facts = { runId: request.runId, traceId: request.traceId, nodes: trace };
   if (end === undefined || 'type' in end) {
     if (!isText) writeResult(formatOf(options), { ...facts, error: end?.code ?? 'internal' }, () => '');
-    throw failureOf(end);
+    throw failureOf(end, calls.remedies);
   }
   const result = end;
   const shown = { ...(result.text === undefined ? {} : { text: result.text }), ...dataOf(result) };
@@ -78,13 +79,21 @@ export async function runFlowFile(path: string, options: RunOptions): Promise<vo
  */
 export async function evaluateFlowFile(path: string, options: EvaluateOptions): Promise<void> {
   const flow = valueOrRefusal(readFlowFile(path, options.subflows), options);
-  const cases = valueOrRefusal(casesOf(options.cases ?? join(dirname(path), 'eval.yaml'), flow), options);
+  const casesPath = options.cases ?? join(dirname(path), 'eval.yaml');
+  const cases = valueOrRefusal(casesOf(casesPath, flow), options);
+  const inputs = [];
+  for (const { input, files = {} } of cases) {
+    const paths = Object.entries(files).map(([member, file]) => [member, resolve(dirname(casesPath), file)] as const);
+    inputs.push(await readInputFiles(flow, input, Object.fromEntries(paths)));
+  }
   await using calls = await openCalls(flow, options);
   const ends: Awaited<ReturnType<typeof evaluateCase>>[] = [];
-  for (const judged of cases) {
+  for (const [at, { input, file }] of inputs.entries()) {
     const request = { ...calls.request, runId: randomUUID() };
-    ends.push(await evaluateCase(flow, judged, { ...calls, request }));
+    const ports = { ...calls.ports, file };
+    ends.push(await evaluateCase(flow, { ...(cases[at] as JudgedCase), input }, { ...calls, ports, request }));
   }
+  for (const remedy of new Set(calls.remedies.values())) writeTrace(`portcullis: ${remedy}`);
   const score = ends.reduce((sum, one) => sum + one.score, 0) / ends.length;
   writeResult(formatOf(options), { score, cases: ends }, () => {
     const rows = ends.map(({ name, score: own, durationMs, problems }) => [
@@ -107,21 +116,20 @@ function casesOf(path: string, flow: LoadedFlow): FlowFile<readonly JudgedCase[]
  * The requirements of a run: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C aborts.
  */
 async function openCalls(flow: LoadedFlow, options: CallingOptions) {
-  const identity = await callerIdentity(options)();
-  const person = options.as ?? process.env['PORTCULLIS_AS'] ?? '';
-  const platform = runningPlatform(options.data);
+  const target = await openRunTarget(options);
+  const { person, tenant } = target;
   await using parts = new AsyncDisposableStack();
-  const ports = parts.use(openPlatformPorts(platform, identity));
+  const { ports, remedies } = parts.use(openPlatformPorts(target));
   const interrupt = new AbortController();
   const onInterrupt = (): void => interrupt.abort();
   process.once('SIGINT', onInterrupt);
   parts.defer(() => void process.off('SIGINT', onInterrupt));
   const request: Omit<ExecutionRequest, 'entrypoint' | 'input'> = {
     context: {
-      userId: person,
-      userIssuer: 'development:agents',
+      userId: person.subject,
+      userIssuer: person.issuer,
       actors: [],
-      tenantId: options.tenant,
+      ...(tenant === undefined ? {} : { tenantId: tenant }),
       sessionId: options.session ?? randomUUID(),
       agentId: flow.source.metadata.flowId,
       versionId: flow.sha256,
@@ -131,21 +139,23 @@ async function openCalls(flow: LoadedFlow, options: CallingOptions) {
     budget: { timeoutMs: options.timeout * 1_000 },
   };
   const owned = parts.move();
-  return { ports, request, signal: interrupt.signal, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { ports, remedies, request, signal: interrupt.signal, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** A text is put into the input member that receives the message text of a client. */
-function inputOf(flow: LoadedFlow, { message, input }: RunOptions): JsonValue {
+function inputOf(flow: LoadedFlow, { message, input, file }: RunOptions): Readonly<Record<string, JsonValue>> {
   const own = input ?? {};
   if (message === undefined) {
-    if (input === undefined) throw new CliError('usage', 'Name the input: --message TEXT, --input JSON or both.');
+    if (input === undefined && file === undefined) {
+      throw new CliError('usage', 'Name the input: --message TEXT, --input JSON, --file PATH or several of them.');
+    }
     return own;
   }
   const member = textMemberOf({ inputSchema: flow.source.input.schema });
   if (member === undefined) {
     throw new CliError('usage', 'The input of the flow has no member for a text: write --input JSON.');
   }
-  return { ...(own as Record<string, JsonValue>), [member]: message };
+  return { ...own, [member]: message };
 }
 
 function writeTrace(line: string): void {
@@ -171,9 +181,11 @@ const exits: Readonly<Record<string, ExitName>> = {
   input_invalid: 'usage',
 };
 
-function failureOf(failed: Failure | undefined): CliError {
+function failureOf(failed: Failure | undefined, remedies: ReadonlyMap<string, string>): CliError {
   if (failed === undefined) return new CliError('failed', 'The run ended without a result.');
   const { code, flowCode, message, path } = failed;
   const place = path === undefined ? '' : ` at ${path}`;
-  return new CliError(exits[code] ?? 'failed', `${flowCode ?? code}${place}: ${message}`);
+  const remedy = remedies.get(path ?? '');
+  const cause = `${flowCode ?? code}${place}: ${message}`;
+  return new CliError(exits[code] ?? 'failed', remedy === undefined ? cause : `${cause} ${remedy}`);
 }

@@ -11,7 +11,7 @@ export function withServerOptions(command: Command): Command {
 }
 
 /** The URL must be https, or http on loopback: a token is never sent over a network unencrypted. */
-export function originOf(server: string): string {
+export function originOf(server: string, option = '--server'): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   const isHere = url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   if (url !== undefined && (url.protocol === 'https:' || isHere) && url.pathname === '/' && url.search === '') {
@@ -19,7 +19,7 @@ export function originOf(server: string): string {
   }
   throw new CliError(
     'usage',
-    '--server must be the scheme, the host and the port of a server, such as https://portcullis.example. http:// is allowed for this machine only, such as http://127.0.0.1:PORT.',
+    `${option} must be the scheme, the host and the port of a server, such as https://portcullis.example. http:// is allowed for this machine only, such as http://127.0.0.1:PORT.`,
   );
 }
 

@@ -85,6 +85,16 @@ describe('portcullis flow run', () => {
     const tool = { id: 'ask', kind: 'tool_http', config: { connection: 'absent', method: 'GET', path: '/' } };
     const away = await run(flowFile('tool.json', [tool], 'nodes.ask.output.body'), '--message', 'x');
     expect([away.code, away.stderr]).toEqual([1, expect.stringContaining('unavailable at ask')]);
+    expect(away.stderr).toContain('Connections take calls of published agents only. Publish the flow');
+    const check = {
+      id: 'check',
+      kind: 'guardrail',
+      inputs: { text: 'x' },
+      config: { policy: 'absent', stage: 'request' },
+    };
+    const unserved = await run(flowFile('check.json', [check], 'nodes.check.output'), '--message', 'x');
+    expect(unserved.stderr).toContain('refused at check');
+    expect(unserved.stderr).toContain('List the policy absent in served-policies.yaml');
   });
 
   test('portcullis flow run refuses input that is missing, an entry point that the flow lacks, and a platform that is off', async () => {
@@ -129,6 +139,97 @@ describe('portcullis flow run', () => {
     expect(JSON.parse((await run(get, '-m', 'x', '--session', 'one')).stdout)).toEqual({ said: 'hello' });
     expect(JSON.parse((await run(get, '-m', 'x', '--session', 'two')).stdout)).toEqual({});
   });
+
+  /** A flow that asks the example agent of the handbook what a hotel may cost. */
+  async function asking(): Promise<string> {
+    const found = async () =>
+      JSON.parse((await runInProcess(['get', 'agent', 'handbook', '-o', 'json'], platform)).stdout);
+    await until('the example is served', async () => (await found()).status?.served !== undefined);
+    const { agentId } = (await found()).status;
+    const inputs = { text: `\${input.text}` };
+    return flowFile('ask.json', [{ id: 'ask', kind: 'agent', inputs, config: { agentId } }], 'nodes.ask.output.data');
+  }
+
+  test.skipIf(!hasServices)('portcullis flow run calls another agent with the rights of the caller', async () => {
+    const flow = await asking();
+    const ask = (person: string) => runAs(person, flow, '-m', 'How much may a hotel cost?');
+    const answered = await ask('bob');
+    expect([answered.code, answered.stderr]).toEqual([0, expect.stringContaining('ask agent: ok')]);
+    expect(JSON.stringify(JSON.parse(answered.stdout).sources)).toMatch(/"doc_id":"travel/);
+    expect(await ask('mallory')).toMatchObject({ code: 1, stderr: expect.stringContaining('not_found at ask') });
+  });
+
+  test.skipIf(!hasServices)(
+    'portcullis flow run calls a platform by the addresses of its gateway and services',
+    async () => {
+      const { addresses, clientKeyFile } = platform.status();
+      const at = ['--gateway', addresses.gateway];
+      const away = (...words: readonly string[]) => runInProcess(['flow', 'run', ...words, ...at, '--as', 'bob']);
+      expect(await away(assistant, '-m', 'Mail ivan@example.com', '--key-file', clientKeyFile)).toMatchObject({
+        code: 0,
+        stdout: 'Mail [email]\n',
+      });
+      const unkeyed = await away(assistant, '-m', 'x');
+      expect([unkeyed.code, unkeyed.stderr]).toEqual([1, expect.stringContaining('--key-file FILE')]);
+      expect(await away(await asking(), '-m', 'How much may a hotel cost?')).toMatchObject({ code: 0 });
+      const handbook = join(examples, 'handbook/flow.yaml');
+      const ask = [handbook, '-m', 'How much may a hotel cost?', '--key-file', clientKeyFile, '--json'];
+      const found = await away(...ask, '--retrieval', addresses.retrieval ?? '');
+      expect(JSON.stringify(JSON.parse(found.stdout).result.data.sources)).toContain('travel');
+      expect((await away(...ask)).stderr).toContain('Give the origin of the retrieval service: --retrieval URL.');
+      const check = {
+        id: 'check',
+        kind: 'guardrail',
+        inputs: { text: 'x' },
+        config: { policy: 'texts', stage: 'request' },
+      };
+      const judged = await away(flowFile('judged.json', [check], 'nodes.check.output'), '-m', 'x');
+      expect([judged.code, judged.stderr]).toEqual([1, expect.stringContaining('Runtimes of another platform')]);
+    },
+  );
+
+  test('portcullis flow run refuses addresses that do not belong together, and a token that names no person', async () => {
+    const token = folder.write('token', 'opaque\n');
+    for (const [words, message] of [
+      [['--memory', 'http://127.0.0.1:1', '--as', 'ann'], '--memory is for another platform: name its --gateway too'],
+      [['--gateway', 'http://127.0.0.1:1', '--data', platform.data, '--as', 'ann'], 'leave out --data'],
+      [['--gateway', 'http://models.example', '--as', 'ann'], '--gateway must be the scheme'],
+      [['--gateway', 'http://127.0.0.1:1', '--token-file', token], 'names no person'],
+      [['--gateway', 'http://127.0.0.1:1', '--token-file', token, '--as', 'ann'], 'leave out --as'],
+    ] as const) {
+      const end = await runInProcess(['flow', 'run', assistant, '-m', 'x', ...words]);
+      expect([end.code, end.stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
+  });
+
+  test('portcullis flow run reads the files that it is given, and refuses those that the flow cannot read', async () => {
+    const reader = join(examples, 'reader/flow.yaml');
+    const notes = folder.write('notes.txt', 'The notes of ann.');
+    const read = await run(reader, '--file', notes, '--json');
+    expect(JSON.parse(read.stdout).result).toEqual({ data: { text: 'The notes of ann.' } });
+    expect(await run(reader, '--file', `file=${folder.write('table.csv', 'a,b')}`)).toMatchObject({ code: 0 });
+    const limit = 1_048_576;
+    for (const [path, message] of [
+      [folder.write('photo.png', '\u0000'), 'does not have the content of image/png'],
+      [folder.write('page.pdf', '%PDF-1.7'), 'which reads texts, CSV, HTML, Markdown and JSON only'],
+      [folder.write('long.txt', 'x'.repeat(limit + 1)), `a text of at most ${limit}: make it smaller`],
+    ] as const) {
+      expect(await run(reader, '--file', path)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    }
+    // A text of the limit is read; the output of the flow is then too large for its schema.
+    const largest = await run(reader, '--file', folder.write('largest.txt', 'x'.repeat(limit)));
+    expect(largest.stderr).not.toContain('make it smaller');
+    expect(await run(reader, '--file', notes, '--input', '{"file":{"fileId":"file-1"}}')).toMatchObject({ code: 2 });
+    expect(await run(assistant, '-m', 'x', '--file', notes)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('The flow has no file node'),
+    });
+    const guessed = await run(reader, '--input', '{"file":{"fileId":"file-1"}}');
+    expect([guessed.code, guessed.stderr]).toEqual([
+      1,
+      expect.stringContaining('file_provider_mapping_failed at read'),
+    ]);
+  });
 });
 
 describe('portcullis flow eval', () => {
@@ -165,6 +266,18 @@ describe('portcullis flow eval', () => {
         { score: 0, problems: [expect.stringContaining('the run failed with guardrail_denied at answer')] },
       ],
     });
+  });
+
+  test('portcullis flow eval gives a case its files, from the folder of the cases', async () => {
+    folder.write('greeting.txt', 'Good morning');
+    const reads = { name: 'reads', input: {}, files: { file: 'greeting.txt' } };
+    const cases = [{ ...reads, expect: { data: { text: 'Good morning' } } }];
+    const file = folder.write(
+      'files.json',
+      JSON.stringify({ apiVersion: 'platform.low-code.flow-evaluation/v1', cases }),
+    );
+    const end = await evaluate(join(examples, 'reader/flow.yaml'), '--cases', file, '--min-score', '1');
+    expect(end).toMatchObject({ code: 0, stdout: expect.stringContaining('Mean 1.00 of 1 cases.') });
   });
 
   test.each([

@@ -3,6 +3,7 @@ import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scri
 import { until } from '#kit/testing/until';
 import { agentSubject, userSubject } from '#relations/subject';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
 import { openFolderWorld } from '../../dataplane/agents/testing/file-world.ts';
 import { policyName } from '../../dataplane/agents/testing/start-agent.ts';
 import { documentOf } from '../../dataplane/retrieval/testing/open-retrieval.ts';
@@ -269,6 +270,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
       return found.length === 0 ? undefined : found;
     });
     expect(sources[0]).toMatchObject({ doc_id: 'travel' });
+
+    using folder = folderWithFiles();
+    const flow = folder.write('flow.json', JSON.stringify(searchFlow));
+    const token = folder.write('token', await world.serviceToken('retrieval'));
+    const at = ['--gateway', world.gateway, '--retrieval', retrieval.url, '--tenant', 'acme'];
+    const run = ['flow', 'run', flow, '-m', 'Hotels', ...at, '--service-token-file', token];
+    const end = await runInProcess(run);
+    expect([end.code, end.stderr]).toEqual([0, expect.stringContaining('find retrieval: ok')]);
+    expect(JSON.parse(end.stdout).sources).toMatchObject([{ doc_id: 'travel' }]);
+    const person = folder.write('person', (await world.bearer()).replace('Bearer ', ''));
+    const unchained = await runInProcess([...run.slice(0, -2), '--token-file', person]);
+    expect([unchained.code, unchained.stderr]).toEqual([1, expect.stringContaining('forbidden at find')]);
   });
 
   test('an agent reads the file of a reference that is issued for its caller', async () => {

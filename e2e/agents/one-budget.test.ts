@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
 import { questionFlow } from '../../dataplane/agents/testing/agent-bundle.ts';
 import { type GrantedAgents, startGrantedAgents } from './start-granted-agents.ts';
 
@@ -22,16 +23,16 @@ const twice = {
     { from: 'two', to: 'end' },
   ],
 };
-/** Asks an agent in four turns at the same time. */
-const atOnce = {
+/** Asks an agent once for each item. */
+const askingEach = (items: readonly number[], concurrency: number) => ({
   ...twice,
   nodes: [
     { id: 'start', kind: 'input' },
     {
       id: 'each',
       kind: 'loop',
-      inputs: { items: [1, 2, 3, 4] },
-      config: { body: 'one', maxIterations: 4, concurrency: 4 },
+      inputs: { items },
+      config: { body: 'one', maxIterations: items.length, concurrency },
     },
     { id: 'one', ...ask },
     { id: 'end', kind: 'output', inputs: { data: { answer: 'done' } } },
@@ -40,7 +41,8 @@ const atOnce = {
     { from: 'start', to: 'each' },
     { from: 'each', to: 'end' },
   ],
-};
+});
+const atOnce = askingEach([1, 2, 3, 4], 4);
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the budget of a run'), () => {
   let world: GrantedAgents;
@@ -80,5 +82,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the budget of a run')
     ['too little for each of four calls at the same time', 6, 'budget_exceeded'],
   ])('a run with %s ends as it should', async (_what, nodes, expected) => {
     expect(await outcomeOf(await parentOf(`at-once-${nodes}`, atOnce, nodes))).toBe(expected);
+  });
+
+  test('portcullis flow run asks an agent with the token of a person, and no call uses the budget of its run', async () => {
+    using folder = folderWithFiles();
+    const token = folder.write('token', (await world.bearer()).replace('Bearer ', ''));
+    // Half of the rest for each of them would leave no node for the seventeenth.
+    const flow = folder.write(
+      'flow.json',
+      JSON.stringify(
+        askingEach(
+          Array.from({ length: 20 }, (_, at) => at),
+          1,
+        ),
+      ),
+    );
+    const input = JSON.stringify({ question: 'why' });
+    const at = ['--gateway', world.gateway, '--token-file', token];
+    const end = await runInProcess(['flow', 'run', flow, '--input', input, ...at]);
+    expect([end.code, JSON.parse(end.stdout)]).toEqual([0, { answer: 'done' }]);
   });
 });

@@ -69,6 +69,8 @@ export type GrantedAgents = AsyncDisposable & {
     contextId?: string,
     headers?: Readonly<Record<string, string>>,
   ): Promise<{ readonly status: number; readonly json: Json; readonly headers: Headers }>;
+  /** The header with a token of `ann` for the gateway. */
+  bearer(): Promise<string>;
   /** A token with which `ann` and an agent call a service. */
   serviceToken(service: keyof typeof serviceAudiences): Promise<string>;
 };
@@ -174,6 +176,7 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
   const owned = parts.move();
   return {
     gateway: gateway.url,
+    bearer,
     memory,
     retrieval,
     missingRights,

@@ -1,6 +1,7 @@
 import type { CheckClient } from '#checks/client';
 import { PortError } from '#flow/engine/flow-error';
 import type { FlowPorts, PortCall } from '#flow/engine/ports';
+import { createAgentPort } from '#flow/services/agent-port';
 import { createMemoryPorts } from '#flow/services/memory-ports';
 import { createModelPort } from '#flow/services/model-port';
 import { createRetrievalPort } from '#flow/services/retrieval-port';
@@ -12,7 +13,6 @@ import { type IdentifyRun, identifyByGrant, identifyByName } from '../grants/ide
 import type { RunGrants } from '../grants/run-grants.ts';
 import { createRunTokens } from '../grants/trade-grants.ts';
 import type { PolicyTargets } from '../steps/policy-targets.ts';
-import { createAgentPort } from './agent-port.ts';
 import { createConnectionPorts } from './connection-ports.ts';
 
 /** The services that flows of this process call, and how runs identify themselves to them. */
@@ -63,7 +63,10 @@ export function createFlowPorts(options: FlowPortsOptions): FlowPorts {
     ...(agentGateway === undefined
       ? { http: away, mcp: away }
       : createConnectionPorts({ url: agentGateway, identity })),
-    agent: agentGateway === undefined ? away : createAgentPort({ url: agentGateway, identity }),
+    agent:
+      agentGateway === undefined
+        ? away
+        : createAgentPort({ url: agentGateway, identity: (agentId) => identity(audiences.agent(agentId)) }),
     file: createFilePort(files),
   };
 }

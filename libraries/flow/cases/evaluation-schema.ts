@@ -13,6 +13,10 @@ export const flowEvaluationSchema = z.strictObject({
           name: z.string().min(1).max(flowLimits.name),
           entrypoint: wordSchema.optional().describe('The first one of the flow when absent.'),
           input: z.record(z.string(), valueSchema),
+          files: z
+            .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().min(1).max(4_096))
+            .optional()
+            .describe('Files by the member of the input that gets them. A path begins at the folder of this file.'),
           expect: expectationSchema.optional().describe('Each member, and each node, is judged with 0 or 1.'),
           reference: z
             .string()

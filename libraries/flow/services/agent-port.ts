@@ -3,15 +3,13 @@ import { z } from 'zod';
 import type { AgentErrorCode } from '#contracts/agent-errors';
 import type { AgentGatewayErrorCode } from '#contracts/agent-gateway-errors';
 import { noUsage, readRunUsage, runUsageHeader } from '#contracts/run-usage';
-import { PortError } from '#flow/engine/flow-error';
-import type { FlowPorts, PortCall } from '#flow/engine/ports';
-import { readServiceAnswer } from '#flow/services/caller-service';
-import { exchangeWithService } from '#flow/services/exchange-with-service';
-import { traceHeaders } from '#flow/services/trace-headers';
 import type { JsonValue } from '#kit/json/json-value';
 import { wait } from '#kit/time/wait';
-import { audiences } from '../grants/audiences.ts';
-import type { IdentifyRun } from '../grants/identify-run.ts';
+import { PortError } from '../engine/flow-error.ts';
+import type { FlowPorts, PortCall } from '../engine/ports.ts';
+import { type CallerService, readServiceAnswer } from './caller-service.ts';
+import { exchangeWithService } from './exchange-with-service.ts';
+import { traceHeaders } from './trace-headers.ts';
 
 const part = z.union([z.object({ text: z.string() }), z.object({ data: z.json() })]);
 const parts = z.array(part).max(1_000);
@@ -52,7 +50,7 @@ type AgentPortOptions = {
   /** Address of the agent gateway. */
   readonly url: URL;
   /** Headers that identify a run to the agent that its flow names. */
-  readonly identity: IdentifyRun;
+  readonly identity: (agentId: string) => CallerService['identity'];
 };
 
 /**
@@ -62,7 +60,7 @@ type AgentPortOptions = {
  */
 export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts['agent'] {
   return async ({ agentId, version, text, data }, call) => {
-    const identify = identity(audiences.agent(agentId));
+    const identify = identity(agentId);
     const prefix = `${url.href.replace(/\/+$/, '')}/agents/${encodeURIComponent(agentId)}`;
     const base = version === undefined ? prefix : `${prefix}/versions/${encodeURIComponent(version)}`;
     const { share } = call;
