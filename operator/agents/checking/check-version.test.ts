@@ -33,6 +33,16 @@ test('the child process of a version check returns the same verdict as the funct
   }
 });
 
+test('a version that requests a mode which no version offers is refused with the code and the line', async () => {
+  const manifest = lowCode.manifest.replace('mcp_tool]', 'mcp_tool, grpc_agent]');
+  const verdict = await checkVersion({ ...lowCode, manifest });
+  if (verdict.kind !== 'refused') throw new Error('the version is accepted');
+  expect(verdict).toMatchObject({ part: 'manifest', count: 1 });
+  expect(verdict.problem).toMatch(
+    /^manifest\.yaml:\d+:\d+: executionModes\[2\] .*: advertised_capability_unavailable$/,
+  );
+});
+
 test('a version check that exceeds its timeout is late, and its child process is killed', async () => {
   expect(await createVersionChecks({ timeoutMs: 1 }).check(lowCode, signal)).toEqual({ kind: 'late' });
 });
