@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { compactVerify } from 'jose';
 import { expect, test } from 'vitest';
 import { signCard } from './sign-card.ts';
@@ -19,4 +19,13 @@ test('a signature of a card covers its content without members that are empty or
   const payload = Buffer.from(content).toString('base64url');
   const { protectedHeader } = await compactVerify(`${signed.protected}.${payload}.${signed.signature}`, publicKey);
   expect(protectedHeader).toEqual({ alg: 'EdDSA', typ: 'JOSE', kid: 'k' });
+});
+
+test('replicas with the same key sign a card with the same bytes, so that its ETag is that of each of them', async () => {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const card = { name: 'n', skills: [{ id: 's', tags: ['t'] }] };
+  const copy = createPrivateKey(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  expect(await signCard({ ...card }, { kid: 'k', privateKey: copy })).toEqual(
+    await signCard(card, { kid: 'k', privateKey }),
+  );
 });
