@@ -15,6 +15,8 @@ import type { AgentRoute } from '#resources/agent-route';
 import { maxProviderStates } from '#resources/gateway-report';
 import { createActivityLog } from './activity/activity-log.ts';
 import { noBudgets, type RunBudgets } from './agents/budgets/ports.ts';
+import { maxJsonValues } from './chat/read-envelope.ts';
+import { bytesPerValue, maxTexts } from './chat/text-bounds.ts';
 import { type ClientAdmission, createClientAdmission } from './clients/admit-clients.ts';
 import { openClientKeys, openToAll } from './clients/client-keys.ts';
 import { composeAgents, type HeldAgents } from './compose-agents.ts';
@@ -219,7 +221,7 @@ function composeAccess(
     upstream: parts.use(createUpstreamClient({ openCredential })),
     bytes: createByteBudget({
       limit: overrides.maxHeldBytes ?? config.maxHeldBytes,
-      largest: maxRequestBytes + maxAnswerBytes,
+      largest: maxRequestBytes + maxAnswerBytes + (maxJsonValues + maxTexts) * bytesPerValue,
       waitMs: overrides.heldWaitMs ?? heldWaitMs,
     }),
     maxRequestMs: overrides.maxRequestMs ?? config.maxRequestMs,

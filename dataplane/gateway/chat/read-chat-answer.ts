@@ -1,4 +1,12 @@
-import { JsonError, type JsonNode, type JsonValue, member, nodeValue, parseTree } from '#kit/json/parse-strict';
+import {
+  type CountedTree,
+  JsonError,
+  type JsonNode,
+  type JsonValue,
+  member,
+  nodeValue,
+  parseCountedTree,
+} from '#kit/json/parse-strict';
 import { hasDisguisedCallKey } from './call-keys.ts';
 import { textOfParts } from './content-parts.ts';
 import { isDisguised } from './fold-key.ts';
@@ -14,6 +22,8 @@ export type ChatAnswer = {
   readonly message: ObjectNode;
   readonly content: string | undefined;
   readonly refusal: string | undefined;
+  /** Number of JSON values in the answer. */
+  readonly values: number;
 };
 
 const rootKeys: ReadonlySet<string> = new Set(['choices', 'error']);
@@ -26,8 +36,10 @@ const messageKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio',
  * @returns undefined for anything else
  */
 export function readChatAnswer(bytes: Uint8Array): ChatAnswer | undefined {
-  const root = parseAnswer(bytes);
-  if (root?.kind !== 'object' || hasDisguised(root, rootKeys) || isPresent(member(root, 'error'))) return undefined;
+  const parsed = parseAnswer(bytes);
+  if (parsed === undefined) return undefined;
+  const { root, values } = parsed;
+  if (root.kind !== 'object' || hasDisguised(root, rootKeys) || isPresent(member(root, 'error'))) return undefined;
   const choices = member(root, 'choices');
   if (choices?.kind !== 'array' || choices.items.length !== 1) return undefined;
   const [choice] = choices.items;
@@ -48,6 +60,7 @@ export function readChatAnswer(bytes: Uint8Array): ChatAnswer | undefined {
     message,
     content: content.text,
     refusal: refusal?.kind === 'string' ? refusal.value : undefined,
+    values,
   };
 }
 
@@ -58,9 +71,9 @@ function readText(node: JsonNode | undefined): { readonly text: string | undefin
   return text === undefined ? 'invalid' : { text };
 }
 
-function parseAnswer(bytes: Uint8Array): JsonNode | undefined {
+function parseAnswer(bytes: Uint8Array): CountedTree | undefined {
   try {
-    return parseTree(bytes, { maxValues: maxJsonValues });
+    return parseCountedTree(bytes, { maxValues: maxJsonValues });
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;

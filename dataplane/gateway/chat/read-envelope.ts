@@ -1,4 +1,4 @@
-import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
+import { type CountedTree, JsonError, type JsonNode, member, parseCountedTree } from '#kit/json/parse-strict';
 import type { BodyRange } from './check-unit.ts';
 import { isDisguised } from './fold-key.ts';
 import { accept, type ParseResult, refuse } from './parse-result.ts';
@@ -6,6 +6,8 @@ import { accept, type ParseResult, refuse } from './parse-result.ts';
 /** The members of a request that decide its route. */
 export type Envelope = {
   readonly root: JsonNode & { readonly kind: 'object' };
+  /** Number of JSON values in the request. */
+  readonly values: number;
   readonly alias: string;
   /** Position of the model's name in the body, quotes included. */
   readonly model: BodyRange;
@@ -24,18 +26,19 @@ const routingKeys: ReadonlySet<string> = new Set(['model']);
  * would name one model to the gateway and another one to the provider.
  */
 export function readEnvelope(bytes: Uint8Array): ParseResult<Envelope> {
-  const root = parseBody(bytes);
-  if (root === undefined) return refuse('invalid_json', null);
+  const parsed = parseBody(bytes);
+  if (parsed === undefined) return refuse('invalid_json', null);
+  const { root, values } = parsed;
   if (root.kind !== 'object') return refuse('invalid_request', null);
   if (root.members.some(({ key }) => isDisguised(key, routingKeys))) return refuse('ambiguous_key', 'model');
   const model = member(root, 'model');
   if (model?.kind !== 'string' || model.value === '') return refuse('invalid_request', 'model');
-  return accept({ root, alias: model.value, model: { start: model.start, end: model.end } });
+  return accept({ root, values, alias: model.value, model: { start: model.start, end: model.end } });
 }
 
-function parseBody(bytes: Uint8Array): JsonNode | undefined {
+function parseBody(bytes: Uint8Array): CountedTree | undefined {
   try {
-    return parseTree(bytes, { maxValues: maxJsonValues });
+    return parseCountedTree(bytes, { maxValues: maxJsonValues });
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;

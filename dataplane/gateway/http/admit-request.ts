@@ -1,6 +1,7 @@
 import type { RequestRefusal } from '../chat/parse-result.ts';
 import { type Envelope, readEnvelope } from '../chat/read-envelope.ts';
 import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
+import type { HeldTree } from '../relay/held-tree.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
 import { receiveRequestJson } from './receive-json.ts';
 import { type ClientResponse, errorResponse, type RequestContext } from './request-context.ts';
@@ -13,13 +14,21 @@ export type AdmittedRequest = {
   readonly route: TakenRoute;
 };
 
-/** Reads a JSON request and pins the route of the model that it names. */
+/** Reads a JSON request, whose tree counts in `tree`, and pins the route of the model that it names. */
 export async function admitRequest(
   context: RequestContext,
+  tree: HeldTree,
 ): Promise<AdmittedRequest | (ClientResponse & { readonly kind: 'error' })> {
   const received = await receiveRequestJson(context);
   if (!received.ok) return errorResponse(plainError(received.code));
-  const envelope = readEnvelope(received.bytes);
+  const { bytes } = received;
+  const read = await tree.read(
+    () => readEnvelope(bytes),
+    (envelope) => (envelope.ok ? envelope.value.values : 0),
+  );
+  if (context.life.signal.aborted) throw context.life.signal.reason;
+  if (read === undefined) return errorResponse(plainError('overloaded'));
+  const envelope = read.value;
   if (!envelope.ok) return refusalResponse(envelope.refusal);
   // Refused before the route is looked up: the answer must not reveal whether other models exist.
   if (context.aliases?.has(envelope.value.alias) === false)
@@ -27,7 +36,7 @@ export async function admitRequest(
   const admission = context.gateway.pins.admit(envelope.value.alias);
   if (admission.kind !== 'pinned') return errorResponse(plainError(absent[admission.kind], 'model'));
   context.pin = context.held.use(admission.pin);
-  return { kind: 'admitted', bytes: received.bytes, envelope: envelope.value, route: admission.pin.route };
+  return { kind: 'admitted', bytes, envelope: envelope.value, route: admission.pin.route };
 }
 
 export function refusalResponse(refusal: RequestRefusal): ClientResponse & { readonly kind: 'error' } {

@@ -1,23 +1,26 @@
 import { checkBytes } from '#checks/batch-messages';
+import type { CheckTarget } from '#checks/check-target';
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import { currentProfile } from '#contracts/profiles';
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { Edit } from '#kit/json/splice';
-import type { GatewayRouteSpec } from '#resources/gateway-route';
+import type { GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { requestTextBytes } from '../chat/estimate-tokens.ts';
-import type { ParseResult } from '../chat/parse-result.ts';
+import { accept, type ParseResult } from '../chat/parse-result.ts';
 import type { ChatRequest, ChatRules } from '../chat/read-chat-request.ts';
 import { readUsage } from '../chat/read-usage.ts';
 import { type RenameAnswer, renamedPieces, renamerTo } from '../chat/rename-answer.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
+import { maxTexts } from '../chat/text-bounds.ts';
 import type { Covered } from '../judged/covered-texts.ts';
 import { escapedResults } from '../judged/escaped-texts.ts';
-import { coverageOf, readFurtherTexts } from '../judged/route-coverage.ts';
+import { type Coverage, coverageOf, readFurtherTexts } from '../judged/route-coverage.ts';
 import { sentTexts } from '../judged/sent-texts.ts';
 import { plainError } from '../relay/client-error.ts';
 import type { guardAnswer } from '../relay/guard-answer.ts';
 import { guardInput } from '../relay/guard-input.ts';
+import { HeldTree } from '../relay/held-tree.ts';
 import { isSeam, planChecks } from '../relay/plan-checks.ts';
 import type { StreamMachine } from '../relay/relay-stream.ts';
 import { checkTarget } from '../routes/check-target.ts';
@@ -45,86 +48,132 @@ export type TextApi = {
   readonly eventModel: readonly string[];
 };
 
+/** A request as it is sent to the provider. Its JSON tree is not kept while the provider answers. */
+type PreparedCall = {
+  readonly kind: 'prepared';
+  readonly route: TakenRoute;
+  readonly call: { readonly path: string; readonly isOptional: boolean; readonly body: Uint8Array };
+  readonly stream: boolean;
+  /** Bytes of the texts of a request for a stream. */
+  readonly textBytes: number;
+  /** Undefined for an unguarded route. */
+  readonly guard: AnswerGuard | undefined;
+};
+
+type ErrorReply = ClientResponse & { readonly kind: 'error' };
+
+/** What the check of an answer needs. `masked`: a check masked the request. */
+type AnswerGuard = {
+  readonly masked: boolean;
+  readonly structured: boolean;
+  readonly coverage: Coverage;
+  readonly target: CheckTarget;
+};
+
 /** Checks the input of a request, calls the provider, and checks the output. */
 export async function completeText(context: RequestContext, api: TextApi): Promise<ClientResponse> {
-  const admitted = await admitRequest(context);
-  if (admitted.kind === 'error') return admitted;
-  const { guardrail } = admitted.route.spec;
-  if (guardrail.mode === 'None') return completeUnguarded(context, api, admitted);
-  const request = api.readRequest(admitted.envelope.root, rulesOf(admitted.route));
-  if (!request.ok) return refusalResponse(request.refusal);
-  const { checks, life } = context;
-  const { signal } = life;
-  const { spec } = admitted.route;
-  const coverage = coverageOf(spec);
-  const further = readFurtherTexts(coverage, () =>
-    api.readTexts(admitted.envelope.root, admitted.bytes, coverage.judged),
-  );
-  if (!further.ok) return refusalResponse(further.refusal);
-  const inputTarget = checkTarget(spec, guardrail, 'request');
-  const split = spec.longConversations === 'Split';
-  // A check of more characters than its bytes is refused, whatever is inside of its texts. Seams are checked apart from it.
-  const length = request.value.units.reduce((sum, unit) => sum + (isSeam(unit) ? 0 : unit.content.length), 0);
-  const isRefused = !split && length > inputTarget.maxBodyBytes;
-  const more = [...further.value, ...(isRefused ? [] : escapedResults(request.value.units))];
-  const isLong = (unit: CheckUnit): boolean =>
-    guardrail.division?.allowed === true && checkBytes(unit) > inputTarget.maxBodyBytes;
-  const plan = planChecks('request', {
-    texts: request.value.units,
-    further: more.filter((unit) => !isLong(unit)),
-    limits: inputTarget,
-    split,
-  });
-  const input = await guardInput(checks, inputTarget, plan, signal, more.filter(isLong));
-  if (input.kind === 'stop') return errorResponse(input.error, 'request');
-  const masked = input.kind === 'mask';
-  const call = callOf(api, admitted, masked ? input.edits : []);
-  const target = checkTarget(spec, guardrail, 'response');
-  const answered = { ...coverage, isSent: sentTexts(call.body) };
-  if (request.value.stream) {
-    const machine = api.guardStream({ ...answered, limits: target }, streamRenamer(context, api, admitted.route));
-    return streamText(context, admitted.route, {
-      ...call,
-      masked,
-      target,
-      machine,
-      textBytes: requestTextBytes(admitted.envelope.root),
-    });
-  }
-  const answer = await askProvider(context, admitted.route, call);
-  if (answer.kind === 'error') return answer;
-  const whole = {
-    bytes: answer.bytes,
-    structured: request.value.structured,
-    coverage: answered,
-    inWindows: judgesWindows(spec),
-  };
-  const output = await api.guardWhole(checks, target, whole, signal);
-  if (output.kind === 'stop') return errorResponse(output.error, output.stage);
-  return { kind: 'json', bytes: renamed(output.bytes, admitted.route), masked: masked || output.kind === 'mask' };
-}
-
-async function completeUnguarded(
-  context: RequestContext,
-  api: TextApi,
-  admitted: AdmittedRequest,
-): Promise<ClientResponse> {
-  const { route } = admitted;
-  const call = callOf(api, admitted, []);
-  if (isTrue(member(admitted.envelope.root, 'stream'))) {
-    if (route.spec.streaming === 'Refused') return errorResponse(plainError('streaming_refused', 'stream'));
-    const machine = api.relayStream(streamRenamer(context, api, route));
+  const prepared = await prepareCall(context, api);
+  if (prepared.kind === 'error') return prepared;
+  const { route, call, guard } = prepared;
+  if (prepared.stream) {
+    const rename = streamRenamer(context, api, route);
     return streamText(context, route, {
       ...call,
-      masked: false,
-      target: undefined,
-      machine,
-      textBytes: requestTextBytes(admitted.envelope.root),
+      masked: guard?.masked ?? false,
+      target: guard?.target,
+      machine:
+        guard === undefined
+          ? api.relayStream(rename)
+          : api.guardStream({ ...guard.coverage, limits: guard.target, sent: sentTexts(call.body) }, rename),
+      textBytes: prepared.textBytes,
     });
   }
   const answer = await askProvider(context, route, call);
   if (answer.kind === 'error') return answer;
-  return { kind: 'json', bytes: renamed(answer.bytes, route), masked: false };
+  if (guard === undefined) return { kind: 'json', bytes: renamed(answer.bytes, route), masked: false };
+  using tree = new HeldTree(context.bytes);
+  const { structured, coverage, target } = guard;
+  const inWindows = judgesWindows(route.spec);
+  const whole = { bytes: answer.bytes, request: call.body, structured, coverage, inWindows, tree };
+  const output = await api.guardWhole(context.checks, target, whole, context.life.signal);
+  if (output.kind === 'stop') return errorResponse(output.error, output.stage);
+  return { kind: 'json', bytes: renamed(output.bytes, route), masked: guard.masked || output.kind === 'mask' };
+}
+
+/** Reads and checks a request. */
+async function prepareCall(context: RequestContext, api: TextApi): Promise<PreparedCall | ErrorReply> {
+  using tree = new HeldTree(context.bytes);
+  const admitted = await admitRequest(context, tree);
+  if (admitted.kind === 'error') return admitted;
+  const { envelope, route } = admitted;
+  const { guardrail, longConversations } = route.spec;
+  if (guardrail.mode === 'None') return prepareUnguarded(api, admitted);
+  const read = await tree.read(() => readTexts(api, admitted, guardrail), textsOf);
+  const { checks, life } = context;
+  if (life.signal.aborted) throw life.signal.reason;
+  if (read === undefined) return errorResponse(plainError('overloaded'));
+  if (!read.value.ok) return refusalResponse(read.value.refusal);
+  const { request, further, coverage } = read.value.value;
+  const target = checkTarget(route.spec, guardrail, 'request');
+  const isLong = (unit: CheckUnit): boolean =>
+    guardrail.division?.allowed === true && checkBytes(unit) > target.maxBodyBytes;
+  const plan = planChecks('request', {
+    texts: request.units,
+    further: further.filter((unit) => !isLong(unit)),
+    limits: target,
+    split: longConversations === 'Split',
+  });
+  const input = await guardInput(checks, target, plan, life.signal, further.filter(isLong));
+  if (input.kind === 'stop') return errorResponse(input.error, 'request');
+  const { stream, structured } = request;
+  const masked = input.kind === 'mask';
+  return {
+    kind: 'prepared',
+    route,
+    call: callOf(api, admitted, masked ? input.edits : []),
+    stream,
+    textBytes: stream ? requestTextBytes(envelope.root) : 0,
+    guard: { masked, structured, coverage, target: checkTarget(route.spec, guardrail, 'response') },
+  };
+}
+
+function prepareUnguarded(api: TextApi, admitted: AdmittedRequest): PreparedCall | ErrorReply {
+  const { route, envelope } = admitted;
+  const stream = isTrue(member(envelope.root, 'stream'));
+  if (stream && route.spec.streaming === 'Refused') return errorResponse(plainError('streaming_refused', 'stream'));
+  const textBytes = stream ? requestTextBytes(envelope.root) : 0;
+  return { kind: 'prepared', route, call: callOf(api, admitted, []), stream, textBytes, guard: undefined };
+}
+
+/** The texts of a request that are judged: those of the contract, and further ones. */
+type RequestTexts = {
+  readonly request: ChatRequest;
+  readonly further: readonly CheckUnit[];
+  readonly coverage: Coverage;
+};
+
+function readTexts(
+  api: TextApi,
+  { envelope, bytes, route }: AdmittedRequest,
+  guardrail: GuardedRoute,
+): ParseResult<RequestTexts> {
+  const { spec } = route;
+  const request = api.readRequest(envelope.root, rulesOf(route));
+  if (!request.ok) return request;
+  const coverage = coverageOf(spec);
+  const further = readFurtherTexts(coverage, () => api.readTexts(envelope.root, bytes, coverage.judged));
+  if (!further.ok) return further;
+  // A check of more characters than its bytes is refused, whatever is inside of its texts. Seams are checked apart from it.
+  const length = request.value.units.reduce((sum, unit) => sum + (isSeam(unit) ? 0 : unit.content.length), 0);
+  const { maxBodyBytes } = checkTarget(spec, guardrail, 'request');
+  const isRefused = spec.longConversations !== 'Split' && length > maxBodyBytes;
+  const escaped = isRefused ? [] : escapedResults(request.value.units);
+  return accept({ request: request.value, further: [...further.value, ...escaped], coverage });
+}
+
+/** The number of texts; a request of more than `maxTexts` is refused. */
+function textsOf(read: ParseResult<RequestTexts>): number {
+  return read.ok ? Math.min(maxTexts, read.value.request.units.length + read.value.further.length) : 0;
 }
 
 function rulesOf({ spec }: TakenRoute): ChatRules {

@@ -1,5 +1,5 @@
 import { batchMessages } from '#checks/batch-messages';
-import { collectNested } from './collect-texts.ts';
+import { collectNested, newBudget } from './collect-texts.ts';
 import type { DeltaTexts } from './delta-texts.ts';
 import { piecesOfText } from './pieces-of-text.ts';
 
@@ -29,8 +29,9 @@ export class CallTexts {
    */
   checks(limits: CheckLimits): readonly (readonly string[])[] {
     const names = [...this.#names.values()].map((content) => ({ role, content }));
+    const budget = newBudget();
     const inputs = [...this.#inputs.values()].flatMap((value) =>
-      collectNested({ kind: 'string', value, start: 0, end: 0 }, { role, numbers: true }),
+      collectNested({ kind: 'string', value, start: 0, end: 0 }, { role, numbers: true }, budget),
     );
     const messages = [...names, ...inputs].flatMap((message) =>
       piecesOfText(message, limits.maxBodyBytes).map((content) => ({ role, content })),

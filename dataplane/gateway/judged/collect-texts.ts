@@ -1,5 +1,5 @@
 import { jsonOrUndefined } from '#kit/json/json-or-undefined';
-import { JsonError, type JsonNode, parseTree } from '#kit/json/parse-strict';
+import { JsonError, type JsonNode, parseCountedTree } from '#kit/json/parse-strict';
 import type { BodyRange, CheckUnit, TextPlace } from '../chat/check-unit.ts';
 import { maxJsonValues } from '../chat/read-envelope.ts';
 import { isServiceValue } from './service-value.ts';
@@ -123,23 +123,12 @@ function plainTexts({ role, content }: CheckUnit, levels: number): readonly Chec
 
 function parseNested(text: Buffer, budget: ValueBudget): JsonNode | undefined {
   try {
-    const tree = parseTree(text, { maxValues: budget.left });
-    budget.left -= countValues(tree);
-    return tree;
+    const { root, values } = parseCountedTree(text, { maxValues: budget.left });
+    budget.left -= values;
+    return root;
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;
-  }
-}
-
-function countValues(node: JsonNode): number {
-  switch (node.kind) {
-    case 'array':
-      return node.items.reduce((count, item) => count + countValues(item), 1);
-    case 'object':
-      return node.members.reduce((count, { value }) => count + countValues(value), 1);
-    default:
-      return 1;
   }
 }
 

@@ -3,16 +3,16 @@ import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { accept, type ParseResult, refuse } from '../chat/parse-result.ts';
 import type { Covered } from './covered-texts.ts';
-import type { IsSent } from './sent-texts.ts';
+import type { SentTexts } from './sent-texts.ts';
 
 /**
- * The kinds of text that `judge` of a binding adds to those of the contract, and whether other text is refused. `isSent`: whether a
- * member of an answer only repeats the request; without it none does.
+ * The kinds of text that `judge` of a binding adds to those of the contract, and whether other text is refused. `sent`: the texts of
+ * the request that an answer may repeat; without it there are none.
  */
 export type Coverage = {
   readonly judged: ReadonlySet<JudgedTextKind>;
   readonly refuseUnjudged: boolean;
-  readonly isSent?: IsSent;
+  readonly sent?: SentTexts;
 };
 
 const contractOnly: Coverage = { judged: new Set(), refuseUnjudged: false };

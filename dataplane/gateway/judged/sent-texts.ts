@@ -1,32 +1,52 @@
-import { type JsonNode, member, parseTree } from '#kit/json/parse-tree';
+import { type JsonNode, parseTree } from '#kit/json/parse-tree';
+import { textMemory } from '../chat/text-bounds.ts';
 import { writtenAt } from './collect-texts.ts';
 import { isServiceText, isServiceValue } from './service-value.ts';
 
-/**
- * Whether a member of an answer only repeats the member of the same name in the request: each of its strings, keys and numbers
- * is one of that member, or has the strict form of the API. A provider adds members with their default values.
- * @param bytes from which the value was parsed
- */
-export type IsSent = (key: string, value: JsonNode, bytes: Uint8Array) => boolean;
+/** The texts of a request that an answer may repeat: a provider adds members of the request, with their default values. */
+export type SentTexts = {
+  /**
+   * Whether a member of an answer only repeats the member of the same name in the request: each of its strings, keys and numbers
+   * is one of that member, or has the strict form of the API.
+   * @param bytes from which the value was parsed
+   */
+  has(key: string, value: JsonNode, bytes: Uint8Array): boolean;
+  /** Memory of the texts that are kept, bytes. */
+  readonly heldBytes: number;
+};
 
-/** @param body the request as it was sent to the provider: strict JSON; it is read when an answer first repeats a member */
-export function sentTexts(body: Uint8Array): IsSent {
-  const known = new Map<string, ReadonlySet<string>>();
-  let root: JsonNode | undefined;
-  const textsOf = (key: string): ReadonlySet<string> => {
-    const read = known.get(key);
-    if (read !== undefined) return read;
-    root ??= parseTree(body);
-    const value = member(root, key);
-    const texts = new Set(value === undefined ? [] : textsBelow(value, body));
-    known.set(key, texts);
+/** Members with the conversation, which no answer repeats. */
+const conversations: ReadonlySet<string> = new Set(['input', 'messages']);
+
+/**
+ * @param body the request as it was sent to the provider: strict JSON. It is read when an answer first has a text at such a member, and
+ * its tree is not kept
+ */
+export function sentTexts(body: Uint8Array): SentTexts {
+  let known: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  let heldBytes = 0;
+  const read = (): ReadonlyMap<string, ReadonlySet<string>> => {
+    const texts = textsOf(body);
+    heldBytes = textMemory([...texts.values()].flatMap((set) => [...set]));
     return texts;
   };
-  return (key, value, bytes) => {
-    if (isServiceValue(value)) return true;
-    const texts = textsOf(key);
-    return textsBelow(value, bytes).every((text) => texts.has(text));
+  return {
+    has(key, value, bytes) {
+      if (isServiceValue(value)) return true;
+      known ??= read();
+      const texts = known.get(key);
+      return textsBelow(value, bytes).every((text) => texts?.has(text) === true);
+    },
+    get heldBytes() {
+      return heldBytes;
+    },
   };
+}
+
+function textsOf(body: Uint8Array): ReadonlyMap<string, ReadonlySet<string>> {
+  const root = parseTree(body);
+  const members = root.kind === 'object' ? root.members.filter(({ key }) => !conversations.has(key)) : [];
+  return new Map(members.map(({ key, value }) => [key, new Set(textsBelow(value, body))]));
 }
 
 /** The strings, keys and numbers of a value that do not have the strict form of the API. */

@@ -5,6 +5,7 @@ import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskChatAnswer } from '../chat/mask-chat-answer.ts';
 import { type ChatAnswer, readChatAnswer } from '../chat/read-chat-answer.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
+import { maxTexts } from '../chat/text-bounds.ts';
 import { readAnswerTexts, reasoningMembers } from '../judged/answer-texts.ts';
 import type { Covered } from '../judged/covered-texts.ts';
 import { escapedTexts } from '../judged/escaped-texts.ts';
@@ -29,17 +30,16 @@ export async function guardAnswer(
   answer: WholeAnswer,
   signal: AbortSignal,
 ): Promise<AnswerVerdict> {
-  const read = readChatAnswer(answer.bytes);
-  if (read === undefined) return { kind: 'stop', error: plainError('upstream_invalid'), stage: 'none' };
+  const held = await answer.tree.read(() => readWhole(answer), memoryOf);
+  if (signal.aborted) throw signal.reason;
+  if (held === undefined) return { kind: 'stop', error: plainError('overloaded'), stage: 'none' };
+  if (held.value === undefined) return { kind: 'stop', error: plainError('upstream_invalid'), stage: 'none' };
+  const { read, table, texts, others, unjudgedAt } = held.value;
   const { inWindows } = answer;
   const { judged, refuseUnjudged } = answer.coverage;
-  const covered = isContractOnly(answer.coverage) ? nothing : readAnswerTexts(read, answer.bytes, judged);
-  if (refuseUnjudged && covered.unjudgedAt !== undefined) {
+  if (refuseUnjudged && unjudgedAt !== undefined) {
     return { kind: 'stop', error: plainError('unjudged_answer'), stage: 'none' };
   }
-  const table = textsOf(read);
-  const texts = table.map(([field, content]) => unitOf(read.message, field, content));
-  const others = [...covered.units, ...texts.flatMap((unit) => escapedTexts(unit))];
   const verdict = await judgeWholeTexts(checks, target, { texts, further: others, inWindows }, signal);
   if (verdict.kind === 'stop') return stop(verdict.error);
   if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };
@@ -60,6 +60,30 @@ export async function guardAnswer(
   };
   const bytes = maskChatAnswer(answer.bytes, read, masks, answer.structured);
   return bytes === undefined ? stop({ kind: 'check_failed', code: unreadableMask }) : { kind: 'mask', bytes };
+}
+
+type ReadAnswer = {
+  readonly read: ChatAnswer;
+  readonly table: readonly (readonly [TextField, string])[];
+  /** The texts of the table. */
+  readonly texts: readonly CheckUnit[];
+  readonly others: readonly CheckUnit[];
+  readonly unjudgedAt: string | undefined;
+};
+
+/** @returns undefined for an answer whose texts cannot be determined */
+function readWhole({ bytes, coverage }: WholeAnswer): ReadAnswer | undefined {
+  const read = readChatAnswer(bytes);
+  if (read === undefined) return undefined;
+  const { units, unjudgedAt } = isContractOnly(coverage) ? nothing : readAnswerTexts(read, bytes, coverage.judged);
+  const table = textsOf(read);
+  const texts = table.map(([field, content]) => unitOf(read.message, field, content));
+  const others = [...units, ...texts.flatMap((unit) => escapedTexts(unit))];
+  return { read, table, texts, others, unjudgedAt };
+}
+
+function memoryOf(answer: ReadAnswer | undefined): number {
+  return answer === undefined ? 0 : answer.read.values + Math.min(maxTexts, answer.others.length);
 }
 
 const nothing: Covered = { units: [], unjudgedAt: undefined };

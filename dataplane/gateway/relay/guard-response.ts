@@ -1,8 +1,11 @@
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import { splice } from '#kit/json/splice';
+import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
+import { maxTexts } from '../chat/text-bounds.ts';
 import { escapedTexts } from '../judged/escaped-texts.ts';
+import { sentTexts } from '../judged/sent-texts.ts';
 import { seamsOf } from '../responses/join-texts.ts';
 import { parseAnswer, readResponsesAnswer } from '../responses/read-responses-answer.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
@@ -22,15 +25,15 @@ export async function guardResponse(
 ): Promise<AnswerVerdict> {
   const { inWindows } = answer;
   const { refuseUnjudged } = answer.coverage;
-  const root = parseAnswer(answer.bytes);
-  const read = root === undefined ? undefined : readResponsesAnswer(root, answer.bytes, answer.coverage);
+  const held = await answer.tree.read(() => readWhole(answer), memoryOf);
+  if (signal.aborted) throw signal.reason;
+  if (held === undefined) return { kind: 'stop', error: plainError('overloaded'), stage: 'none' };
+  const { read, texts, further } = held.value;
   if (read === undefined) return { kind: 'stop', error: plainError('upstream_invalid'), stage: 'none' };
   if (read === 'failed') return { kind: 'stop', error: plainError('upstream_failed'), stage: 'none' };
   if (refuseUnjudged && read.further.unjudgedAt !== undefined) {
     return { kind: 'stop', error: plainError('unjudged_answer'), stage: 'none' };
   }
-  const texts = read.texts.map(({ unit }) => unit).filter(({ content }) => content !== '');
-  const further = [...read.further.units, ...texts.flatMap((unit) => escapedTexts(unit))];
   const named = read.texts.map(({ path, unit }) => ({ path, text: unit.content }));
   const joined = { texts, further: [...further, ...seamsOf(named)], inWindows };
   const verdict = await judgeWholeTexts(checks, target, joined, signal);
@@ -60,6 +63,30 @@ export async function guardResponse(
   const emptied = read.repeats.map(({ start, end, empty }) => ({ start, end, replacement: Buffer.from(empty) }));
   const kept = masks.edits.filter((edit) => !emptied.some(({ start, end }) => edit.start >= start && edit.end <= end));
   return { kind: 'mask', bytes: splice(answer.bytes, [...kept, ...emptied]) };
+}
+
+type ReadResponse = {
+  readonly read: ReturnType<typeof readResponsesAnswer>;
+  /** The texts of the contract that are not empty. */
+  readonly texts: readonly CheckUnit[];
+  readonly further: readonly CheckUnit[];
+  readonly values: number;
+};
+
+/** Reads an answer. Neither its tree nor the texts of the request are kept. */
+function readWhole({ bytes, request, coverage }: WholeAnswer): ReadResponse {
+  const parsed = parseAnswer(bytes);
+  if (parsed === undefined) return { read: undefined, texts: [], further: [], values: 0 };
+  const { root, values } = parsed;
+  const read = readResponsesAnswer(root, bytes, { ...coverage, sent: sentTexts(request) });
+  if (read === undefined || read === 'failed') return { read, texts: [], further: [], values };
+  const texts = read.texts.map(({ unit }) => unit).filter(({ content }) => content !== '');
+  const further = [...read.further.units, ...texts.flatMap((unit) => escapedTexts(unit))];
+  return { read, texts, further, values };
+}
+
+function memoryOf({ texts, further, values }: ReadResponse): number {
+  return values + Math.min(maxTexts, texts.length + further.length);
 }
 
 function stop(error: ClientError): AnswerVerdict {

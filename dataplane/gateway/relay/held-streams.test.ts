@@ -5,8 +5,8 @@ import { StreamGuard } from '../stream/stream-guard.ts';
 import { relayStream } from './relay-stream.ts';
 
 const mebibyte = 1_048_576;
-/** Two streams of 4 MiB fit, because the first MiB of each is free. */
-const limit = 6 * mebibyte;
+/** Two streams of 4 MiB fit with the memory of their frames, because the first MiB of each is free. */
+const limit = 7 * mebibyte;
 const streams = 8;
 const waitMs = 1_000;
 const idleMs = 5_000;

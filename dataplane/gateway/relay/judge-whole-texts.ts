@@ -7,18 +7,21 @@ import type { CheckUnit } from '../chat/check-unit.ts';
 import { piecesOfText } from '../judged/pieces-of-text.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
 import { type ClientError, plainError } from './client-error.ts';
+import type { HeldTree } from './held-tree.ts';
 import { planChecks } from './plan-checks.ts';
 import type { JudgedText } from './settle-masks.ts';
 
 /**
- * A whole provider answer. `structured`: the request asked for JSON. `inWindows`: whether the rules of the policy can judge
- * the windows of a text.
+ * A whole provider answer. `request`: as it was sent to the provider. `structured`: the request asked for JSON. `inWindows`: whether
+ * the rules of the policy can judge the windows of a text. `tree`: the memory of what is read from the answer.
  */
 export type WholeAnswer = {
   readonly bytes: Uint8Array;
+  readonly request: Uint8Array;
   readonly structured: boolean;
   readonly coverage: Coverage;
   readonly inWindows: boolean;
+  readonly tree: HeldTree;
 };
 
 /** The decision about a whole provider answer. */

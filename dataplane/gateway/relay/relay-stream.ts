@@ -10,7 +10,7 @@ export type StreamMachine = {
   close(): void;
   judged?(judgement: WindowVerdict): void;
   next(): GuardStep;
-  /** Bytes of the frames that are held; absent where none are. */
+  /** Memory of the frames and texts that are held, bytes; absent where none are. */
   readonly heldBytes?: number;
   /** Bytes of the texts that the upstream sent so far. */
   readonly textBytes: number;
@@ -57,13 +57,15 @@ export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
           await sink.write(step.bytes, signal);
           break;
         case 'check':
-          machine.judged?.(await judge(options, step.texts));
-          break;
         case 'read': {
           const covered = frames.cover(machine.heldBytes ?? 0);
           const isCovered = typeof covered === 'boolean' ? covered : await covered;
           if (signal.aborted) throw signal.reason;
           if (!isCovered) return { kind: 'stopped', error: plainError('overloaded'), stage: 'none' };
+          if (step.kind === 'check') {
+            machine.judged?.(await judge(options, step.texts));
+            break;
+          }
           const part = await readPart(parts, options);
           if (part === 'idle') return { kind: 'stopped', error: plainError('upstream_timeout'), stage: 'none' };
           if (part === 'broken') return { kind: 'stopped', error: plainError('upstream_broken'), stage: 'none' };

@@ -23,19 +23,19 @@ const request = {
   metadata: { note: 'a note of the client' },
   tools: [{ type: 'function', name: 'f', description: 'Looks things up.', parameters: { type: 'object' } }],
 };
-const isSent = sentTexts(written(request));
+const sent = sentTexts(written(request));
 
 function readWhole(more: object, judged: ReadonlySet<JudgedTextKind>, output: readonly object[] = []) {
   const items = [messageItem(['hi']), ...output] as Parameters<typeof responseBody>[0];
   const bytes = written(responseBody(items, more as Record<string, unknown>));
-  const read = readResponsesAnswer(parseTree(bytes), bytes, { judged, refuseUnjudged: true, isSent });
+  const read = readResponsesAnswer(parseTree(bytes), bytes, { judged, refuseUnjudged: true, sent });
   if (read === undefined || read === 'failed') throw new Error('the answer is not valid');
   const { units, unjudgedAt } = read.further;
   return { units: units.filter(({ content }) => !isApiWord(content)), unjudgedAt };
 }
 
 function readOne(event: object, judged: ReadonlySet<JudgedTextKind>) {
-  const read = readEvent(written(event), { judged, refuseUnjudged: true, isSent });
+  const read = readEvent(written(event), { judged, refuseUnjudged: true, sent });
   if (read.kind !== 'event') throw new Error(`the event is ${read.kind}`);
   return { texts: [...read.others.map(({ content }) => content), ...read.deltas.map(({ text }) => text)], ...read };
 }
@@ -116,7 +116,7 @@ describe('text of an answer outside of its judged texts', () => {
     const json = JSON.stringify(responseBody([messageItem(['hi'])], { model: phrase }));
     const read = (text: string, judged: ReadonlySet<JudgedTextKind>) => {
       const bytes = Buffer.from(text);
-      const answer = readResponsesAnswer(parseTree(bytes), bytes, { judged, refuseUnjudged: true, isSent });
+      const answer = readResponsesAnswer(parseTree(bytes), bytes, { judged, refuseUnjudged: true, sent });
       if (answer === undefined || answer === 'failed') throw new Error('the answer is not valid');
       return answer.further;
     };

@@ -71,7 +71,7 @@ const role = 'assistant';
 /** Reads the data of one event strictly (docs/design/responses.md, "Streams"). Half a surrogate pair may end a piece. */
 export function readEvent(data: Buffer, coverage: Coverage): ResponseEvent {
   const { judged } = coverage;
-  const root = parseAnswer(data, 'keep');
+  const root = parseAnswer(data, 'keep')?.root;
   if (root?.kind !== 'object' || hasDisguised(root, eventKeys)) return { kind: 'invalid' };
   const type = declaredType(root);
   if (type === 'error' || type === 'response.failed' || isPresent(member(root, 'error'))) return { kind: 'failed' };

@@ -1,5 +1,5 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
-import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
+import { type CountedTree, JsonError, type JsonNode, member, parseCountedTree } from '#kit/json/parse-strict';
 import type { BodyRange, CheckUnit } from '../chat/check-unit.ts';
 import { isDisguised } from '../chat/fold-key.ts';
 import { placeOf } from '../chat/parse-result.ts';
@@ -60,7 +60,8 @@ export function readResponsesAnswer(
   if (root.kind !== 'object' || hasDisguised(root, rootKeys)) return undefined;
   const error = member(root, 'error');
   if (error !== undefined && error.kind !== 'null') return 'failed';
-  const { isSent = (_, value) => isServiceValue(value) } = coverage;
+  const isSent = (key: string, value: JsonNode): boolean =>
+    coverage.sent === undefined ? isServiceValue(value) : coverage.sent.has(key, value, bytes);
   const output = member(root, 'output');
   if (output?.kind !== 'array') return undefined;
   const reader = new AnswerReader(bytes, coverage.judged);
@@ -72,15 +73,18 @@ export function readResponsesAnswer(
       if (!reader.readText(value, 'output_text')) return undefined;
     } else if (readMembers.has(key) || isRenamedModel(one)) continue;
     else if (!serviceMembers.has(key)) reader.readParameter(key, value);
-    else if (!isContract && !isSent(key, value, bytes)) reader.readRepeated(key, value);
+    else if (!isContract && !isSent(key, value)) reader.readRepeated(key, value);
   }
   return reader.done();
 }
 
 /** @returns undefined for bytes that are not strict JSON */
-export function parseAnswer(bytes: Uint8Array, unpairedSurrogates: 'refuse' | 'keep' = 'refuse'): JsonNode | undefined {
+export function parseAnswer(
+  bytes: Uint8Array,
+  unpairedSurrogates: 'refuse' | 'keep' = 'refuse',
+): CountedTree | undefined {
   try {
-    return parseTree(bytes, { maxValues: maxJsonValues, unpairedSurrogates });
+    return parseCountedTree(bytes, { maxValues: maxJsonValues, unpairedSurrogates });
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;
@@ -195,7 +199,7 @@ export class AnswerReader {
   }
 
   #takeResults(units: readonly CheckUnit[], place: string): void {
-    if (this.#judged.has('toolCalls')) this.#results.push(...units);
+    if (this.#judged.has('toolCalls')) for (const unit of units) this.#results.push(unit);
     else if (units.length > 0) this.#unjudgedAt ??= place;
   }
 

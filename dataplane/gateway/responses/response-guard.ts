@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { batchMessages } from '#checks/batch-messages';
 import { windowsOf } from '#checks/cut-windows';
 import { tailOf } from '#checks/guard/join-seams';
@@ -5,6 +6,7 @@ import type { TextChannel } from '#checks/text-channel';
 import type { SseDataEvent } from '#kit/http/sse-reader';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
+import { bytesPerValue, textMemory } from '../chat/text-bounds.ts';
 import { collectNested } from '../judged/collect-texts.ts';
 import { type ChannelWindow, checkTogether } from '../stream/check-together.ts';
 import { type GuardCheck, SteppedGuard } from '../stream/stepped-guard.ts';
@@ -33,8 +35,8 @@ type HeldEvent = {
   readonly waits: readonly Waits[];
   readonly call: string | undefined;
 };
-/** The input of a call of a tool so far. */
-type Call = { text: string; isJudged: boolean };
+/** The input of a call of a tool so far. Once it was judged only its digest is kept. */
+type Call = { text: string; digest: Buffer | undefined };
 
 /**
  * The guard of one streamed answer of the Responses API, without I/O: bytes of the upstream in, steps out
@@ -52,6 +54,8 @@ export class ResponseGuard extends SteppedGuard {
   /** The end of the text of all messages so far. */
   #joined = '';
   #checks: GuardCheck[] = [];
+  /** Memory of the texts of the planned checks, bytes. */
+  #checkBytes = 0;
   #held: HeldEvent[] = [];
   #heldBytes = 0;
   #isLast = false;
@@ -62,9 +66,10 @@ export class ResponseGuard extends SteppedGuard {
     this.#rename = rename;
   }
 
-  /** Bytes of the events that are held. */
+  /** Memory of the events that are held, of the texts that are still to be judged, and of the texts of the request, bytes. */
   get heldBytes(): number {
-    return this.#heldBytes;
+    const sent = this.#coverage.sent?.heldBytes ?? 0;
+    return this.#heldBytes + this.#held.length * bytesPerValue + this.#checkBytes + sent;
   }
 
   protected prepare(): GuardCheck | 'end' | undefined {
@@ -94,7 +99,10 @@ export class ResponseGuard extends SteppedGuard {
     for (const { path, text: piece, isCall } of deltas) {
       this.countText(Buffer.byteLength(piece));
       if (isCall) {
-        this.#growCall(path, piece);
+        if (!this.#growCall(path, piece)) {
+          this.#invalid();
+          return;
+        }
         pieceOf = path;
         continue;
       }
@@ -110,7 +118,8 @@ export class ResponseGuard extends SteppedGuard {
     const units = [...others];
     const unknown = wholes.flatMap(({ path, text }) => this.#takeWhole(path, text, ends));
     units.push(...unknown, ...(unknown.length === 0 ? [] : seamsOf(wholes)));
-    if (call !== undefined) units.push(...this.#endCall(call.path, call.text));
+    const ended = call === undefined ? [] : this.#endCall(call.path, call.text);
+    for (const unit of ended) units.push(unit);
     if (isLast) this.#endAll(units);
     this.#plan(units);
     if (this.isStopped) return;
@@ -151,31 +160,44 @@ export class ResponseGuard extends SteppedGuard {
     }
   }
 
-  #growCall(path: string, text: string): void {
-    const call = this.#calls.get(path) ?? { text: '', isJudged: false };
+  /** @returns false for a piece behind the end of its call, and for more calls than may be judged */
+  #growCall(path: string, text: string): boolean {
+    const call = this.#callAt(path);
+    if (call === undefined || call.digest !== undefined) return false;
     call.text += text;
-    call.isJudged = false;
+    return true;
+  }
+
+  /** @returns undefined when the stream has more calls than may be judged */
+  #callAt(path: string): Call | undefined {
+    const known = this.#calls.get(path);
+    if (known !== undefined) return known;
+    if (this.#calls.size >= responseStreamBounds.texts) return undefined;
+    const call: Call = { text: '', digest: undefined };
     this.#calls.set(path, call);
+    return call;
   }
 
   /** The texts to judge at the end of a call: its input, and the pieces where they give another one. */
   #endCall(path: string, whole: string | undefined): readonly CheckUnit[] {
-    const call = this.#calls.get(path);
-    const inputs = new Set([...(whole === undefined ? [] : [whole]), ...(call === undefined ? [] : [call.text])]);
-    if (call?.isJudged === true) {
-      if (call.text === whole || whole === undefined) return [];
-      inputs.delete(call.text);
+    const call = this.#callAt(path);
+    if (call === undefined) {
+      this.#invalid();
+      return [];
     }
-    if (call === undefined) this.#calls.set(path, { text: whole ?? '', isJudged: true });
-    else call.isJudged = true;
-    return [...inputs].flatMap((value) =>
-      collectNested({ kind: 'string', value, start: 0, end: 0 }, { role: 'assistant', numbers: true }),
-    );
+    const { text, digest } = call;
+    if (digest !== undefined) {
+      const isKnown = whole === undefined || digestOf(whole).equals(digest);
+      return isKnown ? [] : textsOfCalls([whole]);
+    }
+    call.digest = digestOf(text === '' ? (whole ?? '') : text);
+    call.text = '';
+    return textsOfCalls([...new Set([whole ?? '', text])]);
   }
 
   #endAll(units: CheckUnit[]): void {
     for (const text of this.#texts.values()) if (!text.isEnded && !text.end()) this.#invalid();
-    for (const path of this.#calls.keys()) units.push(...this.#endCall(path, undefined));
+    for (const path of this.#calls.keys()) for (const unit of this.#endCall(path, undefined)) units.push(unit);
   }
 
   /** Plans checks of texts that do not grow. They are made before the next event is read. */
@@ -186,13 +208,18 @@ export class ResponseGuard extends SteppedGuard {
       return (windows ?? []).map((window) => ({ role: 'assistant', content: window }));
     });
     for (const batch of batchMessages(messages, this.#coverage.limits, 'response')) {
-      this.#checks.push({ texts: batch.map(({ content }) => content), pass: () => undefined });
+      const texts = batch.map(({ content }) => content);
+      this.#checks.push({ texts, pass: () => undefined });
+      this.#checkBytes += textMemory(texts);
     }
   }
 
   #nextCheck(): GuardCheck | undefined {
     const planned = this.#checks.shift();
-    if (planned !== undefined) return planned;
+    if (planned !== undefined) {
+      this.#checkBytes -= textMemory(planned.texts);
+      return planned;
+    }
     const { limits } = this.#coverage;
     const windows: ChannelWindow[] = [];
     for (const text of this.#open) {
@@ -209,7 +236,7 @@ export class ResponseGuard extends SteppedGuard {
     const first = this.#held.findIndex(
       ({ waits, call }) =>
         waits.some(({ channel, end }) => end > channel.releasedEnd) ||
-        (call !== undefined && this.#calls.get(call)?.isJudged !== true),
+        (call !== undefined && this.#calls.get(call)?.digest === undefined),
     );
     for (const { frame, bytes } of this.#held.splice(0, first === -1 ? this.#held.length : first)) {
       this.emit(frame);
@@ -224,9 +251,21 @@ export class ResponseGuard extends SteppedGuard {
   protected drop(): void {
     this.#held = [];
     this.#checks = [];
+    this.#checkBytes = 0;
   }
 
   #invalid(): void {
     this.stop({ kind: 'upstream', fault: 'invalid' });
   }
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(Buffer.from(text, 'utf16le')).digest();
+}
+
+/** The texts of the JSON in the inputs of calls. */
+function textsOfCalls(inputs: readonly string[]): readonly CheckUnit[] {
+  return inputs.flatMap((value) =>
+    collectNested({ kind: 'string', value, start: 0, end: 0 }, { role: 'assistant', numbers: true }),
+  );
 }

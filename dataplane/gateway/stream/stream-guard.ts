@@ -2,6 +2,7 @@ import { TextChannel } from '#checks/text-channel';
 import type { SseDataEvent } from '#kit/http/sse-reader';
 import { parseTree } from '#kit/json/parse-tree';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
+import { bytesPerValue, textMemory } from '../chat/text-bounds.ts';
 import { CallTexts, type CheckLimits } from '../judged/call-texts.ts';
 import { readDeltaTexts } from '../judged/delta-texts.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
@@ -66,6 +67,7 @@ export class StreamGuard extends SteppedGuard {
   readonly #template = new FrameTemplate();
   /** Checks of the tool calls that are still to be made; undefined while calls may follow. */
   #callChecks: (readonly string[])[] | undefined;
+  #callTextBytes = 0;
   #held: HeldFrame[] = [];
   #heldBytes = 0;
   /** Total size of the held frames that may be sent before held text. */
@@ -82,9 +84,9 @@ export class StreamGuard extends SteppedGuard {
     this.#rename = rename;
   }
 
-  /** Bytes of the frames that are held. */
+  /** Memory of the frames that are held and of the texts of calls that are still to be judged, bytes. */
   get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#heldBytes + this.#held.length * bytesPerValue + this.#callTextBytes;
   }
 
   protected prepare(): GuardCheck | 'end' | undefined {
@@ -180,6 +182,7 @@ export class StreamGuard extends SteppedGuard {
   #endCalls(): void {
     if (this.#coverage === undefined) return;
     this.#callChecks = [...this.#calls.checks(this.#coverage.limits)];
+    this.#callTextBytes = textMemory(this.#callChecks.flat());
   }
 
   get #areCallsJudged(): boolean {
@@ -232,7 +235,12 @@ export class StreamGuard extends SteppedGuard {
     }
     if (this.#coverage !== undefined && windows.length > 0) return checkTogether(windows, this.#coverage.limits);
     const texts = this.#callChecks?.[0];
-    return texts === undefined ? undefined : { texts, pass: () => void this.#callChecks?.shift() };
+    if (texts === undefined) return undefined;
+    const pass = (): void => {
+      this.#callChecks?.shift();
+      this.#callTextBytes -= textMemory(texts);
+    };
+    return { texts, pass };
   }
 
   protected finish(): void {

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_DEPTH, type JsonOptions, type JsonValue } from './json-valu
 import { nodeValue, parseTree } from './parse-tree.ts';
 
 export { JsonError, type JsonValue } from './json-value.ts';
-export { type JsonNode, member, nodeValue, parseTree } from './parse-tree.ts';
+export { type CountedTree, type JsonNode, member, nodeValue, parseCountedTree, parseTree } from './parse-tree.ts';
 
 /** The end of a longer string is found with indexOf instead of a loop over its bytes. */
 const LONG_STRING = 48;

@@ -23,6 +23,9 @@ export type JsonNode =
   | (Span & { readonly kind: 'boolean'; readonly value: boolean })
   | (Span & { readonly kind: 'null'; readonly value: null });
 
+/** A JSON text with the number of its values, from which the memory of its tree follows. */
+export type CountedTree = { readonly root: JsonNode; readonly values: number };
+
 /** A cursor over the text; each read advances `at`. */
 type Cursor = {
   readonly bytes: Buffer;
@@ -52,15 +55,23 @@ const LITERALS = [
  * @throws JsonError
  */
 export function parseTree(bytes: Uint8Array, options: JsonOptions = {}): JsonNode {
+  return parseCountedTree(bytes, options).root;
+}
+
+/**
+ * The same with the number of values.
+ * @throws JsonError
+ */
+export function parseCountedTree(bytes: Uint8Array, options: JsonOptions = {}): CountedTree {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!isUtf8(buffer)) throw new JsonError('utf8', invalidUtf8Offset(buffer));
-  const { maxDepth = DEFAULT_MAX_DEPTH, maxValues = Number.POSITIVE_INFINITY, unpairedSurrogates = 'refuse' } = options;
+  const { maxDepth = DEFAULT_MAX_DEPTH, maxValues = Number.MAX_SAFE_INTEGER, unpairedSurrogates = 'refuse' } = options;
   const keepHalves = unpairedSurrogates === 'keep';
   const cursor = { bytes: buffer, maxDepth, keepHalves, valuesLeft: maxValues, at: skipSpace(buffer, 0) };
-  const node = readValue(cursor, 0);
+  const root = readValue(cursor, 0);
   cursor.at = skipSpace(buffer, cursor.at);
   if (cursor.at !== buffer.length) throw new JsonError('syntax', cursor.at);
-  return node;
+  return { root, values: maxValues - cursor.valuesLeft };
 }
 
 function readValue(cursor: Cursor, depth: number): JsonNode {
