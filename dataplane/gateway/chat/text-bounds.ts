@@ -11,5 +11,11 @@ export function textMemory(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + bytesPerValue + 2 * text.length, 0);
 }
 
-/** The most texts of a request or an answer whose memory counts: those of 1,024 checks. */
-export const maxTexts = 1_024 * limits.maxMessages.max;
+/**
+ * The most checks of one request, of one whole answer, and of the complete texts of one event: a request of 20 MiB whose texts fill
+ * checks of the default size needs about 700 of them.
+ */
+export const maxChecks = 1_024;
+
+/** The most texts that as many checks can have. */
+export const maxTexts = maxChecks * limits.maxMessages.max;

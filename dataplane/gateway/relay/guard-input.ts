@@ -1,9 +1,11 @@
+import { checkBytes } from '#checks/batch-messages';
 import type { FailedCheck } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import type { Edit } from '#kit/json/splice';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
+import { maxChecks } from '../chat/text-bounds.ts';
 import { type ClientError, plainError } from './client-error.ts';
 import { judgeLongText } from './judge-long-text.ts';
 import { type JudgedText, settleMasks } from './settle-masks.ts';
@@ -17,7 +19,8 @@ type InputVerdict =
 /**
  * Judges the texts of a request, each batch as one check, in order (`gateway:input:deny-non-stream`,
  * `gateway:input:mask-non-stream`). The first deny or failure decides for all of them. Masks are put into the body together,
- * because texts of several batches can lie in one string of it. Rejects only with the reason of the signal.
+ * because texts of several batches can lie in one string of it. A request that needs more than `maxChecks` checks is refused before
+ * the first one. Rejects only with the reason of the signal.
  * @param long texts that are larger than one check and are judged in pieces
  */
 export async function guardInput(
@@ -27,6 +30,8 @@ export async function guardInput(
   signal: AbortSignal,
   long: readonly CheckUnit[] = [],
 ): Promise<InputVerdict> {
+  const pieces = long.reduce((sum, unit) => sum + Math.ceil(checkBytes(unit) / target.maxBodyBytes), 0);
+  if (batches.length + pieces > maxChecks) return { kind: 'stop', error: plainError('too_many_checks') };
   const cleaned: string[] = [];
   let masked = false;
   for (const units of batches) {

@@ -4,6 +4,7 @@ import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import type { CheckMessage } from '#contracts/checks';
 import type { CheckUnit } from '../chat/check-unit.ts';
+import { maxChecks } from '../chat/text-bounds.ts';
 import { piecesOfText } from '../judged/pieces-of-text.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
 import { type ClientError, plainError } from './client-error.ts';
@@ -62,18 +63,21 @@ export async function judgeWholeTexts(
 ): Promise<TextsVerdict> {
   const isCut = (unit: CheckUnit): boolean => inWindows && checkBytes(unit, 'response') > target.maxBodyBytes;
   const whole = further.filter((unit) => !isCut(unit));
+  const plan = planChecks('response', { texts, further: whole, limits: target, split: false });
+  const windows = further
+    .filter(isCut)
+    .flatMap((unit) => piecesOfText(unit, target.maxBodyBytes).map((content) => ({ role, content })));
+  const windowChecks = batchMessages(windows, target, 'response');
+  if (plan.length + windowChecks.length > maxChecks) return tooLarge;
   const cleaned = new Map<CheckUnit, string>();
-  for (const units of planChecks('response', { texts, further: whole, limits: target, split: false })) {
+  for (const units of plan) {
     const outcome = await ask(checks, target, units, signal);
     const stopped = stopOf(outcome);
     if (stopped !== undefined) return stopped;
     if (outcome.kind === 'mask')
       for (const [at, unit] of units.entries()) cleaned.set(unit, outcome.contents[at] ?? '');
   }
-  const windows = further
-    .filter(isCut)
-    .flatMap((unit) => piecesOfText(unit, target.maxBodyBytes).map((content) => ({ role, content })));
-  for (const messages of batchMessages(windows, target, 'response')) {
+  for (const messages of windowChecks) {
     const outcome = await ask(checks, target, messages, signal);
     const stopped = outcome.kind === 'mask' ? denied : stopOf(outcome);
     if (stopped !== undefined) return stopped;
@@ -107,6 +111,7 @@ async function ask(
   return outcome;
 }
 
+const tooLarge = { kind: 'stop', error: plainError('upstream_too_large') } as const;
 const denied = { kind: 'stop', error: plainError('policy_denied') } as const;
 
 /** The end of an answer whose check did not pass or mask. */

@@ -6,7 +6,7 @@ import type { TextChannel } from '#checks/text-channel';
 import type { SseDataEvent } from '#kit/http/sse-reader';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
-import { bytesPerValue, textMemory } from '../chat/text-bounds.ts';
+import { bytesPerValue, maxChecks, textMemory } from '../chat/text-bounds.ts';
 import { collectNested } from '../judged/collect-texts.ts';
 import { type ChannelWindow, checkTogether } from '../stream/check-together.ts';
 import { type GuardCheck, SteppedGuard } from '../stream/stepped-guard.ts';
@@ -212,6 +212,7 @@ export class ResponseGuard extends SteppedGuard {
       this.#checks.push({ texts, pass: () => undefined });
       this.#checkBytes += textMemory(texts);
     }
+    if (this.#checks.length > maxChecks) this.stop({ kind: 'upstream', fault: 'held_too_much' });
   }
 
   #nextCheck(): GuardCheck | undefined {

@@ -2,7 +2,7 @@ import { TextChannel } from '#checks/text-channel';
 import type { SseDataEvent } from '#kit/http/sse-reader';
 import { parseTree } from '#kit/json/parse-tree';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
-import { bytesPerValue, textMemory } from '../chat/text-bounds.ts';
+import { bytesPerValue, maxChecks, textMemory } from '../chat/text-bounds.ts';
 import { CallTexts, type CheckLimits } from '../judged/call-texts.ts';
 import { readDeltaTexts } from '../judged/delta-texts.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
@@ -183,6 +183,7 @@ export class StreamGuard extends SteppedGuard {
     if (this.#coverage === undefined) return;
     this.#callChecks = [...this.#calls.checks(this.#coverage.limits)];
     this.#callTextBytes = textMemory(this.#callChecks.flat());
+    if (this.#callChecks.length > maxChecks) this.stop({ kind: 'upstream', fault: 'held_too_much' });
   }
 
   get #areCallsJudged(): boolean {

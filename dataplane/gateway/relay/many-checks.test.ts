@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { CheckTarget } from '#checks/check-target';
+import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
+import type { CheckUnit } from '../chat/check-unit.ts';
+import { maxChecks } from '../chat/text-bounds.ts';
+import { ResponseGuard } from '../responses/response-guard.ts';
+import { StreamGuard } from '../stream/stream-guard.ts';
+import { responseBody, responseStream } from '../testing/response-script.ts';
+import { runMachine } from '../testing/run-guard.ts';
+import { guardInput } from './guard-input.ts';
+import { judgeWholeTexts } from './judge-whole-texts.ts';
+
+const target: CheckTarget = {
+  addresses: [],
+  policyId: 'p',
+  policyRevision: '1',
+  digest: '0',
+  contentProfile: 'c',
+  maxBodyBytes: 4_096,
+  maxMessages: 1,
+  deadlineMs: 100,
+};
+const { signal } = new AbortController();
+const judged: ReadonlySet<JudgedTextKind> = new Set(judgedTextKinds);
+
+function countedChecks() {
+  let made = 0;
+  return {
+    made: () => made,
+    check: async () => {
+      made += 1;
+      return { kind: 'pass' } as const;
+    },
+  };
+}
+
+const unit = (content: string): CheckUnit => ({ role: 'user', content, place: { kind: 'fixed' } });
+const units = (count: number): readonly CheckUnit[] => Array.from({ length: count }, () => unit('text'));
+
+test('a request may need 1,024 checks, and one more refuses it before the first of them', async () => {
+  const batches = units(maxChecks).map((one) => [one]);
+  const checks = countedChecks();
+  expect(await guardInput(checks, target, batches, signal)).toEqual({ kind: 'pass' });
+  expect(checks.made()).toBe(maxChecks);
+  const more = countedChecks();
+  const refused = { kind: 'stop', error: { kind: 'plain', code: 'too_many_checks', param: null } };
+  expect(await guardInput(more, target, [...batches, [unit('one more')]], signal)).toEqual(refused);
+  // A text in pieces counts as many checks as its size has of a check: here one more than the 1,022 checks leave.
+  const long = [unit('word '.repeat(2_000))];
+  expect(await guardInput(more, target, batches.slice(2), signal, long)).toEqual(refused);
+  expect(more.made()).toBe(0);
+  expect(await guardInput(more, target, batches.slice(3), signal, long)).toEqual({ kind: 'pass' });
+});
+
+test('a whole answer may need 1,024 checks, also in windows, and one more refuses it before the first of them', async () => {
+  const judge = (checks: ReturnType<typeof countedChecks>, further: readonly CheckUnit[]) =>
+    judgeWholeTexts(checks, target, { texts: [], further, inWindows: true }, signal);
+  const refused = { kind: 'stop', error: { kind: 'plain', code: 'upstream_too_large', param: null } };
+  expect(await judge(countedChecks(), units(maxChecks))).toEqual({ kind: 'pass' });
+  const more = countedChecks();
+  expect(await judge(more, units(maxChecks + 1))).toEqual(refused);
+  // Five windows of 1 KiB.
+  const long = unit('x'.repeat(5 * 1_024));
+  expect(await judge(more, [...units(maxChecks - 4), long])).toEqual(refused);
+  expect(more.made()).toBe(0);
+  expect(await judge(more, [...units(maxChecks - 5), long])).toEqual({ kind: 'pass' });
+});
+
+const list = (count: number): string => JSON.stringify(new Array(count).fill('a'));
+const tooLarge = { kind: 'stopped', stop: { kind: 'upstream', fault: 'held_too_much' } };
+
+test('the calls of a stream may need 1,024 checks, and one more ends it', () => {
+  const run = (count: number) => {
+    const delta = { tool_calls: [{ index: 0, function: { arguments: list(count) } }] };
+    const frame = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+    const guard = new StreamGuard({ judged, refuseUnjudged: false, limits: target });
+    return runMachine(guard, [Buffer.from(`${frame}data: [DONE]\n\n`)]);
+  };
+  expect(run(maxChecks).end).toEqual({ kind: 'finished' });
+  const refused = run(maxChecks + 1);
+  expect(refused).toMatchObject({ end: tooLarge, windows: [], emitted: '' });
+});
+
+test('the texts of one event of a response may need 1,024 checks, and one more ends the stream', () => {
+  const run = (count: number) => {
+    const done = { type: 'response.function_call_arguments.done', output_index: 0, arguments: list(count) };
+    const events = [done, { type: 'response.completed', response: responseBody([]) }];
+    const guard = new ResponseGuard({ judged, refuseUnjudged: false, limits: target }, (frame) => frame);
+    return runMachine(guard, [Buffer.from(responseStream(events))]);
+  };
+  expect(run(maxChecks).end).toEqual({ kind: 'finished' });
+  const refused = run(maxChecks + 1);
+  expect(refused).toMatchObject({ end: tooLarge, windows: [], emitted: '' });
+});
