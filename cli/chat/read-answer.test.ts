@@ -69,7 +69,7 @@ describe('a buffered answer', () => {
     expect(readBuffered(200, whole)).toEqual({ text: 'hi', fault: undefined });
     expect(readBuffered(403, fault('guardrail_blocked', 'policy_denied')).fault?.kind).toBe('guardrail_blocked');
     expect(readBuffered(503, fault('guardrail_error', 'overloaded')).fault?.kind).toBe('guardrail_error');
-    for (const code of ['message_limit', 'body_too_large']) {
+    for (const code of ['message_limit', 'body_too_large', 'too_many_checks']) {
       const { fault: tooLong } = readBuffered(413, fault('invalid_request_error', code));
       expect(tooLong).toEqual({ kind: 'guardrail_error', message: expect.stringContaining(`(${code})`) });
     }

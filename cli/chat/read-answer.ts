@@ -75,6 +75,7 @@ const otherKinds: Readonly<Record<string, AnswerFault['kind']>> = {
   // The gateway answers 413 for a request that is too long to be checked.
   message_limit: 'guardrail_error',
   body_too_large: 'guardrail_error',
+  too_many_checks: 'guardrail_error',
 };
 
 function faultOf(value: unknown): AnswerFault | undefined {
