@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noUsage, type RunAmounts } from '#contracts/run-usage';
-import { PortError } from '#flow/engine/flow-error';
 import { openTrace } from '#kit/http/trace-context';
 import { answers, type Script, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
-import type { IdentifyRun } from '../grants/identify-run.ts';
+import { PortError } from '../engine/flow-error.ts';
 import { createAgentPort } from './agent-port.ts';
 
 let gateway: ScriptedHttp;
@@ -14,7 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-type Called = { readonly url?: string; readonly identity?: IdentifyRun };
+type Identity = Parameters<typeof createAgentPort>[0]['identity'];
+type Called = { readonly url?: string; readonly identity?: Identity };
 
 /** Calls the agent `helper`. */
 async function call({ url = gateway.url, identity = () => async () => ({}) }: Called = {}) {
@@ -87,7 +87,7 @@ test('a call had no effect if the gateway has no listener, and may have had one 
 });
 
 test('a call that gets no token had no effect', async () => {
-  const identity: IdentifyRun = () => async () => {
+  const identity: Identity = () => async () => {
     throw new PortError('unavailable');
   };
   expect(await call({ identity })).toMatchObject({ code: 'unavailable', hadNoEffect: true, used: noUsage });
