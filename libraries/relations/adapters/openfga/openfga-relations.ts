@@ -3,6 +3,7 @@ import type { FgaApiError, OpenFgaClient } from '@openfga/sdk';
 import { ConfigError } from '#kit/env/config-error';
 import type { TokenFile } from '#kit/http/token-file';
 import { checkChange, checkLimit, checkReplacement } from '../../check-change.ts';
+import { isGrantedOnly } from '../../model.ts';
 import { objectsWithin } from '../../objects-within.ts';
 import { type Relations, relationLimits, type Tuple } from '../../ports.ts';
 import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
@@ -145,11 +146,19 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
 
     async checkEach(subject, relation, objects, claimed = []) {
       checkClaims(subject, claimed);
-      checkObjects(relation, objects);
+      const type = checkObjects(relation, objects);
+      if (type === undefined) return [];
+      const pace = isGrantedOnly(type, relation) ? 'granted' : 'implied';
       const allowed = objects.map(() => false);
       for (const part of claimParts(claimed)) {
         const open = [...objects.keys()].filter((at) => !allowed[at]);
-        const question = { subject, relation, objects: open.map((at) => objects[at] ?? ''), claimed: part };
+        const question = {
+          subject,
+          relation,
+          objects: open.map((at) => objects[at] ?? ''),
+          claimed: part,
+          pace,
+        } as const;
         const answers = await available(() => checkInBatches(client(), question, consistency));
         for (const [place, at] of open.entries()) allowed[at] = answers[place] === true;
       }

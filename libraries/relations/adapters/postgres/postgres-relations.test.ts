@@ -47,6 +47,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
     }
   });
 
+  test('checks of a batch that leads to more pairs of object and relation than one statement visits are asked one by one', async () => {
+    await using relations = await openEmpty();
+    const chain = Array.from({ length: 10 }, (_one, at) => `collection:chain-${at}`);
+    // Each has 33 pairs, with those of its parents: together they are more than 10,000.
+    const children = Array.from({ length: 304 }, (_one, at) => `collection:child-${at}`);
+    const parents = [
+      ...chain.slice(1).map((object, at) => ({ subject: chain[at] ?? '', relation: 'parent', object })),
+      ...children.map((object) => ({ subject: chain.at(-1) ?? '', relation: 'parent', object })),
+    ];
+    await relations.grant([{ subject: 'user:a', relation: 'reader', object: chain[0] ?? '' }]);
+    for (let at = 0; at < parents.length; at += 100) await relations.grant(parents.slice(at, at + 100));
+    for (const count of [303, 304]) {
+      const asked = children.slice(0, count);
+      expect(await relations.checkEach('user:a', 'reader', asked)).toEqual(asked.map(() => true));
+      expect(await relations.checkEach('user:b', 'reader', asked)).toEqual(asked.map(() => false));
+    }
+  });
+
   test('a lost database makes every check and change of relations fail as unavailable and never gives an answer', async () => {
     await using server = await startTestServer();
     const opened = await server.createDatabase();
