@@ -128,7 +128,7 @@ test('a page in Russian states a refusal in Russian, and names the right in the 
   const headers = { cookie: await cookieOf(refused.url), 'accept-language': 'ru' };
   const body = await (await fetch(`${refused.url}/overview`, { headers })).text();
   expect(body).toContain(refusalsRu.permission_denied);
-  expect(body).toContain(`<p class="quiet small" lang="en">${meaning}</p>`);
+  expect(body).toContain(`<p class="quiet small"><span lang="en">${meaning}</span></p>`);
 });
 
 test('the choice of a language leads back to the same page, and without a session to no other origin', async () => {

@@ -47,6 +47,8 @@ export async function callApi<T>(url: URL, call: Call, read: (value: unknown) =>
 
 const jsonType = { 'content-type': 'application/json' };
 const mostMessage = 2_000;
+/** Between the sentence of a refusal and its places. */
+export const betweenPlaces = ' · ';
 
 /** The members of an error body; the services nest them below `error` or not. */
 function refusalOf(parsed: unknown): { readonly code: string; readonly message: string } {
@@ -56,7 +58,7 @@ function refusalOf(parsed: unknown): { readonly code: string; readonly message: 
   const places = details
     .flatMap((detail) => (isRecord(detail) && detail['domain'] !== 'portcullis' ? [placeOf(detail)] : []))
     .filter((one) => one !== '');
-  const message = [textOf(error['message']), ...places].filter((one) => one !== '').join(' · ');
+  const message = [textOf(error['message']), ...places].filter((one) => one !== '').join(betweenPlaces);
   return { code: textOf(error['code']) || reasonOf(details) || 'error', message: message.slice(0, mostMessage) };
 }
 

@@ -13,7 +13,11 @@ describe('the source of a policy', () => {
     ['a repeated name', `${secrets}name: again\n`, 'the name name is repeated'],
     ['a repeated name below others', 'a:\n  - b: 1\n    b: 2\n', 'the name b is repeated'],
     ['an alias', 'name: &a x\ndescription: *a\n', 'the text uses aliases of YAML: write the values out'],
-    ['a fault', 'name: "\\q"\n', 'Invalid escape sequence \\q at line 1, column 8'],
+    [
+      'a fault',
+      'name: "\\q"\n',
+      'the text is not valid YAML (bad dq escape): Invalid escape sequence \\q at line 1, column 8',
+    ],
     ['more than 1,500,000 characters', `# ${'x'.repeat(1_500_000)}`, 'the text is too long'],
   ])('%s is refused with its reason', (_name, text, problem) => {
     expect(readPolicySource(text)).toEqual({ ok: false, problems: [problem] });

@@ -26,9 +26,10 @@ export function readPolicySource(text: string): ReadSource {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, lineCounter, version: '1.2' });
   if (document.errors.length > 0) {
-    const problems = document.errors.slice(0, mostProblems).map(({ message, pos: [at] }) => {
+    const problems = document.errors.slice(0, mostProblems).map(({ code, message, pos: [at] }) => {
       const { line, col } = lineCounter.linePos(at);
-      return `${message} at line ${line}, column ${col}`;
+      const fault = code.toLowerCase().replaceAll('_', ' ');
+      return `the text is not valid YAML (${fault}): ${message} at line ${line}, column ${col}`;
     });
     return { ok: false, problems };
   }

@@ -4,6 +4,8 @@ import { cutWindows } from '#checks/cut-windows';
 import { policyDetailSchema } from '#contracts/management';
 import { policyCheckLimits, policyCheckResultSchema } from '#contracts/policy-check';
 import { refusalNotice } from '../pages/notice.ts';
+import type { Markup } from '../pages/page.ts';
+import { saidText } from '../pages/said-text.ts';
 import { asOutcome, streamBegin, streamEnd, streamRefused, windowPassed } from '../pages/streamed-answer.ts';
 import type { Words } from '../words/en.ts';
 import type { ConsoleEnvironment } from './environment.ts';
@@ -42,13 +44,13 @@ export function addPlaygroundStream(app: Hono<ConsoleEnvironment>, stopping: Abo
     });
     if (checked.kind !== 'value') return context.html(await asOutcome(refusalNotice(words, checked)));
     const { problems, streams, results } = checked.value;
-    if (problems.length > 0) return context.html(await refusal(words, problems.join(' '), null));
+    if (problems.length > 0) return context.html(await refusal(words, saidText(words, problems.join('; ')), null));
     if (!streams.allowed) return context.html(await refusal(words, words.play.streamNeedsWhole, streams.rule));
     return streamEvents(context, () => play(words, windows, results), stopping);
   });
 }
 
-function refusal(words: Words, text: string, rule: string | null) {
+function refusal(words: Words, text: string | Markup | Promise<Markup>, rule: string | null) {
   return streamRefused(words, { title: words.play.streamRefused, text, rule });
 }
 

@@ -12,6 +12,7 @@ import { linksOf } from '../pages/page-links.ts';
 import { policiesPage, policyPage } from '../pages/policies.ts';
 import { policyDiffPage } from '../pages/policy-diff.ts';
 import { policyEditorPage } from '../pages/policy-editor.ts';
+import { saidText } from '../pages/said-text.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readEdited } from './read-edited.ts';
@@ -118,7 +119,7 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
   const editor = { id, source, form, etag, status, recipes: [] };
   const read = readPolicySource(source);
   if (!read.ok) {
-    const problem = notice({ kind: 'error', title: own.invalid, text: read.problems.join('; ') });
+    const problem = notice({ kind: 'error', title: own.invalid, text: saidText(page.words, read.problems.join('; ')) });
     return answerPage(context, policyEditorPage(page, { ...editor, problem }), 422);
   }
   const answer =

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import type { LoadedFlow, LoadedNode } from '#flow/loader/loaded-flow';
-import type { SourceProblem } from '#flow/source/problem';
+import { problemLine, type SourceProblem } from '#flow/source/problem';
 import { notice } from './notice.ts';
 import type { ConsolePage, PageContext } from './page.ts';
+import { saidText } from './said-text.ts';
 
 type ShownFlow = {
   readonly agentId: string;
@@ -25,7 +26,7 @@ export function agentFlowPage({ words }: PageContext, shown: ShownFlow): Console
   ) => html`<p class="graph"><img src="/agents/${agentId}/versions/${versionId}/flow.svg" alt="${own.flowAlt(flow.nodes.size)}"></p>
 <h2>${own.nodes}</h2><table><thead><tr><th scope="col">${own.node}</th><th scope="col">${own.kind}</th><th scope="col">${own.followedBy}</th></tr></thead><tbody>${[...flow.nodes.values()].map(row)}</tbody></table>`;
   const problems = (list: readonly SourceProblem[]) =>
-    list.map(({ line, column, message }) => `${line}:${column}: ${message}`).join('; ');
+    html`${list.map((one) => html`<span class="sub">${saidText(words, problemLine('flow.yaml', one))}</span>`)}`;
   return {
     title: own.flowOf(name),
     main: html`<p><a href="/agents/${agentId}">${own.agent}</a></p>

@@ -3,6 +3,7 @@ import type { TracedRunList } from '#contracts/agent-runs';
 import type { AgentRecord } from '#contracts/catalogue';
 import type { ManagedAgent, ManagedVersion } from '#contracts/managed-agents';
 import type { Words } from '../words/en.ts';
+import { sentencesEn } from '../words/sentences/sentences-en.ts';
 import { conversation } from './agent-conversation.ts';
 import { newestRuns } from './agent-runs.ts';
 import { stateTones } from './agents.ts';
@@ -10,6 +11,7 @@ import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { runbookLink } from './runbooks.ts';
+import { saidText } from './said-text.ts';
 
 type ShownAgent = {
   readonly agentId: string;
@@ -76,11 +78,17 @@ function managedPart({ words }: PageContext, agent: ManagedAgent, hasGateway: bo
   const { agentPages: own } = words;
   const { agentId, state, summary, whatToDo, steps, versions } = agent;
   const step = ({ part, state: stepState, message }: ManagedAgent['steps'][number]) =>
-    html`<tr><th scope="row">${part}</th><td>${badge(stepTones[stepState], own.stepStates[stepState])}</td><td>${message}</td></tr>`;
+    html`<tr><th scope="row">${stepName(words, part)}</th><td>${badge(stepTones[stepState], own.stepStates[stepState])}</td><td>${saidText(words, message)}</td></tr>`;
   return html`<section aria-labelledby="versions"><h2 id="versions">${own.versions}</h2>
 <table><thead><tr><th scope="col">${own.version}</th><th scope="col">${own.uses}</th><th scope="col">${words.state}</th><th scope="col">${own.why}</th><th scope="col">${own.flow}</th><th scope="col">${words.runPages.runs}</th></tr></thead><tbody>${versions.map((one) => versionRow(words, { agentId, version: one, hasGateway }))}</tbody></table></section>
-<section aria-labelledby="why"><h2 id="why">${own.why}</h2><p>${badge(stateTones[state], own.states[state])} ${summary}</p>${remedy(words, whatToDo)}${state === 'faulty' ? runbookLink(words, 'agent-not-ready', agent.name) : ''}
+<section aria-labelledby="why"><h2 id="why">${own.why}</h2><p>${badge(stateTones[state], own.states[state])} ${saidText(words, summary)}</p>${remedy(words, whatToDo)}${state === 'faulty' ? runbookLink(words, 'agent-not-ready', agent.name) : ''}
 <table><thead><tr><th scope="col">${own.step}</th><th scope="col">${words.state}</th><th scope="col">${own.why}</th></tr></thead><tbody>${steps.map(step)}</tbody></table></section>`;
+}
+
+function stepName({ agentPages: { steps }, sentences }: Words, part: string): string | Markup | Promise<Markup> {
+  const names: Readonly<Record<string, string>> = steps;
+  if (Object.hasOwn(names, part)) return names[part] ?? part;
+  return sentences === sentencesEn ? part : html`<span lang="en">${part}</span>`;
 }
 
 function versionRow(
@@ -100,10 +108,12 @@ function versionRow(
   const uses = roles.length === 0 ? own.unused : roles.map((role) => own.roles[role]).join(', ');
   const shown = state === null ? badge('bad', own.absent) : badge(stateTones[state], own.versionStates[state]);
   return html`<tr><th scope="row">${name}</th><td>${uses}${percent === null ? '' : html` <span class="count">${percent} %</span>`}</td>
-<td>${shown} ${isUnguarded ? badge('warn', own.unguarded) : ''}</td><td>${state === 'ready' ? '' : summary}${remedy(words, whatToDo)}</td>
+<td>${shown} ${isUnguarded ? badge('warn', own.unguarded) : ''}</td><td>${state === 'ready' ? '' : saidText(words, summary)}${remedy(words, whatToDo)}</td>
 <td>${hasFlow ? link('flow', own.flow) : ''}</td><td>${hasRuns ? link('runs', words.runPages.runs) : ''}</td></tr>`;
 }
 
 function remedy(words: Words, whatToDo: string | null): Markup | Promise<Markup> | '' {
-  return whatToDo === null ? '' : html`<p class="remedy"><span>${words.whatToDo}:</span> ${whatToDo}</p>`;
+  return whatToDo === null
+    ? ''
+    : html`<p class="remedy"><span>${words.whatToDo}:</span> ${saidText(words, whatToDo)}</p>`;
 }

@@ -4,6 +4,7 @@ import type { ManagedAgentList, VersionsWithoutAgent } from '#contracts/managed-
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { saidText } from './said-text.ts';
 import { timeOf } from './time.ts';
 
 type ShownAgent = AgentRecord & { readonly score?: number };
@@ -94,7 +95,7 @@ function declaredTable({ words }: PageContext, declared: DeclaredAgents): Markup
   const { agentPages: own } = words;
   if (declared.length === 0) return html``;
   const row = ({ name, agentId, state, served, summary }: DeclaredAgents[number]) =>
-    html`<tr><th scope="row"><a href="/agents/${agentId}">${name}</a></th><td>${badge(stateTones[state], own.states[state])}</td><td>${served ?? ''}</td><td>${state === 'ready' ? '' : summary}</td></tr>`;
+    html`<tr><th scope="row"><a href="/agents/${agentId}">${name}</a></th><td>${badge(stateTones[state], own.states[state])}</td><td>${served ?? ''}</td><td>${state === 'ready' ? '' : saidText(words, summary)}</td></tr>`;
   return html`<section aria-labelledby="declared"><h2 id="declared">${own.declared}</h2><p class="hint">${own.declaredText}</p>
 <table><thead><tr><th scope="col">${own.agent}</th><th scope="col">${words.state}</th><th scope="col">${own.served}</th><th scope="col">${own.why}</th></tr></thead><tbody>${declared.map(row)}</tbody></table></section>`;
 }

@@ -13,6 +13,7 @@ import type { Words } from '../words/en.ts';
 import { badge, type Tone } from './badge.ts';
 import { notice, refusalNotice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { saidText } from './said-text.ts';
 import { timeOf } from './time.ts';
 
 /** The filters of the page, as they are in its address; an absent one is empty. */
@@ -156,7 +157,11 @@ function shownProof(words: Words, event: ProofEvent): Markup | Promise<Markup> {
       return html`<p>${badge('good', audit.proved(event.entries))}</p><p class="hint">${audit.heads}</p><ul>${event.chains.map(({ chain, newest }) => html`<li><code>${chain}:${newest.number}:${newest.hash}</code></li>`)}</ul>`;
     case 'broken': {
       const { chain, number, problem } = event;
-      return notice({ kind: 'error', title: audit.broken(chain, number), text: `${problem}. ${audit.brokenText}` });
+      return notice({
+        kind: 'error',
+        title: audit.broken(chain, number),
+        text: html`${saidText(words, problem)}. ${audit.brokenText}`,
+      });
     }
     case 'refused':
       return refusalNotice(words, event.answer);

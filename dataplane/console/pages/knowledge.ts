@@ -6,6 +6,7 @@ import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { type PageLinks, pageLinks } from './page-links.ts';
+import { saidText } from './said-text.ts';
 import { timeOf } from './time.ts';
 
 const tones = {
@@ -98,18 +99,21 @@ function documentTable(
 }
 
 /** The state of a collection and of its new index; the part asks again while the index is being built. */
-export function collectionStatePart({ know }: Words, collection: Collection): Markup | Promise<Markup> {
+export function collectionStatePart(words: Words, collection: Collection): Markup | Promise<Markup> {
+  const { know } = words;
   const { collection_id: id, status, reindex } = collection;
   const again =
     reindex?.state === 'building'
       ? html`hx-get="/knowledge/${id}/state" hx-trigger="every 1s" hx-swap="outerHTML"`
       : '';
-  return html`<div aria-live="polite" ${again}><p>${badge(tones[status], know.states[status])} ${reindex === undefined ? '' : indexState(know, reindex)}</p></div>`;
+  return html`<div aria-live="polite" ${again}><p>${badge(tones[status], know.states[status])} ${reindex === undefined ? '' : indexState(words, reindex)}</p></div>`;
 }
 
-function indexState(know: Words['know'], reindex: NonNullable<Collection['reindex']>): Markup | Promise<Markup> {
+function indexState(words: Words, reindex: NonNullable<Collection['reindex']>): Markup | Promise<Markup> {
+  const { know } = words;
   const { state, documents_done: done, documents_total: total, failure } = reindex;
-  if (state === 'failed') return html`${badge('bad', know.reindexFailed)} ${failure ?? ''} ${know.reindexFailedText}`;
+  if (state === 'failed')
+    return html`${badge('bad', know.reindexFailed)} ${saidText(words, failure ?? '')} ${know.reindexFailedText}`;
   return html`${badge('wait', `${know.reindexing}: ${done}/${total}`)} <progress max="${Math.max(1, total)}" value="${done}" aria-label="${know.reindexing}"></progress>`;
 }
 
@@ -139,5 +143,5 @@ export function jobState(
   const { id, document, status, error } = job;
   const isRunning = status === 'PENDING' || status === 'RUNNING';
   const again = isRunning ? html`hx-get="/knowledge/jobs/${id}" hx-trigger="load delay:700ms" hx-swap="outerHTML"` : '';
-  return html`<p ${again}><code>${document}</code> ${badge(jobTones[status], words.know.jobs[status])} ${isRunning ? html`<progress aria-label="${document}"></progress>` : ''}${error ?? ''}</p>`;
+  return html`<p ${again}><code>${document}</code> ${badge(jobTones[status], words.know.jobs[status])} ${isRunning ? html`<progress aria-label="${document}"></progress>` : ''}${saidText(words, error ?? '')}</p>`;
 }

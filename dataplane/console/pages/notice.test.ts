@@ -12,7 +12,7 @@ import { failureNotice, refusalNotice } from './notice.ts';
 
 const refused = (status: number, code: string, message: string) =>
   ({ kind: 'refused', status, code, message }) as const;
-const english = /<p class="quiet small" lang="en">(.*?)<\/p>/;
+const english = /<p class="quiet small">(.*?)<\/p>/;
 
 test.each([
   ['a conflict', 412, 'etag_mismatch'],
@@ -30,18 +30,19 @@ test.each([
   expect(shown).not.toContain(meaning);
 });
 
-test('a detail of the API is below the Russian sentence, marked as English', async () => {
-  const message = `${managementErrors.invalid_body.meaning} · /name: too long <b>`;
+test('the places of a refusal are below the Russian sentence: translated, or marked as English', async () => {
+  const message = `${managementErrors.invalid_body.meaning} · name: must have at most 128 characters · /x: too long <b>`;
   const shown = String(await refusalNotice(ru, refused(422, 'invalid_body', message)));
   expect(shown).toContain(`<p>${refusalsRu.invalid_body}</p>`);
-  expect(english.exec(shown)?.[1]).toContain('/name: too long &lt;b&gt;');
+  const places = 'name: длина в знаках: не больше 128 · <span lang="en">/x: too long &lt;b&gt;</span>';
+  expect(english.exec(shown)?.[1]).toBe(places);
 });
 
 test('a refusal for a missing right names the right on a Russian page', async () => {
   const { meaning } = managementErrors.permission_denied;
   const shown = String(await refusalNotice(ru, refused(403, 'permission_denied', meaning)));
   expect(shown).toContain(`${refusalsRu.permission_denied} ${ru.errors.forbiddenText}`);
-  expect(english.exec(shown)?.[1]).toBe(meaning);
+  expect(english.exec(shown)?.[1]).toBe(`<span lang="en">${meaning}</span>`);
 });
 
 test.each(['of_tomorrow', 'constructor'])('an unknown code has the sentence of the API: %s', async (code) => {
@@ -62,6 +63,15 @@ test('a failed command has the Russian sentence for its code', async () => {
   const shown = String(await failureNotice(ru, failure));
   expect(shown).toContain(refusalsRu[code]);
   expect(shown).not.toContain(operationFailures[code]);
+});
+
+test.each([
+  ['en', en, `${operationFailures.bundle_invalid} Cause: request section, rule &lt;b&gt;: invalid syntax.`],
+  ['ru', ru, `${refusalsRu.bundle_invalid} Причина: раздел запросов, правило &lt;b&gt;: неверный синтаксис.`],
+] as const)('a failed command has its cause: %s', async (_language, words, text) => {
+  const [code, cause] = ['bundle_invalid', 'request section, rule <b>: invalid syntax.'] as const;
+  const failure = { title: '', code, message: operationFailures[code], cause };
+  expect(String(await failureNotice(words, failure))).toContain(`<p>${text}</p>`);
 });
 
 test('a failed turn of a conversation has the remedy in Russian and no sentence in English', async () => {
@@ -100,7 +110,9 @@ test.each([
 
 test('a message that is the sentence of another code is a detail', async () => {
   const { meaning } = managementErrors.etag_mismatch;
-  expect(english.exec(String(await refusalNotice(ru, refused(409, 'conflict', meaning))))?.[1]).toBe(meaning);
+  expect(english.exec(String(await refusalNotice(ru, refused(409, 'conflict', meaning))))?.[1]).toBe(
+    `<span lang="en">${meaning}</span>`,
+  );
 });
 
 test.each([

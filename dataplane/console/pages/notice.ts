@@ -3,14 +3,15 @@ import type { ApiAnswer } from '../clients/call-api.ts';
 import type { Words } from '../words/en.ts';
 import type { Markup } from './page.ts';
 import { refusalText } from './refusal-text.ts';
+import { saidText } from './said-text.ts';
 
 /** A statement with the next step: an empty page, or an error. */
 export function notice(options: {
   readonly kind: 'empty' | 'error' | 'done';
   readonly title: string;
   readonly text: string | Markup | Promise<Markup>;
-  /** A sentence of an API, in English. */
-  readonly detail?: string;
+  /** A sentence of an API. */
+  readonly detail?: string | Markup | Promise<Markup>;
   readonly code?: string;
   readonly link?: { readonly href: string; readonly label: string };
 }): Markup | Promise<Markup> {
@@ -18,7 +19,7 @@ export function notice(options: {
   return html`<div class="notice ${kind}" ${kind === 'empty' ? '' : html`role="${kind === 'error' ? 'alert' : 'status'}"`}>
 <p class="lead">${title}</p>
 <p>${text}</p>
-${detail === undefined ? '' : html`<p class="quiet small" lang="en">${detail}</p>`}
+${detail === undefined ? '' : html`<p class="quiet small">${detail}</p>`}
 ${code === undefined ? '' : html`<p class="code"><code>${code}</code></p>`}
 ${link === undefined ? '' : html`<p><a href="${link.href}">${link.label}</a></p>`}
 </div>`;
@@ -42,18 +43,24 @@ export function refusalNotice(
   if (status === 403) {
     const { text, isOfCode } = refusalText(words, code, message);
     // The sentence of the API names the right.
-    const detail = isOfCode && message !== '' ? { detail: message } : {};
+    const detail = isOfCode && message !== '' ? { detail: saidText(words, message) } : {};
     const advised = html`${text} ${errors.forbiddenText}`;
     return notice({ kind: 'error', title: errors.forbidden, text: advised, code, ...detail });
   }
   return failureNotice(words, { title: errors.refused, code, message });
 }
 
+type Failure = {
+  readonly title: string;
+  readonly code: string;
+  readonly message: string;
+  /** Why a command failed, if that is known. */
+  readonly cause?: string | null;
+};
+
 /** The words for an error with a code and a message of an API. */
-export function failureNotice(
-  words: Words,
-  { title, code, message }: { readonly title: string; readonly code: string; readonly message: string },
-): Markup | Promise<Markup> {
-  const { isOfCode: _, ...said } = refusalText(words, code, message);
-  return notice({ kind: 'error', title, code, ...said });
+export function failureNotice(words: Words, { title, code, message, cause = null }: Failure): Markup | Promise<Markup> {
+  const { isOfCode: _, text, ...detail } = refusalText(words, code, message);
+  const caused = cause === null ? text : html`${text} ${words.operationPages.cause}: ${saidText(words, cause)}`;
+  return notice({ kind: 'error', title, code, text: caused, ...detail });
 }

@@ -7,6 +7,7 @@ import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { refusalText } from './refusal-text.ts';
+import { saidText } from './said-text.ts';
 import { timeOf } from './time.ts';
 
 /** The filters of the page, as they are in its address; an absent one is empty. */
@@ -107,7 +108,7 @@ ${error === null ? '' : failure(words, error)}</div>`;
 
 function failure(words: Words, { code, message, cause }: NonNullable<ListedOperation['error']>) {
   const { text, detail } = refusalText(words, code, message);
-  return html`<p><code>${code}</code> ${text}</p>${detail === undefined ? '' : html`<p class="quiet small" lang="en">${detail}</p>`}${cause === null ? '' : html`<p>${words.operationPages.cause}: <span lang="en">${cause}</span></p>`}`;
+  return html`<p><code>${code}</code> ${text}</p>${detail === undefined ? '' : html`<p class="quiet small">${detail}</p>`}${cause === null ? '' : html`<p>${words.operationPages.cause}: ${saidText(words, cause)}</p>`}`;
 }
 
 function authorText({ operationPages: own, audit }: Words, { author }: ListedOperation): string {

@@ -5,6 +5,7 @@ import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { runbookLink } from './runbooks.ts';
+import { saidText } from './said-text.ts';
 
 const tones = {
   applied: 'good',
@@ -56,7 +57,7 @@ ${
 
 function attentionCard(words: Words, { alias, state, summary, whatToDo, runbook }: OverviewModel) {
   return html`<li class="card"><div class="head"><strong>${alias}</strong> ${badge(tones[state], words.states[state])}</div>
-<p>${summary}</p>${whatToDo === null ? '' : html`<p class="remedy"><span>${words.whatToDo}:</span> ${whatToDo}</p>`}${runbook === null ? '' : runbookLink(words, runbook, alias)}</li>`;
+<p>${saidText(words, summary)}</p>${whatToDo === null ? '' : html`<p class="remedy"><span>${words.whatToDo}:</span> ${saidText(words, whatToDo)}</p>`}${runbook === null ? '' : runbookLink(words, runbook, alias)}</li>`;
 }
 
 function modelRow(words: Words, model: OverviewModel) {
@@ -66,7 +67,7 @@ function modelRow(words: Words, model: OverviewModel) {
   return html`<tr id="model-${name}"><th scope="row">${alias}${alias === name ? '' : html`<span class="sub">${name}</span>`}</th>
 <td>${badge(tones[state], words.states[state])}</td>
 <td>${wanted === null ? words.unguarded : html`${policyId === null ? wanted.policy : html`<a href="/policies/${policyId}">${wanted.policy}</a>`} <span class="sub">${words.revision} ${wanted.revision}</span>`}</td>
-<td>${serves}${appliedBy === null ? '' : html`<span class="sub">${words.appliedBy}: ${appliedBy}</span>`}</td>
+<td>${saidText(words, serves)}${appliedBy === null ? '' : html`<span class="sub">${words.appliedBy}: ${appliedBy}</span>`}</td>
 <td><span class="count">${words.confirmed(confirmed, ready.length)}</span><ul class="chips">${replicas.map(
     (replica) =>
       html`<li>${badge(replicaTones[replica.state], `${replica.name}: ${words.replicaStates[replica.state]}`)}</li>`,

@@ -4,6 +4,7 @@ import type { Words } from '../words/en.ts';
 import { badge } from './badge.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { policyFields } from './policy-form.ts';
+import { saidText } from './said-text.ts';
 
 type Editor = {
   /** The policy that gets a new version; undefined for a new one. */
@@ -52,7 +53,8 @@ export function sourceCheck(
   { problems, warnings }: { readonly problems: readonly string[]; readonly warnings: readonly string[] },
 ): Markup | Promise<Markup> {
   const { policyPages: own } = words;
-  const list = (items: readonly string[]) => html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;
+  const list = (items: readonly string[]) =>
+    html`<ul>${items.map((item) => html`<li>${saidText(words, item)}</li>`)}</ul>`;
   return html`${problems.length === 0 ? html`<p>${badge('good', own.valid)}</p>` : html`<p>${badge('bad', own.invalid)}</p>${list(problems)}`}
 ${warnings.length === 0 ? '' : html`<h3>${own.warnings}</h3>${list(warnings)}`}`;
 }

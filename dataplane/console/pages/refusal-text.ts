@@ -1,21 +1,21 @@
-import { html } from 'hono/html';
 import { agentErrors } from '#contracts/agent-errors';
 import { agentGatewayErrors } from '#contracts/agent-gateway-errors';
 import { catalogueErrors } from '#contracts/catalogue-errors';
 import { managementErrors, operationFailures } from '#contracts/management-errors';
 import { memoryErrors } from '#contracts/memory-errors';
 import { retrievalErrors } from '#contracts/retrieval-errors';
+import { betweenPlaces } from '../clients/call-api.ts';
 import type { Words } from '../words/en.ts';
-import { refusalsEn } from '../words/refusals-en.ts';
 import type { Markup } from './page.ts';
+import { saidText } from './said-text.ts';
 
 type RefusalText = {
-  /** In the language of the page, if it has a sentence for the code; else the sentence of the API, marked as English. */
+  /** In the language of the page, if it has a sentence for the code; else the sentence of the API. */
   readonly text: string | Markup | Promise<Markup>;
   /** Whether the text is that of the code, and not the sentence of the API. */
   readonly isOfCode: boolean;
-  /** The sentence of the API, in English, if it says more than the code. */
-  readonly detail?: string;
+  /** The sentence of the API, if it says more than the code. */
+  readonly detail?: string | Markup | Promise<Markup>;
 };
 
 const tables = [managementErrors, retrievalErrors, memoryErrors, catalogueErrors, agentGatewayErrors, agentErrors];
@@ -28,14 +28,19 @@ const meanings: ReadonlyMap<string, readonly { readonly meaning: string }[]> = M
   ({ code }) => code,
 );
 
+/** The places and reasons of a message behind the sentence of its code. */
+function moreThanCode(code: string, message: string): string {
+  const [sentence = '', ...places] = message.split(betweenPlaces);
+  const isOfCode = meanings.get(code)?.some(({ meaning }) => meaning === sentence) === true;
+  return isOfCode ? places.join(betweenPlaces) : message;
+}
+
 /** The words for a code and its message. */
-export function refusalText({ errors }: Words, code: string, message: string): RefusalText {
+export function refusalText(words: Words, code: string, message: string): RefusalText {
+  const { errors } = words;
   const sentences: Readonly<Partial<Record<string, string>>> = errors.ofCode;
   const text = Object.hasOwn(sentences, code) ? sentences[code] : undefined;
-  if (text === undefined) {
-    const isPlain = message === '' || sentences === refusalsEn;
-    return { text: isPlain ? message : html`<span lang="en">${message}</span>`, isOfCode: false };
-  }
-  const isSaid = message === '' || meanings.get(code)?.some(({ meaning }) => meaning === message) === true;
-  return { text, isOfCode: true, ...(isSaid ? {} : { detail: message }) };
+  if (text === undefined) return { text: saidText(words, message), isOfCode: false };
+  const more = moreThanCode(code, message);
+  return { text, isOfCode: true, ...(more === '' ? {} : { detail: saidText(words, more) }) };
 }

@@ -43,7 +43,7 @@ export function streamEnd(
 /** Why the text is not shown as a stream. */
 export function streamRefused(
   { play }: Words,
-  refused: { readonly title: string; readonly text: string; readonly rule: string | null },
+  refused: { readonly title: string; readonly text: string | Markup | Promise<Markup>; readonly rule: string | null },
 ): Markup | Promise<Markup> {
   const { title, text, rule } = refused;
   return asOutcome(notice({ kind: 'error', title, text, ...(rule === null ? {} : { code: `${play.rule} ${rule}` }) }));

@@ -51,6 +51,7 @@ export const agentsEn = {
   noCard: 'The catalogue has no card of this agent for you.',
   why: 'Why',
   step: 'Step',
+  steps: { Operator: 'Operator', Access: 'Access', Route: 'Route', Serving: 'Serving', Checks: 'Checks' },
   stepStates: { well: 'ok', open: 'waits', fault: 'fault', aside: 'not relevant' },
   versions: 'Versions',
   version: 'Version',

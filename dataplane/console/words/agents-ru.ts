@@ -53,6 +53,7 @@ export const agentsRu: AgentWords = {
   noCard: 'В каталоге нет карточки этого агента для вас.',
   why: 'Почему',
   step: 'Шаг',
+  steps: { Operator: 'Оператор', Access: 'Права', Route: 'Маршрут', Serving: 'Работа', Checks: 'Проверки' },
   stepStates: { well: 'в порядке', open: 'ждёт', fault: 'ошибка', aside: 'не важно' },
   versions: 'Версии',
   version: 'Версия',

@@ -3,9 +3,10 @@ import { formEn } from './form-en.ts';
 import { operationsEn } from './operations-en.ts';
 import { refusalsEn } from './refusals-en.ts';
 import { runsEn } from './runs-en.ts';
+import { sentencesEn } from './sentences/sentences-en.ts';
 import { streamEn } from './stream-en.ts';
 
-/** Every word of the pages, in English. Causes and summaries of the APIs are shown as they come. */
+/** Every word of the pages, in English. */
 export const en = {
   language: 'English',
   skip: 'Skip to the content',
@@ -284,6 +285,7 @@ export const en = {
     code: 'Code',
     ofCode: refusalsEn,
   },
+  sentences: sentencesEn,
   back: 'Back to the overview',
   runbookPages: {
     title: 'Runbooks',

@@ -4,6 +4,7 @@ import { formRu } from './form-ru.ts';
 import { operationsRu } from './operations-ru.ts';
 import { refusalsRu } from './refusals-ru.ts';
 import { runsRu } from './runs-ru.ts';
+import { sentencesRu } from './sentences/sentences-ru.ts';
 import { streamRu } from './stream-ru.ts';
 
 /** Every word of the pages, in Russian. */
@@ -285,6 +286,7 @@ export const ru: Words = {
     code: 'Код',
     ofCode: refusalsRu,
   },
+  sentences: sentencesRu,
   back: 'К обзору',
   runbookPages: {
     title: 'Инструкции',
