@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -223,6 +223,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('readiness and metrics
     expect(await metric(server, 'connections{state="idle"')).toBe(0);
     expect(await metric(server, 'oldest_transaction_seconds{')).toBe(0);
     expect(await metric(server, 'connections_max{')).toBe(100);
+    const { bavail, bsize } = statfsSync(folder);
+    // Other processes write to the same file system meanwhile.
+    expect((await metric(server, 'storage_available_bytes{')) / (bavail * bsize)).toBeCloseTo(1, 1);
     const before = await metric(server, 'database_bytes{');
     await using client = connect(server);
     await client.sql`create table t as select repeat('x', 1000) as x from generate_series(1, 10000)`;

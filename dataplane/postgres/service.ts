@@ -1,5 +1,6 @@
 import { serveProbes } from '#kit/http/serve-probes';
 import type { PostgresConfig } from './config.ts';
+import { availableBytes } from './monitoring/available-bytes.ts';
 import { createPostgresMetrics } from './monitoring/metrics.ts';
 import { createDatabaseReadiness } from './monitoring/readiness.ts';
 import { openDatabase } from './open-database.ts';
@@ -19,12 +20,15 @@ type PostgresService = AsyncDisposable & {
 export async function createPostgresService(config: PostgresConfig, signal: AbortSignal): Promise<PostgresService> {
   await using parts = new AsyncDisposableStack();
   const readiness = createDatabaseReadiness();
-  const { adminListen } = config;
+  const { adminListen, folder } = config;
   const metrics = createPostgresMetrics();
   const probes = {
     registry: metrics.registry,
     problems: async () => (await readiness.probe()).problems,
-    beforeScrape: async () => metrics.probed(await readiness.probe()),
+    async beforeScrape() {
+      metrics.probed(await readiness.probe());
+      metrics.measured(await availableBytes(folder));
+    },
   };
   const admin =
     adminListen === undefined ? undefined : parts.use(await serveProbes({ ...probes, listen: adminListen }));

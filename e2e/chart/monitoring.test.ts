@@ -244,6 +244,21 @@ describe('the monitoring of a release', () => {
     expect(counted.filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([]);
   });
 
+  test('each service with a database has an alert for a database that does not answer it', async () => {
+    const suffix = '_database_answers';
+    const exported = [...services.values()].flatMap(({ names }) => [...names].filter((name) => name.endsWith(suffix)));
+    expect(exported.length).toBeGreaterThan(3);
+    const measuredBy = (found: readonly Alert[]) => {
+      const alert = found.find((one) => one.alert === 'PortcullisDatabaseAway');
+      return selectorsOf(alert?.expr ?? '').map(({ name }) => name);
+    };
+    expect(measuredBy(alerts).toSorted()).toEqual(exported.toSorted());
+    const withoutManagement = ['--set=prometheusRule.enabled=true', '--set=management.enabled=false'];
+    const withRetrieval = await renderChart([...withoutManagement, '--set=retrieval.enabled=true']);
+    expect(measuredBy(alertsOf(withRetrieval))).toHaveLength(exported.length);
+    expect(measuredBy(alertsOf(await renderChart(withoutManagement)))).toEqual([]);
+  });
+
   test('every alert has a runbook, and every runbook an alert', () => {
     const written = alerts.map(({ annotations }) => annotations['runbook'] ?? '');
     for (const [index, page] of written.entries()) {
@@ -288,10 +303,24 @@ describe('the monitoring of a release', () => {
     });
   });
 
-  test('the storage alert fires when the database uses more than 60 % of its storage', async () => {
-    const bound = async (size: string): Promise<number> => {
+  test('the storage alert compares the database with the file system of its claim, whatever size the values name', async () => {
+    const ofClaim = async (size: string) => {
       const args = ['--set=prometheusRule.enabled=true', `--set=postgresql.storage.size=${size}`];
-      const found = alertsOf(await renderChart(args)).find(({ alert }) => alert === 'PortcullisDatabaseFilling');
+      return alertsOf(await renderChart(args)).find(({ alert }) => alert === 'PortcullisDatabaseFilling');
+    };
+    const alert = await ofClaim('4Gi');
+    expect(new Set(selectorsOf(alert?.expr ?? '').map(({ name }) => name))).toEqual(
+      new Set(['portcullis_postgres_database_bytes', 'portcullis_postgres_storage_available_bytes']),
+    );
+    expect(Number(alert?.expr.split('>').at(-1))).toBe(0.6);
+    expect(await ofClaim('2Ti')).toEqual(alert);
+  });
+
+  test('without a claim the storage alert fires when the database uses more than 60 % of its storage', async () => {
+    const bound = async (size: string): Promise<number> => {
+      const sizes = ['--set=postgresql.persistence=none', `--set=postgresql.storage.size=${size}`];
+      const rendered = await renderChart(['--set=prometheusRule.enabled=true', ...sizes]);
+      const found = alertsOf(rendered).find(({ alert }) => alert === 'PortcullisDatabaseFilling');
       return Number(found?.expr.split('>').at(-1));
     };
     expect(await bound('4Gi')).toBe(Math.floor(0.6 * 4 * 2 ** 30));

@@ -5,6 +5,8 @@ type PostgresMetrics = {
   readonly registry: Metrics;
   /** Records a probe of the server. After a probe without figures, the earlier figures stay. */
   probed(probe: ServerProbe): void;
+  /** Records the bytes that the database can still write; undefined leaves the earlier value. */
+  measured(availableBytes: number | undefined): void;
 };
 
 export function createPostgresMetrics(): PostgresMetrics {
@@ -29,6 +31,11 @@ export function createPostgresMetrics(): PostgresMetrics {
     help: 'Size of the database on disk without the write-ahead log.',
     labels: {},
   });
+  const available = registry.gauge({
+    name: 'portcullis_postgres_storage_available_bytes',
+    help: 'Bytes that can still be written to the file system of the database.',
+    labels: {},
+  });
   const oldest = registry.gauge({
     name: 'portcullis_postgres_oldest_transaction_seconds',
     help: 'Age of the oldest open transaction of a client, in seconds; 0 when no transaction is open.',
@@ -45,6 +52,9 @@ export function createPostgresMetrics(): PostgresMetrics {
       limit.set({}, figures.connectionsMax);
       bytes.set({}, figures.databaseBytes);
       oldest.set({}, figures.oldestTransactionSeconds);
+    },
+    measured(availableBytes) {
+      if (availableBytes !== undefined) available.set({}, availableBytes);
     },
   };
 }
