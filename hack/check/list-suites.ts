@@ -168,6 +168,7 @@ export const longFiles: readonly string[] = [
   'e2e/workloads/operator.test.ts',
   'e2e/scenarios/cutover/cutover.test.ts',
   'e2e/retrieval/opensearch-index.test.ts',
+  'e2e/retrieval/opensearch-long-groups.test.ts',
   'runtime/judgement/fold-stops.test.ts',
   'operator/scenarios/agent-version.test.ts',
   'e2e/agents/flow-run-commands.test.ts',

@@ -52,8 +52,9 @@ export class MemorySource implements PartitionSource {
       kept.numbers.set(group, kept.changeNo);
       if (change.kind === 'put') kept.entries.set(change.entry.id, change.entry);
       else {
+        const retained = new Set(change.ids);
         for (const entry of kept.entries.values()) {
-          if (entry.group === group && !change.ids.includes(entry.id)) kept.entries.delete(entry.id);
+          if (entry.group === group && !retained.has(entry.id)) kept.entries.delete(entry.id);
         }
       }
     }

@@ -1,6 +1,6 @@
 import type { IndexChange, IndexEntry, PartitionSource } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
-import { anyOf, type Clause } from './condition-filter.ts';
+import { anyOf, type Clause, valuesClauses } from './condition-filter.ts';
 import type { Connection } from './connect-opensearch.ts';
 import { createIndex } from './create-index.ts';
 import { keywordOf } from './encode-values.ts';
@@ -128,7 +128,7 @@ export class FollowedPartition {
 /** The entries of a group that are not retained. */
 function endedIn({ group, ids }: { readonly group: string; readonly ids: readonly string[] }): Clause {
   const filter = [{ term: { group: { value: keywordOf(group) } } }];
-  return { bool: { filter, must_not: ids.length === 0 ? [] : [{ terms: { id: ids } }] } };
+  return { bool: { filter, must_not: valuesClauses('id', ids) } };
 }
 
 /** A number of JSON: a partition would need a million changes a second for three centuries to leave its range. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { compareCandidates } from '../../fuse-rankings.ts';
 import type { Candidate, CandidateQuery, Leg } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
-import { anyOf, type Clause, conditionFilter } from './condition-filter.ts';
+import { anyOf, type Clause, conditionFilter, valuesClauses } from './condition-filter.ts';
 import { keywordOf } from './encode-values.ts';
 import { markOf } from './index-layout.ts';
 import type { WriteTarget } from './write-documents.ts';
@@ -13,8 +13,6 @@ export const queryLimits = {
   window: 5_000,
   /** Different terms of a bm25 leg that count; further ones, in the order of the query, do not. */
   terms: 900,
-  /** Labels of one clause; a caller of more has several. */
-  labels: 60_000,
 } as const;
 
 /** Neighbours asked beyond the window, so that equal scores at its end are seen. */
@@ -88,17 +86,9 @@ async function ask(
 function filterOf({ partition, labels, condition }: CandidateQuery): readonly Clause[] {
   return [
     { term: { partition: { value: keywordOf(partition) } } },
-    ...(labels === 'every' ? [] : [anyOf(labelClauses(labels))]),
+    ...(labels === 'every' ? [] : [anyOf(valuesClauses('labels', labels.map(keywordOf)))]),
     ...(condition === undefined ? [] : [conditionFilter(condition)]),
   ];
-}
-
-function labelClauses(labels: readonly string[]): readonly Clause[] {
-  const clauses: Clause[] = [];
-  for (let from = 0; from < labels.length; from += queryLimits.labels) {
-    clauses.push({ terms: { labels: labels.slice(from, from + queryLimits.labels).map(keywordOf) } });
-  }
-  return clauses;
 }
 
 type Parts = { readonly query: CandidateQuery; readonly filter: readonly Clause[]; readonly neighbours: number };
