@@ -20,9 +20,10 @@ export function sourceOf({ chunks, dimensions }: SpeedCase, sentences: readonly 
       yield page;
     }
   }
+  async function* none(): AsyncGenerator<never> {}
   const source: PartitionSource = {
     load: async () => ({ upTo: 1n, entries: pages() }),
-    changesAfter: async (_partition, after) => ({ kind: 'changes', changes: [], upTo: after, more: false }),
+    changesAfter: async (_partition, after) => ({ kind: 'changes', changes: none(), upTo: after, more: false }),
   };
   return { source, makingMs: () => makingMs };
 }

@@ -93,8 +93,11 @@ export type SearchIndex = AsyncDisposable & {
 export type CommittedChanges =
   | {
       readonly kind: 'changes';
-      /** The present content of every group that changed: puts of its entries, then their retain. */
-      readonly changes: readonly IndexChange[];
+      /**
+       * The present content of every group that changed, in pages, each of which is read when it is asked for: puts of entries,
+       * then the retain of each group. Changes that were applied before the source rejects may stay applied.
+       */
+      readonly changes: AsyncIterable<readonly IndexChange[]>;
       /** The partition reflects every change up to this number once these are applied. */
       readonly upTo: bigint;
       /** Whether changes were left for the next call, to bound this one. */

@@ -26,8 +26,11 @@ type PartitionReader<Cursor, BlockCursor> = {
    * have many entries, and every group of the last number. One statement reads them.
    */
   changedGroups(partition: string, after: bigint, size: number): Promise<ChangedGroups>;
-  /** The live entries of groups. Pages may mix older and newer states, because a newer one is a later change. */
-  entriesOf(partition: string, groups: readonly string[]): Promise<readonly IndexEntry[]>;
+  /**
+   * The live entries of groups, in pages of a bounded size. Pages may mix older and newer states, because a newer one is a later
+   * change.
+   */
+  entriesOf(partition: string, groups: readonly string[]): AsyncIterable<readonly IndexEntry[]>;
 };
 
 type ChangedGroups = {
@@ -83,10 +86,10 @@ export function readPartitions<Cursor, BlockCursor = never>(
       if (numbers === undefined) return undefined;
       const { newest, forgottenThrough } = numbers;
       if (after < forgottenThrough) return { kind: 'forgotten' };
-      if (newest === after) return { kind: 'changes', changes: [], upTo: after, more: false };
+      if (newest === after) return { kind: 'changes', changes: noChanges(), upTo: after, more: false };
       const changed = await reader.changedGroups(partition, after, options.groupsAtOnce);
       const groups = changed.groups.map(({ group }) => group);
-      const changes = groups.length === 0 ? [] : changesOf(groups, await reader.entriesOf(partition, groups));
+      const changes = groups.length === 0 ? noChanges() : changesOf(groups, reader.entriesOf(partition, groups));
       const last = changed.groups.at(-1)?.changeNo ?? after;
       // Numbers do not tell it: a group that was left out may have changed again since they were read, and then its change
       // before that is not in the tables.
@@ -110,14 +113,17 @@ async function* readAhead<Item, Cursor>(
   }
 }
 
-/** Gives each group the entries that it has now, and removes its others. */
-function changesOf(groups: readonly string[], entries: readonly IndexEntry[]): readonly IndexChange[] {
-  const byGroup = Map.groupBy(entries, ({ group }) => group);
-  return groups.flatMap((group): readonly IndexChange[] => {
-    const own = byGroup.get(group) ?? [];
-    return [
-      ...own.map((entry): IndexChange => ({ kind: 'put', entry })),
-      { kind: 'retain', group, ids: own.map(({ id }) => id) },
-    ];
-  });
+async function* noChanges(): AsyncGenerator<readonly IndexChange[]> {}
+
+/** Gives each group the entries that it has now, and removes its others. Keeps only the ids of the entries in memory. */
+async function* changesOf(
+  groups: readonly string[],
+  pages: AsyncIterable<readonly IndexEntry[]>,
+): AsyncGenerator<readonly IndexChange[]> {
+  const idsOf = new Map(groups.map((group): [string, string[]] => [group, []]));
+  for await (const page of pages) {
+    for (const { group, id } of page) idsOf.get(group)?.push(id);
+    yield page.map((entry) => ({ kind: 'put', entry }));
+  }
+  yield [...idsOf].map(([group, ids]) => ({ kind: 'retain', group, ids }));
 }

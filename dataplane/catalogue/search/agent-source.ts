@@ -53,11 +53,11 @@ export function agentSource({ sql }: Pick<Database, 'sql'>, profileId: () => str
         const groups = rows.map(({ agent_id, change_no }) => ({ group: agent_id, changeNo: BigInt(change_no) }));
         return { groups, more: groups.length >= size };
       },
-      async entriesOf(workspace, groups) {
+      async *entriesOf(workspace, groups) {
         const rows = await sql<EntryRow[]>`
           select ${columns(sql, profileId())} from catalogue.entries
           where workspace = ${workspace} and is_listed and agent_id = any(${sql.array([...groups])}::uuid[])`;
-        return rows.map(entryOf);
+        yield rows.map(entryOf);
       },
     },
     { pageSize, groupsAtOnce },

@@ -36,11 +36,11 @@ export function memorySource({ sql }: Database, profileId: () => string | undefi
         const groups = rows.map(({ memory_id, change_no }) => ({ group: memory_id, changeNo: BigInt(change_no) }));
         return { groups, more: groups.length >= size };
       },
-      async entriesOf(partition, groups) {
+      async *entriesOf(partition, groups) {
         const rows = await sql<EntryRow[]>`
           select ${entryColumns(sql, profileId())} from memory.memories
           where person = ${partition} and deleted_at is null and memory_id = any(${sql.array([...groups])}::uuid[])`;
-        return rows.map(memoryEntryOf);
+        yield rows.map(memoryEntryOf);
       },
     },
     { pageSize, groupsAtOnce },

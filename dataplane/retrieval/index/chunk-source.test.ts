@@ -167,8 +167,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     for (let more = true; more; ) {
       const found = await source.changesAfter(partitionName({ collectionId: ingest.collectionId, version: 1 }), after);
       if (found?.kind !== 'changes') throw new Error('the changes are unknown');
-      puts.push(found.changes.filter(({ kind }) => kind === 'put').length);
-      for (const change of found.changes) if (change.kind === 'retain') groups.set(change.group, new Set(change.ids));
+      let put = 0;
+      for await (const page of found.changes) {
+        const own = page.filter(({ kind }) => kind === 'put').length;
+        expect(own).toBeLessThanOrEqual(1_000);
+        put += own;
+        for (const change of page) if (change.kind === 'retain') groups.set(change.group, new Set(change.ids));
+      }
+      puts.push(put);
       ({ more, upTo: after } = found);
     }
     expect(puts).toEqual([...Array.from({ length: 15 }, () => 2_000), 2_500, 40]);

@@ -167,16 +167,14 @@ export function chunkSource({ sql }: Database): PartitionSource {
         const found = rows[0]?.found ?? 0;
         return { groups, more: found >= size || groups.length < found };
       },
-      async entriesOf(partition, groups) {
-        const entries: IndexEntry[] = [];
+      async *entriesOf(partition, groups) {
         let after: Cursor | undefined = beginning;
         while (after !== undefined) {
           const rows: readonly ChunkRow[] = await changedChunks(partition, groups, after);
-          for (const row of rows) entries.push(entryOf(row));
+          yield rows.map(entryOf);
           const last = rows.at(-1);
           after = last === undefined || rows.length < pageSize ? undefined : { doc: last.doc, no: last.no };
         }
-        return entries;
       },
     },
     { pageSize, groupsAtOnce },

@@ -13,6 +13,8 @@ export class MemorySource implements PartitionSource {
   beforePage: (() => Promise<void>) | undefined;
   /** Called between the newest number and the groups of each reading of changes. */
   beforeGroups: (() => void) | undefined;
+  /** The reading of changed entries rejects after so many pages; undefined if it does not. */
+  failAfterPages: number | undefined;
   loads = 0;
   readonly #partitions = new Map<string, Kept>();
   readonly #source: PartitionSource;
@@ -35,8 +37,7 @@ export class MemorySource implements PartitionSource {
             .map(([group, changeNo]) => ({ group, changeNo }));
           return { groups, more: groups.length < changed.length };
         },
-        entriesOf: async (partition, groups) =>
-          [...(this.#answering(partition)?.entries.values() ?? [])].filter(({ group }) => groups.includes(group)),
+        entriesOf: (partition, groups) => this.#entriesOf(partition, groups, options.pageSize),
       },
       options,
     );
@@ -73,6 +74,14 @@ export class MemorySource implements PartitionSource {
   #answering(partition: string): Kept | undefined {
     if (this.failure !== undefined) throw this.failure;
     return this.#partitions.get(partition);
+  }
+
+  async *#entriesOf(partition: string, groups: readonly string[], size: number): AsyncGenerator<readonly IndexEntry[]> {
+    const all = [...(this.#answering(partition)?.entries.values() ?? [])].filter(({ group }) => groups.includes(group));
+    for (let from = 0, pages = 0; from < all.length; from += size, pages += 1) {
+      if (pages === this.failAfterPages) throw new Error('the source failed');
+      yield all.slice(from, from + size);
+    }
   }
 
   /** The entries after an id, as they are now. */

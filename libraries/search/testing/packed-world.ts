@@ -25,7 +25,8 @@ class PackedMemorySource extends MemorySource implements PackedSource {
     const { upTo, segments } = this.#stored.get(partition) ?? { upTo: 0n, segments: new Map<number, Stored>() };
     const found = await this.changesAfter(partition, upTo);
     if (found?.kind !== 'changes') throw new Error('the changes are unknown');
-    const groups = new Set(found.changes.map((change) => (change.kind === 'put' ? change.entry.group : change.group)));
+    const changes = (await Array.fromAsync(found.changes)).flat();
+    const groups = new Set(changes.map((change) => (change.kind === 'put' ? change.entry.group : change.group)));
     const opened = [...segments].map(([number, { bytes, ended }]) => ({
       ...{ number, segment: new PackedSegment(bytes), ended },
     }));

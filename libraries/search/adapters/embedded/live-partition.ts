@@ -102,7 +102,7 @@ export class LivePartition {
         if (found === undefined) throw new SearchUnavailableError('absent');
         return;
       }
-      await this.#apply(found.changes);
+      for await (const page of found.changes) await this.#apply(page);
       this.appliedThrough = found.upTo;
     } while (found.more);
   }

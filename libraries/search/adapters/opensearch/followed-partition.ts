@@ -82,7 +82,7 @@ export class FollowedPartition {
       return false;
     }
     if (found.upTo <= mark.at) return true;
-    await this.#apply(found.changes, versionOf(found.upTo));
+    for await (const page of found.changes) await this.#apply(page, versionOf(found.upTo));
     const written = await writePartitionMark(this.target, found.upTo, mark);
     if (written === 'overtaken') return false;
     this.#appliedThrough = written.at;

@@ -1,5 +1,5 @@
 import type { Turns } from '#kit/concurrency/turns';
-import type { CommittedChanges, IndexEntry, PartitionSource } from '../../ports.ts';
+import type { CommittedChanges, IndexChange, IndexEntry, PartitionSource } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
 import { rowsOfSegment } from './segment-layout.ts';
 import { SegmentSet } from './segment-set.ts';
@@ -105,18 +105,22 @@ export class PackedPartition {
         if (found === undefined) throw new SearchUnavailableError('absent');
         return;
       }
-      try {
-        for (const change of found.changes) {
-          this.set.apply(change);
-          if (this.#parts.turns.isOver()) await this.#parts.turns.next();
-        }
-      } catch (error) {
-        // A part of the changes is applied: the next query loads the partition again.
-        this.isRetired = true;
-        throw error;
-      }
+      for await (const page of found.changes) await this.#apply(page);
       this.appliedThrough = found.upTo;
     } while (found.more);
+  }
+
+  async #apply(changes: readonly IndexChange[]): Promise<void> {
+    try {
+      for (const change of changes) {
+        this.set.apply(change);
+        if (this.#parts.turns.isOver()) await this.#parts.turns.next();
+      }
+    } catch (error) {
+      // A part of the changes is applied: the next query loads the partition again.
+      this.isRetired = true;
+      throw error;
+    }
   }
 }
 
