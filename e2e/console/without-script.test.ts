@@ -23,7 +23,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('forms that are sent bef
     ['/playground', 'Text', 'Check the text', '/playground/check', 'Decision'],
     ['/memory', 'Search your memories', 'Search', '/memory/search', 'All'],
     ['/agents', 'Find an agent for a task', 'Find', '/agents/search', 'All agents'],
-    [`/agents/${id}`, 'Message', 'Send', `/agents/${id}/chat`, 'A conversation needs the script of its page'],
+    [`/agents/${id}`, 'Message', 'Send', `/agents/${id}/chat`, 'The answer failed'],
   ])(
     'the page %s sends its field %s in a body, and the answer is a page',
     async (path, label, button, action, text) => {
@@ -39,6 +39,21 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('forms that are sent bef
       expect(JSON.stringify(sent)).not.toContain(typed);
     },
   );
+
+  test('the answer of an agent is a page that continues its conversation', async () => {
+    const { page, url } = shown;
+    await page.goto(`${url}/agents/${id}`);
+    expect(await page.locator('noscript').innerText()).toContain('Without the script of this page');
+    expect(await page.getByRole('button', { name: 'Stop', exact: true }).count()).toBe(0);
+    for (const text of ['a first message', 'a second message']) {
+      await page.getByLabel('Message', { exact: true }).fill(text);
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.locator('#talk').getByText(text).waitFor();
+      expect(await page.locator('#talk .answer .said').innerText()).toContain('answer');
+      expect(await page.locator('#talk li').count()).toBe(2);
+      expect(await page.locator('#context').getAttribute('value')).toBe('answer');
+    }
+  });
 
   test('a file is uploaded, and the page of the answer leads back to its collection', async () => {
     const { page, url } = shown;

@@ -25,6 +25,7 @@
   document.addEventListener('htmx:sse:after:connection', ({ target }) => {
     for (const field of target.querySelectorAll('[data-once]')) field.value = '';
   });
+  for (const stop of document.querySelectorAll('[data-stop]')) stop.hidden = false;
   document.addEventListener('click', ({ target }) => {
     const stop = target.closest('[data-stop]');
     if (stop !== null) htmx.trigger(stop.closest('form'), 'htmx:abort');

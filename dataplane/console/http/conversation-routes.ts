@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { agentRecordSchema } from '#contracts/catalogue';
-import { converse } from '../clients/agent-conversation.ts';
+import { converse, type TurnEvent } from '../clients/agent-conversation.ts';
 import type { PersonHeaders, TenantApi } from '../clients/tenant-api.ts';
-import { longestMessage, turnBegin, turnPart } from '../pages/agent-conversation.ts';
+import { conversation, longestMessage, turnBegin, turnPart, wholeTurn } from '../pages/agent-conversation.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
 import { agentIdForm } from './agent-forms.ts';
-import { answerNotice, isOfScript } from './answer-page.ts';
+import { answerPage, answerPart, isOfScript } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readForm } from './read-form.ts';
 import { streamEvents } from './stream-events.ts';
@@ -19,39 +19,65 @@ type ConversationRoutes = {
   readonly stopping: AbortSignal;
 };
 
+/** Longest turn of a page without the script, which shows nothing until its end. */
+const wholeTurnMs = 120_000;
+/** Most characters of an answer on a page without the script. */
+const mostOfAnswer = 1_000_000;
+
 /** A turn of a conversation with an agent, as a stream of parts of the page. Nothing of it is stored. */
 export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: ConversationRoutes): void {
   const { apiOf, gateway, personOf, stopping } = options;
 
   app.post(`/agents/${agentIdForm}/chat`, async (context) => {
-    const { words } = context.get('page');
+    const page = context.get('page');
+    const { words } = page;
     const { agentPages: own } = words;
     const agentId = context.req.param('id').toLowerCase();
-    if (!isOfScript(context)) {
-      const link = { href: `/agents/${agentId}`, label: own.chat };
-      return answerNotice(context, 422, { title: own.messageRefused, text: own.messageScript, link });
-    }
+    const link = { href: `/agents/${agentId}`, label: own.agent };
     const { text = '', context: contextId = '' } = await readForm(context);
     if (text.trim() === '' || text.length > longestMessage) {
       const refused = { kind: 'error', title: own.messageRefused, text: own.messageForm(longestMessage) } as const;
-      return context.html(await notice(refused));
+      return answerPart(context, { title: own.chat, part: notice(refused), link });
     }
     const record = await apiOf(context).call(`/api/v1/agents/${agentId}`, agentRecordSchema);
-    if (record.kind !== 'value') return context.html(await refusalNotice(words, record));
+    if (record.kind !== 'value') {
+      return answerPart(context, { title: own.chat, part: refusalNotice(words, record), link });
+    }
     const turn = {
       agent: new URL(`/agents/${agentId}`, gateway),
       headers: personOf(context),
       text,
       contextId: contextId === '' ? undefined : contextId,
     };
+    const sides = { person: context.get('session').subject, agent: record.value.name, text };
+    if (!isOfScript(context)) {
+      const signal = AbortSignal.any([stopping, context.req.raw.signal, AbortSignal.timeout(wholeTurnMs)]);
+      const { events, isCut } = await collectTurn(converse({ ...turn, signal }));
+      const shown = wholeTurn(words, { ...sides, events, isCut });
+      const begun = events.find((event) => event.kind === 'begun')?.contextId ?? contextId;
+      const main = conversation(page, agentId, { shown, contextId: begun });
+      return answerPage(context, { title: record.value.name, main });
+    }
     const id = randomUUID();
-    const person = context.get('session').subject;
     async function* parts(signal: AbortSignal): AsyncGenerator<string> {
-      yield String(
-        await turnBegin(words, { id, person, agent: record.kind === 'value' ? record.value.name : '', text }),
-      );
+      yield String(await turnBegin(words, { id, ...sides }));
       for await (const event of converse({ ...turn, signal })) yield String(await turnPart(words, id, event));
     }
     return streamEvents(context, parts, stopping);
   });
+}
+
+/** The events of a turn until its end, or until the answer is too long: `isCut`, and the turn is ended. */
+async function collectTurn(
+  turn: AsyncGenerator<TurnEvent>,
+): Promise<{ readonly events: readonly TurnEvent[]; readonly isCut: boolean }> {
+  const events: TurnEvent[] = [];
+  let left = mostOfAnswer;
+  for await (const event of turn) {
+    if (event.kind === 'text') left -= event.text.length;
+    if (event.kind === 'data') left -= event.json.length;
+    if (left < 0) return { events, isCut: true };
+    events.push(event);
+  }
+  return { events, isCut: !events.some(({ kind }) => kind === 'ended' || kind === 'failed') };
 }

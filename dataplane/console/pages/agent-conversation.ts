@@ -9,17 +9,22 @@ import { refusalText } from './refusal-text.ts';
 /** Longest message, in UTF-16 units. */
 export const longestMessage = 20_000;
 
-/** A conversation with an agent. It exists in the page only, and the script stops an answer. */
-export function conversation({ words, session }: PageContext, agentId: string): Markup | Promise<Markup> {
+/** A conversation with an agent. It exists in the page only. The script shows an answer as it arrives, and can stop it. */
+export function conversation(
+  { words, session }: PageContext,
+  agentId: string,
+  turn?: { readonly shown: Markup | Promise<Markup>; readonly contextId: string },
+): Markup | Promise<Markup> {
   const { agentPages: own } = words;
   return html`<section aria-labelledby="chat"><h2 id="chat">${own.chat}</h2><p class="hint">${own.chatText}</p>
-<ol id="talk" class="cards" aria-label="${own.talk}" aria-live="polite"></ol>
+<noscript><p class="hint">${own.chatNoScript}</p></noscript>
+<ol id="talk" class="cards" aria-label="${own.talk}" aria-live="polite">${turn?.shown ?? ''}</ol>
 <form class="chat" method="post" action="/agents/${agentId}/chat" data-chat hx-post="/agents/${agentId}/chat" hx-target="#talk" hx-swap="beforeend" hx-sync="this:drop">
 <input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
-<input type="hidden" name="context" id="context" value="">
+<input type="hidden" name="context" id="context" value="${turn?.contextId ?? ''}">
 <label for="message">${own.message}</label>
 <textarea id="message" name="text" rows="3" required maxlength="${longestMessage}" data-once></textarea>
-<p><button>${own.send}</button> <button type="button" class="plain" data-stop>${own.stop}</button></p></form></section>`;
+<p><button>${own.send}</button> <button type="button" class="plain" data-stop hidden>${own.stop}</button></p></form></section>`;
 }
 
 /** Both sides of a turn, before the first part of the answer. */
@@ -42,17 +47,53 @@ export function turnPart(words: Words, id: string, event: TurnEvent): Markup | P
     case 'text':
       return html`<hx-partial hx-target="#said-${id}" hx-swap="beforeend">${event.text}</hx-partial>`;
     case 'data':
-      return html`<hx-partial hx-target="#said-${id}" hx-swap="beforeend"><details><summary>${own.data}</summary><pre class="text">${event.json}</pre></details></hx-partial>`;
+      return html`<hx-partial hx-target="#said-${id}" hx-swap="beforeend">${dataPart(words, event.json)}</hx-partial>`;
     case 'ended':
       return html`<hx-partial hx-target="#end-${id}">${badge('good', own.complete)}</hx-partial>`;
-    case 'failed': {
-      const { code, message } = event;
-      const { text: meaning, isOfCode, ...detail } = refusalText(words, code, message);
-      const { remedies, remedy } = own;
-      const known = Object.hasOwn(remedies, code) ? remedies[code as keyof typeof remedies] : undefined;
-      // In a language other than that of the API, the remedy says the cause too.
-      const text = known !== undefined && isOfCode ? known : html`${meaning} ${known ?? remedy}`;
-      return html`<hx-partial hx-target="#end-${id}">${notice({ kind: 'error', title: own.failed, text, code, ...detail })}</hx-partial>`;
-    }
+    case 'failed':
+      return html`<hx-partial hx-target="#end-${id}">${failedTurn(words, event)}</hx-partial>`;
   }
+}
+
+/** A whole turn, for a page without the script. `isCut`: its end did not arrive in time. */
+export function wholeTurn(
+  words: Words,
+  turn: {
+    readonly person: string;
+    readonly agent: string;
+    readonly text: string;
+    readonly events: readonly TurnEvent[];
+    readonly isCut: boolean;
+  },
+): Markup | Promise<Markup> {
+  const { agentPages: own } = words;
+  const { person, agent, text, events, isCut } = turn;
+  const part = (event: TurnEvent): Markup | Promise<Markup> | string => {
+    if (event.kind === 'text') return event.text;
+    return event.kind === 'data' ? dataPart(words, event.json) : '';
+  };
+  const end = (event: TurnEvent): Markup | Promise<Markup> | string => {
+    if (event.kind === 'ended') return badge('good', own.complete);
+    return event.kind === 'failed' ? failedTurn(words, event) : '';
+  };
+  return html`<li class="card"><strong>${person}</strong><div class="said">${text}</div></li>
+<li class="card answer"><strong>${agent}</strong><div class="said">${events.map(part)}</div>${isCut ? html`<p class="sub">${own.cut}</p>` : events.map(end)}</li>`;
+}
+
+function dataPart({ agentPages: own }: Words, json: string): Markup | Promise<Markup> {
+  return html`<details><summary>${own.data}</summary><pre class="text">${json}</pre></details>`;
+}
+
+/** Why an answer failed, and what to do. */
+function failedTurn(
+  words: Words,
+  { code, message }: Extract<TurnEvent, { readonly kind: 'failed' }>,
+): Markup | Promise<Markup> {
+  const { agentPages: own } = words;
+  const { text: meaning, isOfCode, ...detail } = refusalText(words, code, message);
+  const { remedies, remedy } = own;
+  const known = Object.hasOwn(remedies, code) ? remedies[code as keyof typeof remedies] : undefined;
+  // In a language other than that of the API, the remedy says the cause too.
+  const text = known !== undefined && isOfCode ? known : html`${meaning} ${known ?? remedy}`;
+  return notice({ kind: 'error', title: own.failed, text, code, ...detail });
 }

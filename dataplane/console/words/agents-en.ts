@@ -89,7 +89,7 @@ export const agentsEn = {
   },
   messageRefused: 'The message was not sent',
   messageForm: (most: number) => `Type a message of at most ${most} characters.`,
-  messageScript: 'A conversation needs the script of its page. Open the agent again and send the message there.',
+  chatNoScript: 'Without the script of this page, an answer is shown as a whole, after at most two minutes.',
   failed: 'The answer failed',
   remedies: {
     guardrail_denied: 'Remove the forbidden text from the message; “Activity” names the rule to administrators.',

@@ -90,7 +90,7 @@ export const agentsRu: AgentWords = {
   },
   messageRefused: 'Сообщение не отправлено',
   messageForm: (most) => `Введите сообщение не длиннее ${most} знаков.`,
-  messageScript: 'Для разговора нужен скрипт страницы. Откройте агента снова и отправьте сообщение там.',
+  chatNoScript: 'Без скрипта этой страницы ответ показывается целиком, не позже чем через две минуты.',
   failed: 'Ответить не удалось',
   remedies: {
     guardrail_denied:
