@@ -5,7 +5,7 @@ import { evaluateValue } from '../expressions/value.ts';
 import type { LoadedNode } from '../loader/loaded-flow.ts';
 import { asFlowError, endsRun, FlowError } from './flow-error.ts';
 import { measureOutput } from './measure.ts';
-import { hasKind, type NodeRun, objectInput, openNodeRun, optionalInput, pathOf } from './node-run.ts';
+import { hasKind, type NodeRun, objectOf, openNodeRun, optionalInput, pathOf } from './node-run.ts';
 import { type CallingSource, runCallingNode } from './run-calling-node.ts';
 import { runLoop, runParallel, runSubflow } from './run-containers.ts';
 import type { FlowExecution, Frame } from './run-context.ts';
@@ -132,12 +132,12 @@ function inputOf(run: NodeRun, fields: readonly string[] | undefined): JsonValue
 }
 
 function resultOf(run: NodeRun): JsonValue {
-  const text = optionalInput(run, 'text');
+  // Both are read before the type of one is checked, as in nodes that call.
+  const [text, data] = [optionalInput(run, 'text'), optionalInput(run, 'data')];
   if (text !== undefined && typeof text !== 'string')
     throw new FlowError('type_mismatch', { message: 'text must be a text' });
-  const data = run.node.inputs.has('data') ? objectInput(run, 'data') : undefined;
   return {
     ...(text === undefined ? {} : { text }),
-    ...(data === undefined ? {} : { data }),
+    ...(data === undefined ? {} : { data: objectOf(data, 'data') }),
   };
 }

@@ -290,6 +290,21 @@ test('a flow expression without a value ends the run, and the error names the ex
   });
 });
 
+test('a result with an expression without a value and a text of another type ends with path_missing', async () => {
+  const text = flowText({
+    nodes: [
+      { id: 'if', kind: 'condition', config: { cases: [{ name: 'yes', when: { eq: [1, 1] } }], default: 'no' } },
+      { id: 'a', kind: 'output', inputs: { text: ref('context'), data: { found: ref('input.other') } } },
+    ],
+    edges: [
+      ['start', 'if'],
+      ['if', 'a', 'yes'],
+      ['if', 'end', 'no'],
+    ],
+  });
+  expect((await runText(text, {}, { input })).last).toMatchObject({ code: 'path_missing', path: 'a' });
+});
+
 test('after an error in a node, the run continues with the node that its onError names', async () => {
   const text = flowText({
     nodes: [
