@@ -68,8 +68,8 @@ const emergencyOperations = [
 ] as const satisfies readonly ServedOperation[];
 
 /**
- * Operations that write, compile, ask a provider, or read very many rows, rights or bytes: each takes many times as long
- * as a read of one object.
+ * Operations that write, compile, ask a provider, or read very many rows or rights: each takes many times as long as a
+ * read of one object.
  */
 const costlyOperations: ReadonlySet<string> = new Set([
   'createPolicy',
@@ -84,7 +84,6 @@ const costlyOperations: ReadonlySet<string> = new Set([
   'getAgent',
   'getAgentFlow',
   'listVersionsWithoutAgent',
-  'listResources',
   'listOperations',
   'listApprovals',
 ] satisfies readonly ServedOperation[]);
