@@ -146,6 +146,22 @@ export const flowSentencesRu: SentenceTable = {
     'этого не даёт ни один выход схемы: выходы дают {modes}',
   '{one} and {other}': '{one} и {other}',
 
+  'is not a mode of this release, which has {modes*}': 'в этом выпуске нет такого режима, есть {modes}',
+  'is not a mode of this release, which has {modes*}: {code}': 'в этом выпуске нет такого режима, есть {modes}: {code}',
+  'is not a capability of this release, which has {name}': 'в этом выпуске нет такой возможности, есть {name}',
+  'is not a capability of this release, which has {name}: {code}':
+    'в этом выпуске нет такой возможности, есть {name}: {code}',
+  'is not a version of A2A of this release, which has {version}': 'в этом выпуске нет такой версии A2A, есть {version}',
+  'is not a version of A2A of this release, which has {version}: {code}':
+    'в этом выпуске нет такой версии A2A, есть {version}: {code}',
+  'is not a media type of this release, which has {types*}: {code}':
+    'в этом выпуске нет такого типа данных, есть {types}: {code}',
+  'needs an input schema with a string named text, or with exactly one required string':
+    'нужна схема входных данных со строкой text или ровно с одной обязательной строкой',
+  'must have the media type of at least one file': 'нужен тип данных хотя бы одного файла',
+  'has no text, and the file nodes of the flow have "use: text": {code}':
+    'в таком файле нет текста, а узлы file схемы заданы с «use: text»: {code}',
+
   // Tests.
   'is the name of an earlier test, too': 'у теста выше такое же имя',
   'is no entry point of the flow': 'не точка входа схемы',
