@@ -20,10 +20,7 @@ test.each([
   ['documents of a submit', [count(limits.documentsOfSubmit)]],
   ['inline content of a document', [mib(limits.inlineBytes)]],
   ['metadata of a document', [`${limits.metadataBytes / 1_024} KiB`]],
-  [
-    'sections, tables, labels of a document',
-    [count(limits.sections), `${count(limits.tables)}, ${count(limits.labels)}`],
-  ],
+  ['sections, tables of a document', [`${count(limits.sections)}, ${count(limits.tables)}`]],
   ['groups, principals of an access list', [count(limits.principals), count(limits.principal)]],
   [
     '`doc_id`, `idempotency_key`, `content_hash`',

@@ -9,10 +9,9 @@ export const retrievalLimits = {
   documentsOfSubmit: 200,
   /** Highlighted words of one citation. */
   highlights: 100,
-  /** Sections, tables and labels of one document, each. */
+  /** Sections and tables of one document, each. */
   sections: 10_000,
   tables: 1_000,
-  labels: 1_000,
   /** Inline content and metadata of one document as JSON, bytes. */
   inlineBytes: 4 * 1_024 * 1_024,
   metadataBytes: 65_536,
@@ -192,10 +191,18 @@ const uri = z
   .max(limits.uri)
   .refine((text) => uriForm.test(text) && URL.canParse(text), { error: 'must be a URL' })
   .meta({ format: 'uri' });
+/**
+ * More labels do not fit into the metadata of one document. The bound is no part of the OpenAPI document: it refuses very
+ * many labels before each of those that are no texts becomes a problem.
+ */
+const labels = z
+  .array(z.string())
+  .max(Math.floor(limits.metadataBytes / 3))
+  .meta({ maxItems: undefined });
 const metadata = z.looseObject({
   source: z.string().optional(),
   url: uri.optional(),
-  labels: z.array(z.string()).max(limits.labels).optional(),
+  labels: labels.optional(),
   valid_from: instant.optional(),
   valid_until: instant.optional(),
 });
