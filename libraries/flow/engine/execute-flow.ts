@@ -5,7 +5,7 @@ import { evaluateValue } from '../expressions/value.ts';
 import type { LoadedNode } from '../loader/loaded-flow.ts';
 import { asFlowError, endsRun, FlowError } from './flow-error.ts';
 import { measureOutput } from './measure.ts';
-import { hasKind, type NodeRun, objectOf, openNodeRun, optionalInput, pathOf } from './node-run.ts';
+import { hasKind, type NodeRun, openNodeRun, optionalInput, pathOf, requireObject } from './node-run.ts';
 import { type CallingSource, runCallingNode } from './run-calling-node.ts';
 import { runLoop, runParallel, runSubflow } from './run-containers.ts';
 import type { FlowExecution, Frame } from './run-context.ts';
@@ -138,6 +138,6 @@ function resultOf(run: NodeRun): JsonValue {
     throw new FlowError('type_mismatch', { message: 'text must be a text' });
   return {
     ...(text === undefined ? {} : { text }),
-    ...(data === undefined ? {} : { data: objectOf(data, 'data') }),
+    ...(data === undefined ? {} : { data: requireObject(data, 'data') }),
   };
 }

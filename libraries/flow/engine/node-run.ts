@@ -40,11 +40,11 @@ export type ObjectValue = { [name: string]: JsonValue };
 
 /** An object; empty if the flow gives none. @throws FlowError type_mismatch, ExpressionFault */
 export function objectInput(run: NodeRun, name: string): ObjectValue {
-  return objectOf(optionalInput(run, name) ?? {}, name);
+  return requireObject(optionalInput(run, name) ?? {}, name);
 }
 
 /** The value of an input that must be an object. @throws FlowError type_mismatch */
-export function objectOf(value: JsonValue, name: string): ObjectValue {
+export function requireObject(value: JsonValue, name: string): ObjectValue {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw new FlowError('type_mismatch', { message: `${name} must be an object` });
   }
