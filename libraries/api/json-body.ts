@@ -30,7 +30,7 @@ export function largestHeldBytes(bodyBytes: number): number {
 /**
  * Reads a body whose media type and declared size were accepted. Only application/json in UTF-8 without a content
  * coding is accepted. An optional body without bytes is read as `{}`; its media type describes nothing.
- * @param held the bytes of the request in the budget of the process; absent where there is none
+ * @param held the bytes of the request in the budget of the process; absent if the service has no budget
  */
 export async function receiveJson(
   incoming: IncomingMessage,

@@ -99,7 +99,7 @@ function placed(code: ProblemCode, file: string, problems: readonly SourceProble
   return problems.slice(0, mostProblems).map((problem) => ({ code, message: problemLine(file, problem) }));
 }
 
-/** The capability is the member that requests it, without what its author wrote. */
+/** Names the member that requests the capability, without text of the author. */
 function unavailableCapability(file: string, problem: SourceProblem): AgentProblem {
   const capability = capabilityMembers.find((member) => problem.path.startsWith(member)) ?? '';
   return { code: 'advertised_capability_unavailable', capability, message: problemLine(file, problem) };

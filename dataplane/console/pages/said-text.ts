@@ -4,7 +4,7 @@ import { sentencesEn } from '../words/sentences/sentences-en.ts';
 import { translate } from '../words/sentences/translate.ts';
 import type { Markup } from './page.ts';
 
-/** A text of an API in the language of the page. What has no translation is marked as English. */
+/** A text of an API in the language of the page. A part without a translation is marked as English. */
 export function saidText({ sentences }: Words, text: string): string | Markup | Promise<Markup> {
   if (sentences === sentencesEn || text === '') return text;
   const parts = translate(sentences, text);

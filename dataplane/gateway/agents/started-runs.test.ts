@@ -43,7 +43,7 @@ async function agentToken(): Promise<string> {
   return String(json['access_token']);
 }
 
-/** The code of the answer, and what it says about the usage of a run. */
+/** The code of the answer and the usage that its header reports. */
 async function ask(token: string, text = 'hello', operation = 'message:send') {
   const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }] };
   const answer = await world.call(`/agents/${agentId}/${operation}`, { token, body: JSON.stringify({ message }) });

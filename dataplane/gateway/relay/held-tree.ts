@@ -6,8 +6,8 @@ type FirstRead<T> =
   | { readonly kind: 'waiting'; readonly taken: boolean | Promise<boolean>; readonly bytes: number };
 
 /**
- * The memory of what is read from the JSON of a request or an answer, as a part of the budget (docs/design/held-bytes.md). Disposing
- * releases it: then nothing of it is kept.
+ * The memory of the values that are read from the JSON of a request or an answer, as a part of the budget
+ * (docs/design/held-bytes.md). The caller disposes it when it keeps none of these values.
  */
 export class HeldTree implements Disposable {
   readonly #bytes: RequestBytes;

@@ -43,7 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('lists of a large coll
   );
 
   test.each(['force_custom_plan', 'force_generic_plan'])(
-    'a page of a reader who may see few documents reads no more than a bound, with %s',
+    'a page of few visible documents reads a bounded number of rows, with %s',
     async (mode) => {
       const { database } = opened;
       const [own, others] = [await insertCollection(database), await insertCollection(database)];

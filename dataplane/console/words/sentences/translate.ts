@@ -39,7 +39,7 @@ const clauseEnd = /[.!?] [A-Z0-9]|; | · /;
 /** Templates by the first character of their text in lower case; those that begin with a slot are in every list, too. */
 type Index = { readonly byFirst: ReadonlyMap<string, readonly Template[]>; readonly others: readonly Template[] };
 
-/** One translation: the templates, and what was found for each text within the text. */
+/** The state of one translation: the templates, and the result for each text within the text. */
 type Translation = { readonly index: Index; readonly found: Map<string, Found> };
 
 const indexes = new WeakMap<SentenceTable, Index>();
