@@ -55,7 +55,7 @@ export function createWatchman(world: World): Watchman {
   }
 
   const routes = (): Stored<GatewayRoute>[] => api.list(kinds.gatewayRoute).items as Stored<GatewayRoute>[];
-  const generationOf = (name: string): Stored<RuntimeWorkload> | undefined =>
+  const workloadNamed = (name: string): Stored<RuntimeWorkload> | undefined =>
     api.get(kinds.runtimeWorkload, name) as Stored<RuntimeWorkload> | undefined;
   const bindingOf = (name: string): Stored<ModelBinding> | undefined =>
     api.get(kinds.modelBinding, name) as Stored<ModelBinding> | undefined;
@@ -117,7 +117,7 @@ export function createWatchman(world: World): Watchman {
     const content = [newest.operationId, newest.policyId, newest.policyRevision, newest.contentProfile];
     expect(
       pinned?.startsWith(JSON.stringify([uid, ...content])) ?? false,
-      `${name}: the outcome ${JSON.stringify(content)} names a generation that pinned ${pinned}`,
+      `${name}: the outcome ${JSON.stringify(content)} names a generationId that pinned ${pinned}`,
     );
     const takers = taken.get(generationId) ?? new Set();
     expect(takers.size > 0, `${name}: applied ${generationId}, which no replica confirmed`);
@@ -153,12 +153,12 @@ export function createWatchman(world: World): Watchman {
     spec: GatewayRouteSpec,
     guardrail: Extract<GatewayRouteSpec['guardrail'], { mode: 'Policy' }>,
   ): void {
-    const generation = generationOf(spec.workload ?? '');
-    expect(generation !== undefined, `${name} refers to a workload that does not exist`);
-    if (generation === undefined) return;
-    expect(generation.spec.digest === guardrail.digest, `${name} refers to a workload with another bundle`);
-    expect(generation.spec.state === 'Active', `${name} refers to a workload that is marked for deletion`);
-    expect(readyOnce.has(generation.metadata.uid), `${name} refers to a workload that was never ready`);
+    const workload = workloadNamed(spec.workload ?? '');
+    expect(workload !== undefined, `${name} refers to a workload that does not exist`);
+    if (workload === undefined) return;
+    expect(workload.spec.digest === guardrail.digest, `${name} refers to a workload with another bundle`);
+    expect(workload.spec.state === 'Active', `${name} refers to a workload that is marked for deletion`);
+    expect(readyOnce.has(workload.metadata.uid), `${name} refers to a workload that was never ready`);
     const revision = api.get(kinds.policyRevision, `${guardrail.policyId}-${guardrail.policyRevision}`);
     expect(revision !== undefined, `${name} pins a revision that does not exist`);
   }
@@ -171,11 +171,11 @@ export function createWatchman(world: World): Watchman {
     return JSON.stringify([token, revision?.spec.policy.name, Number(guardrail.policyRevision), contentProfile]);
   }
 
-  function lookAtGeneration({ before, after }: RecordedChange): void {
-    const generation = after as Stored<RuntimeWorkload> | undefined;
-    if (generation?.status?.state === 'Ready') readyOnce.add(generation.metadata.uid);
+  function lookAtWorkload({ before, after }: RecordedChange): void {
+    const workload = after as Stored<RuntimeWorkload> | undefined;
+    if (workload?.status?.state === 'Ready') readyOnce.add(workload.metadata.uid);
     const gone = before as Stored<RuntimeWorkload> | undefined;
-    if (generation !== undefined || gone === undefined) return;
+    if (workload !== undefined || gone === undefined) return;
     const { name } = gone.metadata;
     expect(gone.spec.state === 'Draining', `the workload ${name} was deleted without a deletion mark`);
     for (const route of routes()) {
@@ -219,7 +219,7 @@ export function createWatchman(world: World): Watchman {
     [builtinKinds.lease.kind]: lookAtLease,
     [kinds.modelBinding.kind]: lookAtBinding,
     [kinds.gatewayRoute.kind]: lookAtRoute,
-    [kinds.runtimeWorkload.kind]: lookAtGeneration,
+    [kinds.runtimeWorkload.kind]: lookAtWorkload,
     [kinds.policyRevision.kind]: lookAtRevision,
     [kinds.guardrailPolicy.kind]: lookAtPolicy,
   };
@@ -248,7 +248,7 @@ export function createWatchman(world: World): Watchman {
       },
       judged(replica, { guardrail, workload = '', alias }) {
         if (guardrail.mode === 'None') return;
-        const isThere = generationOf(workload) !== undefined;
+        const isThere = workloadNamed(workload) !== undefined;
         expect(isThere, `the workload ${workload} was removed during a request for ${alias} in ${replica}`);
       },
       took(replica, generationId) {
@@ -266,7 +266,7 @@ function askedFor({ spec }: ModelBinding): string {
   return JSON.stringify([apply, guardrail.policyRef.name, guardrail.policyRef.revision, contentProfile]);
 }
 
-/** The content that a generation pins, which never changes; its first part is repeated in the outcome. */
+/** The content that a generationId pins, which never changes; its first part is repeated in the outcome. */
 function pinsOf({ binding, token, contentProfile, guardrail, workload }: GatewayRouteSpec): string {
   const policy =
     guardrail.mode === 'None' ? [undefined, undefined] : [guardrail.policyId, Number(guardrail.policyRevision)];

@@ -50,9 +50,9 @@ export function policyView({ metadata, spec, status }: Stored<CachedPolicy>): Po
 export function workloadView(
   canRun: Workloads['canRun'],
   name: string,
-  generation: Stored<RuntimeWorkload> | undefined,
+  workload: Stored<RuntimeWorkload> | undefined,
 ): WorkloadView {
-  if (generation === undefined) {
+  if (workload === undefined) {
     return {
       name,
       runnable: false,
@@ -61,14 +61,14 @@ export function workloadView(
       problem: `the workload ${name} no longer exists`,
     };
   }
-  const { metadata, spec, status } = generation;
+  const { metadata, spec, status } = workload;
   const ready = status?.state === 'Ready' && status.observedGeneration === metadata.generation;
   return {
     name,
     runnable: metadata.deletionTimestamp === undefined && canRun(spec),
     ready,
     addresses: status?.addresses ?? [],
-    problem: ready ? undefined : problemOf(generation),
+    problem: ready ? undefined : problemOf(workload),
   };
 }
 

@@ -130,11 +130,11 @@ async function ensureWorkload(
   ports.awaited.expect(subject, name);
   const known = world.stores.workloads.get;
   const input = { bundle, bytes, digest, build, template, replicas };
-  const generation = await prepareWorkload({ ...ports, known }, input);
-  const workload = workloadView(world.canRun, generation.metadata.name, generation);
+  const prepared = await prepareWorkload({ ...ports, known }, input);
+  const workload = workloadView(world.canRun, prepared.metadata.name, prepared);
   return {
     ...learn(acceptance, target, { workload }),
-    workloads: { ...acceptance.workloads, [target]: generation },
+    workloads: { ...acceptance.workloads, [target]: prepared },
   };
 }
 
@@ -147,9 +147,9 @@ async function runTests(
 ): Promise<AcceptanceState> {
   const { target, contentProfile } = step;
   const revision = revisionOf(acceptance, target);
-  const generation = generationOf(acceptance, target);
+  const workload = preparedWorkload(acceptance, target);
   const digest = digestOf(revision.tests);
-  if (generation.status?.testsPassed?.includes(digest)) return learn(acceptance, target, { tests: { kind: 'passed' } });
+  if (workload.status?.testsPassed?.includes(digest)) return learn(acceptance, target, { tests: { kind: 'passed' } });
   const built = builtOf(acceptance, target);
   const deadlines = deadlinesOf(built.definition);
   const run = await runPolicyTests(ports, {
@@ -157,7 +157,7 @@ async function runTests(
     bundle: built.bundle,
     signal,
     targetOf: (stage) => ({
-      addresses: generation.status?.addresses ?? [],
+      addresses: workload.status?.addresses ?? [],
       policyId: revision.policyId,
       policyRevision: String(revision.number),
       digest: built.digest,
@@ -173,11 +173,11 @@ async function runTests(
     case 'failed':
       return learn(acceptance, target, { tests: run });
     case 'passed': {
-      const fields = { binding: acceptance.subject.name, workload: generation.metadata.name };
+      const fields = { binding: acceptance.subject.name, workload: workload.metadata.name };
       ports.logger.info('policy_tests_passed', { ...fields, tests: revision.tests.length });
       for (const difference of run.differences)
         ports.logger.warn('provider_verdict_differs', { ...fields, difference });
-      await recordPassedTests(ports.client, generation, digest);
+      await recordPassedTests(ports.client, workload, digest);
       return learn(acceptance, target, { tests: { kind: 'passed' } });
     }
   }
@@ -189,13 +189,13 @@ async function runTests(
  */
 async function recordPassedTests(
   client: Pick<KubeClient, 'patchStatus'>,
-  generation: Stored<RuntimeWorkload>,
+  workload: Stored<RuntimeWorkload>,
   digest: string,
 ): Promise<void> {
-  const passed = generation.status?.testsPassed;
+  const passed = workload.status?.testsPassed;
   const path = '/status/testsPassed';
-  await client.patchStatus(kinds.runtimeWorkload, generation.metadata.name, [
-    { op: 'test', path: '/metadata/uid', value: generation.metadata.uid },
+  await client.patchStatus(kinds.runtimeWorkload, workload.metadata.name, [
+    { op: 'test', path: '/metadata/uid', value: workload.metadata.uid },
     ...(passed === undefined ? [] : [{ op: 'test', path, value: passed } as const]),
     { op: 'add', path, value: [digest, ...(passed ?? [])].slice(0, rememberedLists) },
   ]);
@@ -218,8 +218,8 @@ function builtOf(acceptance: AcceptanceState, target: ApplicationRole) {
   return bundle;
 }
 
-function generationOf(acceptance: AcceptanceState, target: ApplicationRole): Stored<RuntimeWorkload> {
-  const generation = acceptance.workloads[target];
-  if (generation === undefined) throw new TypeError('a step needs the workload of the binding, which was not prepared');
-  return generation;
+function preparedWorkload(acceptance: AcceptanceState, target: ApplicationRole): Stored<RuntimeWorkload> {
+  const workload = acceptance.workloads[target];
+  if (workload === undefined) throw new TypeError('a step needs the workload of the binding, which was not prepared');
+  return workload;
 }

@@ -8,7 +8,7 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { BundleStore } from '../bundles/ports.ts';
 import { BrokenError } from '../reconcile/outcome.ts';
 import type { Workloads } from './ports.ts';
-import { makeGeneration } from './resources/generation.ts';
+import { makeWorkload } from './resources/workload.ts';
 import { workloadName } from './workload-name.ts';
 
 type PrepareInput = {
@@ -46,7 +46,7 @@ export async function prepareWorkload(ports: PreparePorts, input: PrepareInput):
     const manifest = workloads.render({ name, digest, build, providers });
     const [policy] = input.bundle.policies;
     const revision = policy === undefined ? undefined : { policyId: policy.id, number: policy.revision };
-    return client.create(kinds.runtimeWorkload, makeGeneration({ name, digest, build, manifest, replicas, revision }));
+    return client.create(kinds.runtimeWorkload, makeWorkload({ name, digest, build, manifest, replicas, revision }));
   }
   if (current.spec.digest !== digest || current.spec.build !== build) {
     throw new BrokenError('Refused', `the workload ${name} has another bundle or build`);

@@ -24,7 +24,7 @@ import { decideWorkload, type WorkloadResult } from './decide.ts';
 import type { Needs } from './needs.ts';
 import { restoreBundle } from './restore-bundle.ts';
 import type { WorkloadSnapshot } from './snapshot.ts';
-import { makeGenerationStatus } from './status.ts';
+import { makeWorkloadStatus } from './status.ts';
 
 const maxSteps = 8;
 /** Conditions whose changes emit an event. */
@@ -33,7 +33,7 @@ const watched: readonly Watched[] = [
   { type: 'Ready', status: 'True', of: 'Ready', reason: 'WorkloadReady', as: { type: 'Normal', action: 'Run' } },
 ];
 
-type GenerationControllerOptions = {
+type WorkloadControllerOptions = {
   readonly client: KubeClient;
   readonly caches: Pick<Caches, 'stores' | 'routesChangedAt'>;
   readonly world: LiveWorld;
@@ -49,57 +49,57 @@ type GenerationControllerOptions = {
 };
 
 /** Runs the processes of a workload while it is needed and removes them when no replica uses them. */
-export function createWorkloadController(options: GenerationControllerOptions) {
+export function createWorkloadController(options: WorkloadControllerOptions) {
   const { client, caches, needs, workloads, served, clock, logger } = options;
   const { stores } = caches;
   const watches = createStopwatches(clock);
 
   async function reconcile(name: string): Promise<PassOutcome> {
-    let generation = stores.workloads.get(name);
-    if (generation === undefined) return forget(name);
-    let bundle: WorkloadSnapshot['bundle'] = (await options.bundles.has(generation.spec.digest)) ? 'stored' : 'lost';
+    let workload = stores.workloads.get(name);
+    if (workload === undefined) return forget(name);
+    let bundle: WorkloadSnapshot['bundle'] = (await options.bundles.has(workload.spec.digest)) ? 'stored' : 'lost';
     for (let step = 0; step < maxSteps; step++) {
-      const s = snapshotOf(generation, bundle);
+      const s = snapshotOf(workload, bundle);
       const decided = decideWorkload(s);
       switch (decided.kind) {
         case 'keep':
-          generation = await writeSpec(generation, { state: 'Active', replicas: decided.replicas });
+          workload = await writeSpec(workload, { state: 'Active', replicas: decided.replicas });
           break;
         case 'run':
-          run(generation);
+          run(workload);
           break;
         case 'restore_bundle':
           bundle = (await restoreBundle(
             options,
             { ...worldNow(options.world), pins: served.pins() },
             name,
-            generation.spec,
+            workload.spec,
           ))
             ? 'stored'
             : 'unrecoverable';
           break;
         case 'mark':
-          generation = await writeSpec(generation, { state: 'Draining' });
+          workload = await writeSpec(workload, { state: 'Draining' });
           break;
         case 'remove': {
-          const kept = await removeUnlessNeeded(generation);
+          const kept = await removeUnlessNeeded(workload);
           if (kept === undefined) return { kind: 'settled' };
-          generation = kept;
+          workload = kept;
           break;
         }
         case 'settle':
-          return settle(generation, s, decided.result);
+          return settle(workload, s, decided.result);
       }
     }
     throw new TypeError('the reconcile of a workload exceeded its maximum number of steps');
   }
 
-  function snapshotOf(generation: Stored<RuntimeWorkload>, bundle: WorkloadSnapshot['bundle']): WorkloadSnapshot {
-    const { metadata, spec, status } = generation;
+  function snapshotOf(workload: Stored<RuntimeWorkload>, bundle: WorkloadSnapshot['bundle']): WorkloadSnapshot {
+    const { metadata, spec, status } = workload;
     const { name } = metadata;
     const runnable = workloads.canRun(spec);
     const isRunning = workloads.has(name);
-    if (runnable && isRunning) run(generation);
+    if (runnable && isRunning) run(workload);
     const need = needs.of(name);
     return {
       name,
@@ -142,24 +142,24 @@ export function createWorkloadController(options: GenerationControllerOptions) {
   }
 
   function writeSpec(
-    generation: Stored<RuntimeWorkload>,
+    workload: Stored<RuntimeWorkload>,
     change: Partial<Pick<RuntimeWorkload['spec'], 'state' | 'replicas'>>,
   ): Promise<Stored<RuntimeWorkload>> {
-    const spec = { ...generation.spec, ...change };
-    return applyDesired(client, kinds.runtimeWorkload, generation, { spec });
+    const spec = { ...workload.spec, ...change };
+    return applyDesired(client, kinds.runtimeWorkload, workload, { spec });
   }
 
   /** After the mark, routes and bindings are read live; the workload is deleted only if it is still the marked version. */
-  async function removeUnlessNeeded(generation: Stored<RuntimeWorkload>): Promise<Stored<RuntimeWorkload> | undefined> {
+  async function removeUnlessNeeded(workload: Stored<RuntimeWorkload>): Promise<Stored<RuntimeWorkload> | undefined> {
     const routes = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
     const bindings = await listAll<ModelBinding>(client, kinds.modelBinding);
-    const { name, uid, resourceVersion } = generation.metadata;
+    const { name, uid, resourceVersion } = workload.metadata;
     const pins = await served.readPins();
     const need = needs.among(name, { routes: routes.items, bindings: bindings.items, pins });
     // A route that names it is being written; afterwards the route is listed, or the workload is not needed.
     if (options.claims.isClaimed(name))
       throw new KubeError('conflict', 'a route that names the workload is being written');
-    if (need.askers.length > 0) return writeSpec(generation, { state: 'Active', replicas: need.replicas });
+    if (need.askers.length > 0) return writeSpec(workload, { state: 'Active', replicas: need.replicas });
     await client.delete(kinds.runtimeWorkload, name, { uid, resourceVersion });
     workloads.remove(name);
     logger.info('workload_removed', { workload: name });
@@ -173,14 +173,14 @@ export function createWorkloadController(options: GenerationControllerOptions) {
   }
 
   async function settle(
-    generation: Stored<RuntimeWorkload>,
+    workload: Stored<RuntimeWorkload>,
     s: WorkloadSnapshot,
     result: WorkloadResult,
   ): Promise<PassOutcome> {
-    const status = makeGenerationStatus(s, result, generation.status?.testsPassed, clock.date());
-    await applyStatus(client, kinds.runtimeWorkload, generation, status);
-    for (const note of transitionEvents(generation.status?.conditions, status.conditions, watched)) {
-      options.events.record({ regarding: generation, ...note });
+    const status = makeWorkloadStatus(s, result, workload.status?.testsPassed, clock.date());
+    await applyStatus(client, kinds.runtimeWorkload, workload, status);
+    for (const note of transitionEvents(workload.status?.conditions, status.conditions, watched)) {
+      options.events.record({ regarding: workload, ...note });
     }
     if (result.kind !== 'in_use' || !watches.isRunning(s.name)) return { kind: 'settled' };
     return { kind: 'waiting', afterMs: Math.max(1, options.maxStreamMs - watches.current(s.name)) };

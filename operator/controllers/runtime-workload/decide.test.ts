@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decideWorkload } from './decide.ts';
 import type { WorkloadSnapshot } from './snapshot.ts';
-import { makeGenerationStatus } from './status.ts';
+import { makeWorkloadStatus } from './status.ts';
 
 const spec = { digest: 'a'.repeat(64), build: 'b1', manifest: '{}', replicas: 1, state: 'Active' } as const;
 const running = { addresses: ['http://127.0.0.1:1'], ready: 1, problem: undefined };
@@ -109,18 +109,18 @@ describe('the status of a workload', () => {
       knownAddresses: ['http://127.0.0.1:7'],
       observed: { addresses: [], ready: 0, problem: undefined },
     });
-    expect(makeGenerationStatus(known, { kind: 'ready' }, undefined, at).addresses).toEqual(['http://127.0.0.1:7']);
-    expect(makeGenerationStatus({ ...known, observed: running }, { kind: 'ready' }, undefined, at).addresses).toEqual(
+    expect(makeWorkloadStatus(known, { kind: 'ready' }, undefined, at).addresses).toEqual(['http://127.0.0.1:7']);
+    expect(makeWorkloadStatus({ ...known, observed: running }, { kind: 'ready' }, undefined, at).addresses).toEqual(
       running.addresses,
     );
-    expect(
-      makeGenerationStatus(snapshot({ observed: undefined }), { kind: 'ready' }, undefined, at),
-    ).not.toHaveProperty('addresses');
+    expect(makeWorkloadStatus(snapshot({ observed: undefined }), { kind: 'ready' }, undefined, at)).not.toHaveProperty(
+      'addresses',
+    );
   });
 
   test('the status of a workload keeps the passed tests, which have another writer', () => {
-    expect(makeGenerationStatus(snapshot(), { kind: 'ready' }, ['t'], at).testsPassed).toEqual(['t']);
-    expect(makeGenerationStatus(snapshot(), { kind: 'ready' }, undefined, at)).not.toHaveProperty('testsPassed');
+    expect(makeWorkloadStatus(snapshot(), { kind: 'ready' }, ['t'], at).testsPassed).toEqual(['t']);
+    expect(makeWorkloadStatus(snapshot(), { kind: 'ready' }, undefined, at)).not.toHaveProperty('testsPassed');
   });
 
   test.each([
@@ -131,7 +131,7 @@ describe('the status of a workload', () => {
     [{ kind: 'bundle_missing' }, 'Starting', 'False'],
     [{ kind: 'in_use', by: ['a'] }, 'Draining', 'True'],
   ] as const)('the status of a workload with %o is %s and its condition %s', (result, state, status) => {
-    const made = makeGenerationStatus(snapshot(), result, undefined, at);
+    const made = makeWorkloadStatus(snapshot(), result, undefined, at);
     expect(made.state).toBe(state);
     expect(made.conditions?.[0]?.status).toBe(status);
   });

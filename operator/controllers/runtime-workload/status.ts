@@ -6,7 +6,7 @@ import type { WorkloadSnapshot } from './snapshot.ts';
 type Aspect = { readonly status: 'True' | 'False' | 'Unknown'; readonly reason: string; readonly message: string };
 
 /** The status at the end of a pass; the lists of passed tests have another writer and stay. */
-export function makeGenerationStatus(
+export function makeWorkloadStatus(
   s: WorkloadSnapshot,
   result: WorkloadResult,
   testsPassed: readonly string[] | undefined,

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { runtimeWorkloadSchema } from '#resources/runtime-workload';
 import { renderManifest } from '../adapters/processes/manifest.ts';
 import { workloadName } from '../workload-name.ts';
-import { makeGeneration } from './generation.ts';
+import { makeWorkload } from './workload.ts';
 
 const identity = { digest: 'a'.repeat(64), build: '0.1.0+0123456789ab', template: undefined };
 
@@ -11,9 +11,9 @@ test('the RuntimeWorkload of local processes equals its golden file', () => {
   const name = workloadName(identity, []);
   const manifest = renderManifest({ name, ...identity, providers: [] });
   const revision = { policyId: '01990000-0000-7000-8000-000000000001', number: '3' };
-  const object = makeGeneration({ name, ...identity, manifest, replicas: 2, revision });
+  const object = makeWorkload({ name, ...identity, manifest, replicas: 2, revision });
   expect(runtimeWorkloadSchema.safeParse(object).error?.issues).toBeUndefined();
-  return expect(stringify(object)).toMatchFileSnapshot('../testdata/generation.yaml');
+  return expect(stringify(object)).toMatchFileSnapshot('../testdata/workload.yaml');
 });
 
 test('the name of a workload depends on bundle, build, template and providers alone', () => {

@@ -3,7 +3,7 @@ import { policyIdLabel, policyRevisionLabel } from '#resources/revision-labels';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 
 /** The RuntimeWorkload of a workload. It has no owner, because applications share it. */
-export function makeGeneration(input: {
+export function makeWorkload(input: {
   readonly name: string;
   readonly digest: string;
   readonly build: string;
