@@ -6,6 +6,7 @@ import { currentProfile } from '#contracts/profiles';
 import { until } from '#kit/testing/until';
 import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
+import { purgedSpec } from '#resources/purged-revision';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { askingDefinitionOf, definitionOf, policyObject } from '../../operator/testing/objects.ts';
 import { revisionsOf } from './actions.ts';
@@ -189,6 +190,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text o
       expect(outcomes).toContain('provider_unknown');
       return binding?.metadata.annotations?.['portcullis.dev/forget-causes'] === undefined;
     });
+  });
+
+  test('a purge by another way than the API is in the audit log once, and one by the API is not observed', async () => {
+    const { id } = await world.createPolicy('patched-away', definitionOf('patched-away'));
+    await world.savePolicy(id, { definition: definitionOf('patched-2') });
+    await world.savePolicy(id, { definition: definitionOf('patched-3') });
+    await purged(id, 1);
+    const [, second] = await revisionsOf(world.client, id);
+    if (second === undefined) throw new Error('the second version is not recorded');
+    const value = purgedSpec(second.spec, new Date(0).toISOString());
+    await world.client.patch(kinds.policyRevision, second.metadata.name, [{ op: 'replace', path: '/spec', value }]);
+    const entriesOf = async (number: number) => {
+      const { items } = (await world.api.call(`/api/v1/audit?action=revision.purge&targetId=${id}-${number}`)).json;
+      return items.map(({ content }: { readonly content: { readonly outcome: string } }) => content.outcome);
+    };
+    await until('the second purge is observed', async () => (await entriesOf(2)).length > 0);
+    expect([await entriesOf(1), await entriesOf(2)]).toEqual([['accepted'], ['observed']]);
   });
 
   test('only an administrator purges, and a refusal is in the audit log', async () => {
