@@ -56,6 +56,13 @@ test('an entry about a deletion has the state before', () => {
   expect(rowOf({ action: 'agent.delete', serving, access })).toMatch(/ agent desk +desk-1, 1 right +-$/);
 });
 
+test('an entry about settings of a model names the members that changed', () => {
+  const settings = { before: digest, after: digest, changed: ['judge', 'streaming'] as const };
+  expect(rowOf({ action: 'binding.update', settings: { ...settings, changed: [...settings.changed] } })).toMatch(
+    / - +judge, streaming$/,
+  );
+});
+
 test('an entry about a policy has revision and digest', () => {
   const after = { policyId: 'id', revision: 2, digest: 'a'.repeat(64) };
   expect(rowOf({ action: 'policy.record', target: { type: 'policy', id: 'id' }, after })).toMatch(/ - +r2 a{12}$/);

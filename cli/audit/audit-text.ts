@@ -29,7 +29,7 @@ function beforeText({ before, serving, access }: AuditEntry['content']): string 
 }
 
 /** A table for people names one changed right, a wide one those of the entry. */
-function afterText({ after, serving, access }: AuditEntry['content'], isWide: boolean): string {
+function afterText({ after, serving, access, settings }: AuditEntry['content'], isWide: boolean): string {
   const granted = access?.granted.map((right) => `+${right}`) ?? [];
   const revoked = access?.after === null ? [] : (access?.revoked.map((right) => `-${right}`) ?? []);
   const changed = [...granted, ...revoked];
@@ -38,7 +38,8 @@ function afterText({ after, serving, access }: AuditEntry['content'], isWide: bo
   const rest = (access?.grantedCount ?? granted.length) + revokedCount - shown.length;
   const changes = [...shown, ...(rest === 0 ? [] : [`${rest} more`])].join(', ');
   const rights = rightsText(access?.after);
-  return joined(stateText(after), servingText(serving?.after), changes === '' ? rights : `${rights}: ${changes}`);
+  const rightsAndChanges = changes === '' ? rights : `${rights}: ${changes}`;
+  return joined(stateText(after), servingText(serving?.after), rightsAndChanges, settings?.changed.join(', ') ?? '');
 }
 
 function joined(...parts: readonly string[]): string {

@@ -34,6 +34,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a database that is lo
     expect(await readyz()).toBe(503);
     const read = await api.call(`/api/v1/guardrail-policies/${id}`);
     expect([read.status, read.json.error.code]).toEqual([503, 'authorization_unavailable']);
+    const cause = await until('the cause is in the log', () =>
+      replica
+        ?.log()
+        .split('\n')
+        .find((one) => one.includes('dependency_failed') && one.includes(read.json.error.traceId)),
+    );
+    expect(cause).toContain('the store of relations does not answer: 42P01 (relations_unavailable)');
     await sql`alter schema lost rename to relations`;
     const freezes = await api.call('/api/v1/freezes');
     expect([freezes.status, freezes.json.error.code]).toEqual([503, 'records_unavailable']);

@@ -155,6 +155,67 @@ describe.skipIf(missingApiServer !== undefined)(
       ]);
     });
 
+    test('an edit of a ModelBinding that applies nothing is in the audit log once, with its field manager', async () => {
+      const modelId = await world.createModel('edited-settings');
+      await world.untilState(modelId, 'unbound');
+      const edits = async () => {
+        const { items } = (await world.api.call(`/api/v1/audit?targetId=${modelId}&action=binding.update`)).json;
+        return (items as readonly AuditEntry[]).map(
+          ({ content }) => [content.author, content.settings?.changed] as const,
+        );
+      };
+      const edit = (spec: object) =>
+        kubectl(['patch', 'modelbinding', 'edited-settings', '--type=merge', `--patch=${JSON.stringify({ spec })}`]);
+      await edit({ streaming: 'Allowed' });
+      await until('the first edit is recorded', async () => (await edits()).length === 1);
+      await edit({ apply: 'by-hand' });
+      await edit({ replicas: 2, unjudged: 'Refuse' });
+      await until('the second edit is recorded', async () => (await edits()).length === 2);
+      expect((await edits()).map(([, changed]) => changed)).toEqual([['replicas', 'unjudged'], ['streaming']]);
+      let count = 2;
+      const author = await until('an edit of a later second than the creation has its author', async () => {
+        await edit({ replicas: ++count });
+        await until('the edit is recorded', async () => (await edits()).length === count);
+        const [[newest] = []] = await edits();
+        return newest?.kind !== 'unknown' && newest;
+      });
+      expect(author).toEqual({ kind: 'claimed', name: 'kubectl-patch (field manager)' });
+    });
+
+    test('a command whose write RBAC denies is 503 and has an entry in the audit log', async () => {
+      const { id } = await world.createPolicy('denied-by-rbac');
+      const rulesOf = (verbs: readonly string[]) =>
+        JSON.stringify({
+          rules: managementRules.map((rule) =>
+            rule.verbs.some((verb) => verb === 'patch') ? { ...rule, verbs } : rule,
+          ),
+        });
+      const role = (verbs: readonly string[]) =>
+        kubectl(['patch', 'role', 'management', '--type=merge', `--patch=${rulesOf(verbs)}`]);
+      const save = async () => {
+        const { policy, etag } = await world.readPolicy(id);
+        const { name, status, definition } = policy;
+        const answer = await world.api.command('PUT', `${list}/${id}`, { name, status, definition }, { etag });
+        if (answer.status === 202) await world.api.ended(answer);
+        return answer;
+      };
+      await role(['get']);
+      const denied = await until('the right is gone', async () => {
+        const answer = await save();
+        return answer.status !== 202 && answer;
+      });
+      await role(['patch']);
+      expect([denied.status, denied.json.error.code]).toEqual([503, 'resources_unavailable']);
+      const { items } = (await world.api.call(`/api/v1/audit?targetId=${id}&outcome=refused`)).json;
+      expect(items).toHaveLength(1);
+      expect(items[0].content).toMatchObject({
+        action: 'policy.update',
+        code: 'resources_unavailable',
+        traceId: denied.json.error.traceId,
+      });
+      await until('the right is back', async () => (await save()).status === 202);
+    });
+
     test('the API reads and writes again after a restart of the API server', async () => {
       const { id } = await world.createPolicy('before-the-restart');
       await world.restartApiServer();

@@ -30,6 +30,8 @@ const published = {
   'management/0006-freezes.sql': 'daea34956a8e96fd5ab318b50e2307e24a5df0e9fdb55315cb3b948bbb7c19f6',
   'management/0007-saved-bytes.sql': 'eec1d43ba0460d13532ec5f10df44ea5093a5923f0febc62f3ac881e37cca74a',
   'management/0008-observed-agents.sql': '7b143630bdb73cd453bc64bcd386642f2002eed7683c5fa0ea2a7af94d9ac433',
+  'management/0009-observed-bindings.sql': '797d463d418956c492fb9f429ab1c48f42a2a6954eb20a9727fbb6e6839fa19d',
+  'management/0010-right-changes.sql': '8a4ee2ad37511bc1b508bdbd70291355bade911adb02050f6d31c7c1c2c32899',
   'relations/0001-tuples.sql': '176f2f7fc28be9276ce3e99ee2877a05ab775652d3b760f9f7f2aab6ee0d68d8',
   'relations/0002-subjects.sql': '06f6572b43de550152f0e88fd9bf0095f7127621ec2ac4dbcb00a51c15afc7a1',
   'audit/0001-entries.sql': '3cb5101ed4a03235fd600f70f9f7dfb632be6868591492c4a697bb43c3fcf5f2',
@@ -120,7 +122,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     expect((await world.createPolicy('afterwards')).id).toMatch(/-7/);
   });
 
-  test('the management database contains keys, operations, approvals, freeze windows, states of agents, relations and the audit log only', async () => {
+  test('the management database contains keys, operations, approvals, freeze windows, states of agents and models, changes of rights, relations and the audit log only', async () => {
     const tables = await sql()`
       select table_schema || '.' || table_name as name from information_schema.tables
       where table_schema not in ('pg_catalog', 'information_schema') order by name`;
@@ -137,7 +139,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
       'management.idempotency_keys',
       'management.migrations',
       'management.observed_agents',
+      'management.observed_bindings',
       'management.operations',
+      'management.right_changes',
       'relations.migrations',
       'relations.tuples',
     ]);

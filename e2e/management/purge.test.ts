@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import { until } from '#kit/testing/until';
-import { kinds } from '#resources/kinds';
+import { idLabel, kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import { purgedSpec } from '#resources/purged-revision';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { definitionOf } from '../../operator/testing/objects.ts';
+import { askingDefinitionOf, definitionOf, policyObject } from '../../operator/testing/objects.ts';
 import { revisionsOf } from './actions.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 import { issuer } from './start-management.ts';
@@ -153,6 +156,57 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text o
     expect(json.observation).toMatchObject({ serving: { policyRevision: 2 } });
     expect(json.observation.cause).toMatch(/text of revision 1 of the policy was removed/);
     await gone('around-text');
+  });
+
+  test('a purge removes causes that quote the version, from the outcomes of bindings and from commands', async () => {
+    const leaking = 'sk-live-5e11c0de';
+    const id = uuid();
+    // No provider has the name of the rule, so that the cause of the failed application has it.
+    const asking = JSON.parse(JSON.stringify(askingDefinitionOf('quoted')).replaceAll('spam', leaking));
+    await world.client.create(kinds.guardrailPolicy, {
+      ...policyObject('quoted', { definition: asking }),
+      metadata: { name: 'quoted', labels: { [idLabel]: id } },
+    });
+    const isRecorded = async (number: number) => (await world.readPolicy(id)).policy.revision === number;
+    await until('the version is recorded', () => isRecorded(1));
+    const model = await world.createModel('failed-quoted');
+    const failed = await world.api.ended(await world.apply(model, id, 1));
+    expect(failed.error?.cause).toContain(leaking);
+    await world.client.patch(kinds.guardrailPolicy, 'quoted', [
+      { op: 'replace', path: '/spec/definition', value: definitionOf('unquoted') },
+    ]);
+    await until('the version without the text is recorded', () => isRecorded(2));
+    await world.applied(model, id, 2);
+    const held = await holders(leaking);
+    expect(held).toContain('ModelBinding failed-quoted');
+    expect(held).toContain('a command');
+    await purged(id, 1);
+    await gone(leaking);
+    const { json } = await world.api.call(`/api/v1/operations/${failed.operationId}`);
+    expect(json.error).toMatchObject({ code: 'provider_unknown', cause: null });
+    await until('the binding has no annotation left', async () => {
+      const binding = await world.client.get<ModelBinding>(kinds.modelBinding, 'failed-quoted');
+      const outcomes = binding?.status?.applications?.map(({ outcome, reason }) => reason ?? outcome) ?? [];
+      expect(outcomes).toContain('provider_unknown');
+      return binding?.metadata.annotations?.['portcullis.dev/forget-causes'] === undefined;
+    });
+  });
+
+  test('a purge by another way than the API is in the audit log once, and one by the API is not observed', async () => {
+    const { id } = await world.createPolicy('patched-away', definitionOf('patched-away'));
+    await world.savePolicy(id, { definition: definitionOf('patched-2') });
+    await world.savePolicy(id, { definition: definitionOf('patched-3') });
+    await purged(id, 1);
+    const [, second] = await revisionsOf(world.client, id);
+    if (second === undefined) throw new Error('the second version is not recorded');
+    const value = purgedSpec(second.spec, new Date(0).toISOString());
+    await world.client.patch(kinds.policyRevision, second.metadata.name, [{ op: 'replace', path: '/spec', value }]);
+    const entriesOf = async (number: number) => {
+      const { items } = (await world.api.call(`/api/v1/audit?action=revision.purge&targetId=${id}-${number}`)).json;
+      return items.map(({ content }: { readonly content: { readonly outcome: string } }) => content.outcome);
+    };
+    await until('the second purge is observed', async () => (await entriesOf(2)).length > 0);
+    expect([await entriesOf(1), await entriesOf(2)]).toEqual([['accepted'], ['observed']]);
   });
 
   test('only an administrator purges, and a refusal is in the audit log', async () => {

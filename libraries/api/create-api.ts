@@ -155,7 +155,8 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
   };
   const response = await respond(options, operation, traceparent, { ...asked, traceId, onCaller });
   if (response.kind === 'error') {
-    await options.onRefused?.({ operation: operation.name, code: response.code, caller, incoming, traceId, path });
+    const { code, isDecided = false } = response;
+    await options.onRefused?.({ operation: operation.name, code, isDecided, caller, incoming, traceId, path });
   }
   sendResponse(table, incoming, outgoing, trace, response);
   const code = response.kind === 'error' ? response.code : 'none';

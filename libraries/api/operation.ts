@@ -13,6 +13,8 @@ export type ApiError<Code extends string> = {
   readonly kind: 'error';
   readonly code: Code;
   readonly details?: readonly ErrorDetail[];
+  /** Present if nothing was changed and nothing will be, although other answers with the code leave that open. */
+  readonly isDecided?: true;
 };
 
 export type ApiSuccess = {
@@ -185,8 +187,14 @@ export type AskedOperation = {
   readonly path: Readonly<Record<string, string>>;
 };
 
-/** A refusal of an authorizer. `caller` is present if the identity was verified and only a right is missing. */
-export type AuthorizerError<Caller, Code extends string> = ApiError<Code> & { readonly caller?: Caller };
+/**
+ * A refusal of an authorizer. `caller` is present if the identity was verified and only a right is missing. `cause` is the
+ * error of a dependency that did not answer; it is answered and logged like one that an operation throws.
+ */
+export type AuthorizerError<Caller, Code extends string> = ApiError<Code> & {
+  readonly caller?: Caller;
+  readonly cause?: unknown;
+};
 
 /** Authorizes every request separately, and never throws because of a token or a network. */
 export type Authorizer<Caller, Code extends string> = {
@@ -201,6 +209,8 @@ export type Authorizer<Caller, Code extends string> = {
 export type RefusedRequest<Caller, Code extends string, Name extends string> = {
   readonly operation: Name;
   readonly code: Code;
+  /** Whether the error says so itself that nothing was changed and nothing will be. */
+  readonly isDecided: boolean;
   /** Absent if the request failed before its identity was verified. */
   readonly caller: Caller | undefined;
   readonly incoming: IncomingMessage;

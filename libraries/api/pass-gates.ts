@@ -29,7 +29,7 @@ type Provided<Caller> = Partial<
   Pick<ApiRequest<unknown, Caller>, 'caller' | 'path' | 'query' | 'body' | 'idempotencyKey'>
 >;
 
-/** Evaluates the gates of an operation in their order; the first error is the response. */
+/** Evaluates the gates of an operation in their order; the first error is the response. @throws the cause of an authorizer */
 export async function passGates<Service, Caller, Code extends string>(
   table: ApiTable<Service, Caller, Code>,
   operation: ApiOperation<Service, Caller, Code>,
@@ -44,6 +44,7 @@ export async function passGates<Service, Caller, Code extends string>(
       path: arrival.path,
     });
     if (found.caller !== undefined) arrival.onCaller?.(found.caller);
+    if (found.kind === 'error' && found.cause !== undefined) throw found.cause;
     return found.kind === 'error' ? found : { caller: found.caller };
   };
   const ask: Record<GateName, () => Promise<Provided<Caller> | ApiError<Code>> | Provided<Caller> | ApiError<Code>> = {

@@ -9,6 +9,7 @@ export const auditActions = [
   'policy.delete',
   'binding.apply',
   'binding.unbind',
+  'binding.update',
   'binding.write',
   'binding.delete',
   'agent.serve',
@@ -111,6 +112,22 @@ const auditAccessSchema = z.strictObject({
   digest: digest.describe('SHA-256 of the canonical JSON (RFC 8785) of the sorted list of rights.'),
 });
 
+/** Settings of a ModelBinding that no application changes. */
+const auditSettings = [
+  'model.alias',
+  'model.provider',
+  'model.upstreamModel',
+  'model.state',
+  'gateway',
+  'replicas',
+  'extraRequestKeys',
+  'judge',
+  'unjudged',
+  'streaming',
+  'longConversations',
+] as const;
+export type AuditSetting = (typeof auditSettings)[number];
+
 /** The content of an entry, as it is hashed. It holds no text of a user. */
 export const auditContentSchema = z.strictObject({
   time: z.iso.datetime().describe('When it happened, by the clock of the process, in milliseconds.'),
@@ -149,6 +166,16 @@ export const auditContentSchema = z.strictObject({
     })
     .optional()
     .describe('The rights that the Agent declares; null before the first recorded state and after it was deleted.'),
+  settings: z
+    .strictObject({
+      before: digest,
+      after: digest,
+      changed: z.array(z.enum(auditSettings)).min(1).max(auditSettings.length).describe('The members that changed.'),
+    })
+    .optional()
+    .describe(
+      'The settings of the ModelBinding that no application changes: digests that are equal for equal settings, without values.',
+    ),
   count: z.int().min(1).describe('How many equal refusals the entry stands for.'),
   since: z.iso.datetime().nullable().describe('The first of several refusals; null for one.'),
 });

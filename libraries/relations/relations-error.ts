@@ -1,11 +1,18 @@
+import { SqlUnavailableError } from '#sql/connect';
+
 /** The result of a check or change is unknown: the store is unreachable, too slow, or refuses this client. */
 export class RelationsUnavailableError extends Error {
   readonly code = 'relations_unavailable';
   /** Whether the store did not answer in time. */
   readonly isLate: boolean;
 
-  constructor(cause?: unknown, isLate = false) {
-    super('the store of relations does not answer', { cause });
+  /** @param reason a status or a code, without a text of the store */
+  constructor(
+    cause?: unknown,
+    isLate = false,
+    reason = cause instanceof SqlUnavailableError ? cause.reason : undefined,
+  ) {
+    super(`the store of relations does not answer${reason === undefined ? '' : `: ${reason}`}`, { cause });
     this.name = 'RelationsUnavailableError';
     this.isLate = isLate;
   }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { group } from './kinds.ts';
 import type { Resource } from './metadata.ts';
+import type { ApplicationRecord, ModelBinding } from './model-binding.ts';
 import type { PolicyRevision, PolicyRevisionSpec } from './policy-revision.ts';
 
 /**
@@ -8,6 +9,45 @@ import type { PolicyRevision, PolicyRevisionSpec } from './policy-revision.ts';
  * the revision are counted, so that no application can begin between the count and the removal.
  */
 export const purgeMark = `${group}/purge`;
+
+/**
+ * Annotation of a ModelBinding: names of revisions whose text was removed, with a space between each two. The operator
+ * removes the causes that may quote it from the outcomes of their applications, and then the annotation.
+ */
+export const forgetCausesAnnotation = `${group}/forget-causes`;
+
+/** The outcomes of a binding, without the causes that its annotation tells the operator to forget. */
+export function withoutForgottenCauses(
+  applications: readonly ApplicationRecord[],
+  { annotations }: Resource['metadata'],
+): readonly ApplicationRecord[] {
+  const forgotten = annotations?.[forgetCausesAnnotation]?.split(' ');
+  if (forgotten === undefined) return applications;
+  return applications.map(({ cause, ...rest }) =>
+    cause === undefined || forgotten.includes(revisionNameOf(rest) ?? '') ? rest : { ...rest, cause },
+  );
+}
+
+/** The annotation with which the operator forgets the causes about a revision; undefined if the binding has none from before its purge. */
+export function forgettingCausesOf(
+  { revisionName, purgedAt }: { readonly revisionName: string; readonly purgedAt: string },
+  { metadata, status }: Pick<ModelBinding, 'metadata' | 'status'>,
+): Readonly<Record<string, string>> | undefined {
+  const applications = status?.applications ?? [];
+  const hasCause = applications.some(
+    (record) =>
+      record.cause !== undefined &&
+      revisionNameOf(record) === revisionName &&
+      Date.parse(record.time) <= Date.parse(purgedAt),
+  );
+  if (!hasCause) return undefined;
+  const names = new Set([...(metadata.annotations?.[forgetCausesAnnotation]?.split(' ') ?? []), revisionName]);
+  return { [forgetCausesAnnotation]: [...names].join(' ') };
+}
+
+function revisionNameOf({ policyId, policyRevision }: Pick<ApplicationRecord, 'policyId' | 'policyRevision'>) {
+  return policyId === undefined || policyRevision === undefined ? undefined : `${policyId}-${policyRevision}`;
+}
 
 /** The display name of a revision without text; the API promises a name of at least one character. */
 export const purgedName = 'purged';

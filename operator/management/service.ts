@@ -31,9 +31,11 @@ import { type ManagementAccess, openAccess } from './access/open-access.ts';
 import { createSubjectTurns } from './access/subject-turns.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
 import { createProviderTests } from './activity/test-providers.ts';
-import { createAgentStates } from './audit/adapters/postgres/agent-states.ts';
+import { createObservedStates } from './audit/adapters/postgres/observed-states.ts';
 import { createRefusalNotes } from './audit/note-refusals.ts';
 import { startObservingAgents } from './audit/observe-agents.ts';
+import { startObservingBindings } from './audit/observe-bindings.ts';
+import type { ObservedAgent, ObservedBinding } from './audit/ports.ts';
 import { startObserving } from './audit/record-observed.ts';
 import { startManagementCaches } from './caches/management-caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
@@ -166,9 +168,13 @@ export async function createManagementService(
   const commands = { client, store, advance, rights, approvals, freezes, clock, logger, leaseMs: usedLeaseMs };
   const recorder = createGenerationRecorder({ client, revisions, caches, store, advance });
   const times = { recoverMs: overrides.recoverEveryMs ?? recoverEveryMs, sweepMs: overrides.sweepMs ?? sweepMs };
-  const settling = parts.use(startSettling(commands, { caches, reader: models }, times));
+  const rightChanges = createRightChanges({ database, relations, rights, audit, store, clock });
+  const settling = parts.use(startSettling(commands, { caches, reader: models, rightChanges }, times));
   parts.use(startObserving({ client, caches, audit, store, clock, logger }));
-  parts.use(startObservingAgents({ client, caches, states: createAgentStates(database, audit), clock, logger }));
+  const agentStates = createObservedStates<ObservedAgent>(database, audit, 'observed_agents');
+  parts.use(startObservingAgents({ client, caches, states: agentStates, clock, logger }));
+  const bindingStates = createObservedStates<ObservedBinding>(database, audit, 'observed_bindings');
+  parts.use(startObservingBindings({ client, caches, states: bindingStates, clock, logger }));
   const tables = parts.use(
     watchTables(database, {
       schemas: [{ schema: service, folder: migrations }, auditTables, relationTables(config.relations)],
@@ -193,7 +199,7 @@ export async function createManagementService(
     activity: createActivityCollector({ gateways, token: adminToken }),
     providerTests: createProviderTests({ gateways, token: adminToken }),
     settling,
-    rightChanges: createRightChanges({ database, relations, rights, audit, store, clock }),
+    rightChanges,
     purges: createRevisionPurges({
       database,
       client,

@@ -70,3 +70,8 @@ test('an entry that names ten of fifteen rights has the number of the others', a
   for (const counts of [{}, { grantedCount: 10, revokedCount: 10 }])
     expect(await pageOf({ action: 'agent.access', access: { ...access, ...counts } })).not.toContain('more');
 });
+
+test('an entry about settings of a model names the members that changed', async () => {
+  const settings = { before: digest, after: digest, changed: ['judge' as const, 'streaming' as const] };
+  expect(await pageOf({ action: 'binding.update', settings })).toContain('Settings: judge, streaming');
+});

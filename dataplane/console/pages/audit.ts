@@ -109,9 +109,13 @@ function targetOf({ has }: PageContext, { target, action }: AuditEntry['content'
   return hasPage ? html`<a href="/agents/${target.id}">${text}</a>` : text;
 }
 
-/** What an entry about an agent says of versions and rights. */
-function changeOf({ audit }: Words, { serving, access }: AuditEntry['content']): Markup | Promise<Markup> | '' {
-  if (serving === undefined && access === undefined) return '';
+/** What an entry says of versions, rights and settings. */
+function changeOf(
+  { audit }: Words,
+  { serving, access, settings }: AuditEntry['content'],
+): Markup | Promise<Markup> | '' {
+  if (serving === undefined && access === undefined && settings === undefined) return '';
+  const members = settings === undefined ? [] : [audit.settings(settings.changed)];
   const versions = serving === undefined ? [] : [audit.change(servingText(serving.before), servingText(serving.after))];
   const counts = access === undefined ? [] : [audit.rights(access.before?.count ?? 0, access.after?.count ?? 0)];
   const signed = (sign: '+' | '−', named: readonly string[], count = named.length): readonly string[] => {
@@ -122,7 +126,7 @@ function changeOf({ audit }: Words, { serving, access }: AuditEntry['content']):
     access === undefined
       ? []
       : [...signed('+', access.granted, access.grantedCount), ...signed('−', access.revoked, access.revokedCount)];
-  return html`${[...versions, ...counts, ...rights].map((line) => html`<span class="sub">${line}</span>`)}`;
+  return html`${[...versions, ...counts, ...rights, ...members].map((line) => html`<span class="sub">${line}</span>`)}`;
 }
 
 function servingText(serving: AuditServing | null): string {

@@ -244,6 +244,7 @@ export const en = {
     until: 'Before (UTC)',
     change: (before: string, after: string) => `Version: ${before} → ${after}`,
     rights: (before: number, after: number) => `Rights: ${before} → ${after}`,
+    settings: (names: readonly string[]) => `Settings: ${names.join(', ')}`,
     others: (count: number) => `and ${count} more`,
     entry: 'Entry',
     next: 'Older entries',

@@ -243,6 +243,7 @@ export const ru: Words = {
     until: 'До (UTC)',
     change: (before, after) => `Версия: ${before} → ${after}`,
     rights: (before, after) => `Прав: ${before} → ${after}`,
+    settings: (names) => `Настройки: ${names.join(', ')}`,
     others: (count) => `и ещё ${count}`,
     entry: 'Запись',
     next: 'Более старые записи',

@@ -21,6 +21,15 @@ test('of the managers of an object the one that changed its spec last is kept, a
   expect(JSON.stringify(metadata)).toBe('{"name":"a"}');
 });
 
+test('of two managers of the same second none is named, and of later ones the last', () => {
+  const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z'];
+  const both = [entry('kubectl-patch', early), entry('portcullis', early)];
+  expect(managerNote(read(...both))).toEqual({});
+  expect(managerNote(read(...both, entry('kubectl-edit', late)))).toEqual({ author: 'kubectl-edit (field manager)' });
+  expect(managerNote(read(entry('kubectl-edit', late), ...both))).toEqual({ author: 'kubectl-edit (field manager)' });
+  expect(managerNote(read(entry('a', early), entry('a', early)))).toEqual({ author: 'a (field manager)' });
+});
+
 test.each([
   ['an object without managedFields', []],
   ['an entry without a name', [entry('', '2026-01-01T00:00:00Z')]],

@@ -19,7 +19,7 @@ export function keepLastManager<M extends object>(metadata: M & { readonly manag
 
 /**
  * The field manager that last changed the spec of an object as it was read, as the author of the change; empty where
- * the server records none. It is the name of a program, such as kubectl-client-side-apply, and proves no identity.
+ * the server records none, or two of the same second. It is the name of a program, such as kubectl-client-side-apply, and proves no identity.
  */
 export function managerNote(metadata: object): ChangeNote {
   const manager = (metadata as { readonly [lastManager]?: string })[lastManager];
@@ -27,14 +27,17 @@ export function managerNote(metadata: object): ChangeNote {
   return author.success ? { author: author.data } : {};
 }
 
+/** Times are whole seconds: of two managers of the same second it is not known which one was last. */
 function newestManager(managedFields: unknown): string | undefined {
   if (!Array.isArray(managedFields)) return undefined;
   let newest: SpecEntry | undefined;
+  let isAlone = false;
   for (const entry of managedFields) {
-    if (!isOfSpec(entry)) continue;
-    if (newest === undefined || entry.time >= newest.time) newest = entry;
+    if (!isOfSpec(entry) || (newest !== undefined && entry.time < newest.time)) continue;
+    isAlone = newest === undefined || entry.time > newest.time || (isAlone && entry.manager === newest.manager);
+    newest = entry;
   }
-  return newest === undefined ? undefined : interned(newest.manager);
+  return newest === undefined || !isAlone ? undefined : interned(newest.manager);
 }
 
 /** Runs for each entry of each object of a watch, so it checks members instead of parsing a schema. */

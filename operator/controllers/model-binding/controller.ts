@@ -7,6 +7,7 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel, kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { forgetCausesAnnotation } from '#resources/purged-revision';
 import { createAwaitedWorkloads } from '../../acceptance/awaited-workloads.ts';
 import { type LiveWorld, worldNow } from '../../acceptance/gather-views.ts';
 import { createProviderAnswers } from '../../acceptance/provider-answers.ts';
@@ -199,7 +200,9 @@ export function createBindingController(options: BindingControllerOptions) {
     const status = makeStatus(s, settlement, aspectsOf(s, settlement), clock.date());
     const written = await applyStatus(client, kinds.modelBinding, pass.binding, status);
     for (const note of bindingEvents(pass.binding.status, status, settlement)) tell(written, note);
-    return written;
+    const isForgotten = written.metadata.annotations?.[forgetCausesAnnotation] === undefined;
+    if (isForgotten || s.binding.deleting) return written;
+    return applyDesired(client, kinds.modelBinding, written, { annotations: { [forgetCausesAnnotation]: null } });
   }
 
   function tell(regarding: Stored<ModelBinding>, note: EventNote): void {

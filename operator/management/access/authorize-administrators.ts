@@ -61,6 +61,6 @@ export function createAdministratorAuthorizer(options: {
 function refusalOf(error: unknown): AuthorizerError<ManagementCaller, AccessErrorCode> {
   // A subject that cannot be written as a relation cannot have been granted one.
   if (error instanceof RelationsModelError) return failure('permission_denied');
-  if (error instanceof RelationsUnavailableError) return failure('authorization_unavailable');
+  if (error instanceof RelationsUnavailableError) return { ...failure('authorization_unavailable'), cause: error };
   throw error;
 }

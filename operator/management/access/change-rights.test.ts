@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
 import type { ControlRight } from '#contracts/rights';
+import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
+import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { createRightChanges } from './change-rights.ts';
 import { tupleOfRight } from './right-tuples.ts';
@@ -21,22 +24,33 @@ const by = (subject: string) => ({
 async function openChanges({
   undecided = async (): Promise<readonly string[]> => [],
   hurried = false,
+  storeOf = (stored) => stored,
 }: {
   readonly undecided?: () => Promise<readonly string[]>;
   readonly hurried?: boolean;
+  readonly storeOf?: (stored: Relations) => Relations;
 } = {}) {
   let looks = 0;
   const clock = hurried ? { ...systemClock, now: () => looks++ * 10_000 } : systemClock;
   await using parts = new AsyncDisposableStack();
   const { database } = parts.use(await openTestDatabase());
-  const relations = parts.use(await openPostgresRelations(database));
+  await migrate(database, { schema: 'management', folder: new URL('../migrations/', import.meta.url) });
+  const stored = parts.use(await openPostgresRelations(database));
+  const relations = storeOf(stored);
   const audit = await openPostgresAudit(database, 'management');
   const rights = createRights(relations);
   const store = { undecided };
   const changes = createRightChanges({ database, relations, rights, audit, store, clock });
-  await relations.grant([tupleOfRight(administrator('first'))]);
+  await stored.grant([tupleOfRight(administrator('first'))]);
   const owned = parts.move();
-  return { database, relations, audit, changes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  /** Action, outcome and holder of each entry, the oldest first. */
+  async function entries() {
+    const page = await audit.read({ filter: {}, order: 'oldest', limit: 100 });
+    return page.entries.map(({ content: { action, outcome, target } }) => {
+      return `${action} ${outcome} ${target?.id.split('|')[1]}`;
+    });
+  }
+  return { database, relations, audit, changes, entries, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), () => {
@@ -69,5 +83,61 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), 
     expect(await world.changes.list()).toEqual([administrator('first')]);
     const { entries } = await world.audit.read({ filter: {}, order: 'newest', limit: 10 });
     expect(entries.map(({ content }) => content.target?.id)).toEqual([expect.stringContaining('second')]);
+  });
+
+  test('a change whose process dies before the right is granted leaves neither the right nor an entry', async () => {
+    await using world = await openChanges();
+    const { sql } = world.database;
+    await sql.begin(async (own) => {
+      await own`lock table relations.tuples in share row exclusive mode`;
+      const dying = world.changes.grant(administrator('second'), by('first'));
+      dying.catch(() => undefined);
+      const [waiting] = await until('the grant waits for the table', async () => {
+        const found = await own<{ pid: number }[]>`
+          select pid from pg_locks where relation = 'relations.tuples'::regclass and not granted`;
+        return found.length > 0 && found;
+      });
+      expect(await world.entries()).toEqual([]);
+      await own`select pg_terminate_backend(${waiting?.pid ?? 0})`;
+      await expect(dying).rejects.toThrow();
+    });
+    expect(await world.changes.list()).toEqual([administrator('first')]);
+    expect(await world.entries()).toEqual([]);
+    await world.changes.grant(administrator('second'), by('first'));
+    expect(await world.entries()).toEqual(['administrator.grant accepted second']);
+  });
+
+  test('in a store outside of the database, a change has one entry that says what the store shows', async () => {
+    let fails: 'before' | 'after' | undefined;
+    const dying = (stored: Relations, action: 'grant' | 'revoke'): Relations['grant'] => {
+      return async (tuples) => {
+        if (fails === 'before') throw new RelationsUnavailableError();
+        await stored[action](tuples);
+        if (fails === 'after') throw new RelationsUnavailableError();
+      };
+    };
+    const storeOf = (stored: Relations): Relations => ({
+      ...stored,
+      joinsTransactions: false,
+      grant: dying(stored, 'grant'),
+      revoke: dying(stored, 'revoke'),
+    });
+    await using world = await openChanges({ storeOf });
+    await world.changes.grant(administrator('done'), by('first'));
+    for (fails of ['before', 'after'] as const) {
+      await expect(world.changes.grant(administrator(`left-${fails}`), by('first'))).rejects.toThrow();
+    }
+    fails = undefined;
+    expect(await world.entries()).toEqual(['administrator.grant accepted done']);
+    await Promise.all([world.changes.settleLeft(), world.changes.settleLeft()]);
+    await world.changes.settleLeft();
+    const settled = ['administrator.grant failed left-before', 'administrator.grant accepted left-after'];
+    expect(await world.entries()).toEqual(['administrator.grant accepted done', ...settled]);
+    fails = 'after';
+    await expect(world.changes.revoke(administrator('done'), by('first'))).rejects.toThrow();
+    fails = undefined;
+    await world.changes.grant(administrator('done'), by('first'));
+    const again = ['administrator.revoke accepted done', 'administrator.grant accepted done'];
+    expect((await world.entries()).slice(3)).toEqual(again);
   });
 });

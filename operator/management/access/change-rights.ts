@@ -5,8 +5,9 @@ import type { ControlRight } from '#contracts/rights';
 import type { Clock } from '#kit/time/clock';
 import { controlPlane } from '#relations/model';
 import { type Relations, relationLimits, type Tuple } from '#relations/ports';
-import type { Database } from '#sql/connect';
+import type { Database, TransactionSql } from '#sql/connect';
 import { awaitUndecided, type UndecidedCommands } from './await-undecided.ts';
+import { carryOutChange, hasLeftChange, takeLeftChanges } from './carry-out-change.ts';
 import { createRightsLock } from './lock-rights.ts';
 import { roleRight } from './required-right.ts';
 import { rightOfTuple, tupleOfRight } from './right-tuples.ts';
@@ -33,40 +34,49 @@ export type RightChanges = {
   grant(right: ControlRight, by: RightChange): Promise<ChangedRight>;
   /** After it resolves, except to `undecided`, no command of the holder is accepted that depended on the right. */
   revoke(right: ControlRight, by: RightChange): Promise<ChangedRight>;
+  /** Adds the entries of changes that a killed process made, or left to a store that did not answer. */
+  settleLeft(): Promise<void>;
 };
 
 /**
- * Changes rights one at a time over all replicas. Each change has its entry in the audit log before it takes effect.
+ * Changes rights one at a time over all replicas. Each change that takes effect has one entry in the audit log, and no other one.
  * Every method throws RelationsUnavailableError, SqlUnavailableError or RecordsUnavailableError.
  */
 export function createRightChanges(options: {
   readonly database: Pick<Database, 'sql'>;
-  readonly relations: Pick<Relations, 'grant' | 'revoke' | 'tuplesOf' | 'listTuples'>;
+  readonly relations: Pick<Relations, 'grant' | 'revoke' | 'tuplesOf' | 'listTuples' | 'joinsTransactions'>;
   readonly rights: Rights;
-  readonly audit: Pick<AuditLog, 'write'>;
+  readonly audit: Pick<AuditLog, 'append'>;
   readonly store: UndecidedCommands;
   readonly clock: Clock;
 }): RightChanges {
   const { database, relations, rights, audit, store, clock } = options;
+  const ports = { database, relations };
   const locked = createRightsLock(database);
 
-  async function change(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
+  /** @returns the entry of a change that was made, with the result */
+  async function changeOnce(
+    transaction: TransactionSql,
+    action: 'grant' | 'revoke',
+    { right, by }: { readonly right: ControlRight; readonly by: RightChange },
+  ): Promise<{ readonly result: ChangedRight; readonly entry?: AuditContent }> {
     const tuple = tupleOfRight(right);
-    return locked(async () => {
-      if (!(await mayChange(rights, by))) return { kind: 'no_right' };
-      const held = await relations.tuplesOf(tuple.object);
-      const isHeld = held.some((one) => textOf(one) === textOf(tuple));
-      if (isHeld === (action === 'grant')) return { kind: 'changed', changed: false };
-      if (action === 'revoke' && isLastAdministrator(held, tuple)) return { kind: 'last' };
-      const entry = entryOf(action, tuple, by, clock.date());
-      await audit.write([entry]);
-      try {
-        await relations[action]([tuple]);
-      } catch (error) {
-        await audit.write([{ ...entry, outcome: 'failed', code: 'authorization_unavailable' }]);
-        throw error;
-      }
-      return { kind: 'changed', changed: true };
+    if (!(await mayChange(rights, by))) return { result: { kind: 'no_right' } };
+    const held = await relations.tuplesOf(tuple.object);
+    const isHeld = held.some((one) => textOf(one) === textOf(tuple));
+    if (isHeld === (action === 'grant')) return { result: { kind: 'changed', changed: false } };
+    if (action === 'revoke' && isLastAdministrator(held, tuple)) return { result: { kind: 'last' } };
+    const entry = entryOf(action, tuple, by, clock.date());
+    await carryOutChange(ports, transaction, { action, tuple, entry });
+    return { result: { kind: 'changed', changed: true }, entry };
+  }
+
+  function change(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
+    return locked(async (transaction) => {
+      const left = await takeLeftChanges(ports, transaction);
+      const { result, entry } = await changeOnce(transaction, action, { right, by });
+      await audit.append(transaction, entry === undefined ? left : [...left, entry]);
+      return result;
     });
   }
 
@@ -93,6 +103,12 @@ export function createRightChanges(options: {
       const changed = await change('revoke', right, by);
       if (changed.kind !== 'changed') return changed;
       return (await awaitUndecided(store, clock)) ? changed : { kind: 'undecided' };
+    },
+    async settleLeft() {
+      if (!(await hasLeftChange(ports))) return;
+      await locked(async (transaction) => {
+        await audit.append(transaction, await takeLeftChanges(ports, transaction));
+      });
     },
   };
 }

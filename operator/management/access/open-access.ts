@@ -23,7 +23,7 @@ type AccessSettings = {
 export type ManagementAccess = {
   readonly authorizer: AdministratorAuthorizer;
   readonly rights: Rights;
-  readonly relations: Pick<Relations, 'grant' | 'revoke' | 'tuplesOf' | 'listTuples'>;
+  readonly relations: Pick<Relations, 'grant' | 'revoke' | 'tuplesOf' | 'listTuples' | 'joinsTransactions'>;
 };
 
 /**

@@ -3,7 +3,7 @@ import { digestOf } from '#contracts/canonical';
 import { managerNote } from '#kube/client/field-manager';
 import type { AccessHolder, Agent } from '#resources/agent';
 import type { Stored } from '#resources/metadata';
-import type { ObservedState, RecordedAgent } from './ports.ts';
+import type { ObservedAgent, RecordedState } from './ports.ts';
 
 type Observed = {
   /** The id of the agent. */
@@ -12,7 +12,7 @@ type Observed = {
 };
 
 /** The state of an Agent whose changes are recorded. */
-export function agentState({ spec }: Pick<Agent, 'spec'>): ObservedState {
+export function agentState({ spec }: Pick<Agent, 'spec'>): ObservedAgent {
   const { version, canary, owner, access, cards } = spec;
   const rights = [
     `owner ${holderText({ kind: 'User', ...owner })}`,
@@ -49,7 +49,7 @@ function pairText(first: string, separator: '|' | '/', second: string): string {
 /** The entries of a new state of an Agent: one if another version serves its callers, one if rights on it changed. */
 export function changesOfAgent(
   { metadata, spec }: Stored<Agent>,
-  before: RecordedAgent,
+  before: RecordedState<ObservedAgent>,
   { agentId, now }: Observed,
 ): readonly AuditContent[] {
   const after = agentState({ spec });
@@ -66,7 +66,10 @@ export function changesOfAgent(
 }
 
 /** The entry of an Agent that no longer exists. Kubernetes keeps no author of a deletion. */
-export function changesOfAgentDeletion({ state }: RecordedAgent, { agentId, now }: Observed): readonly AuditContent[] {
+export function changesOfAgentDeletion(
+  { state }: RecordedState<ObservedAgent>,
+  { agentId, now }: Observed,
+): readonly AuditContent[] {
   const change = {
     serving: servingChange(state, undefined),
     access: accessChange(state, undefined),
@@ -92,14 +95,14 @@ const base = {
 const newForMs = 60_000;
 
 /** The newest field manager of the spec made this change only if no generation between the two was missed. */
-function authorOf(metadata: Stored<Agent>['metadata'], before: RecordedAgent, now: Date): AuditAuthor {
+function authorOf(metadata: Stored<Agent>['metadata'], before: RecordedState<ObservedAgent>, now: Date): AuditAuthor {
   const { author } = managerNote(metadata);
   const isNext = metadata.generation === before.generation + 1;
   const isTimely = before.state !== undefined || now.getTime() - Date.parse(metadata.creationTimestamp) <= newForMs;
   return author === undefined || !isNext || !isTimely ? { kind: 'unknown' } : { kind: 'claimed', name: author };
 }
 
-function servingChange(before: ObservedState | undefined, after: ObservedState | undefined) {
+function servingChange(before: ObservedAgent | undefined, after: ObservedAgent | undefined) {
   return { before: before?.serving ?? null, after: after?.serving ?? null };
 }
 
@@ -107,7 +110,7 @@ function isSame(one: AuditServing | null, other: AuditServing | null): boolean {
   return digestOf(one) === digestOf(other);
 }
 
-function accessChange(before: ObservedState | undefined, after: ObservedState | undefined) {
+function accessChange(before: ObservedAgent | undefined, after: ObservedAgent | undefined) {
   const [old, current] = [before?.rights ?? [], after?.rights ?? []];
   const without = (rights: readonly string[], others: readonly string[]): string[] => {
     const known = new Set(others);
@@ -124,6 +127,6 @@ function accessChange(before: ObservedState | undefined, after: ObservedState | 
   };
 }
 
-function accessOf(state: ObservedState | undefined) {
+function accessOf(state: ObservedAgent | undefined) {
   return state === undefined ? null : { count: state.rights.length, digest: digestOf(state.rights) };
 }

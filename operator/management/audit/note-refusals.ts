@@ -25,14 +25,18 @@ const commands: Partial<Record<ServedOperation, AuditAction>> = {
 
 /** Refusals of reads that are recorded: who asked had no identity or no right. */
 const refusedReads: ReadonlySet<ManagementErrorCode> = new Set(['unauthenticated', 'permission_denied']);
-/** Answers after which the command may still take effect; recovery records its effect. */
-const undecided: ReadonlySet<ManagementErrorCode> = new Set(['resources_unavailable', 'idempotency_in_progress']);
+/** Answers after which the command may still take effect, if they do not say otherwise; recovery records its effect. */
+const undecided: ReadonlySet<ManagementErrorCode> = new Set([
+  'resources_unavailable',
+  'records_unavailable',
+  'idempotency_in_progress',
+]);
 
 /** Records each refusal of a command, and of a read that was refused because of identity or right. */
 export function createRefusalNotes(recorder: Pick<RefusalRecorder, 'record'>) {
-  return async ({ operation, code, caller, incoming, traceId, path }: Refused): Promise<void> => {
+  return async ({ operation, code, isDecided, caller, incoming, traceId, path }: Refused): Promise<void> => {
     const action = commands[operation] ?? 'read';
-    if (action === 'read' ? !refusedReads.has(code) : undecided.has(code)) return;
+    if (action === 'read' ? !refusedReads.has(code) : isUndecided(operation, code) && !isDecided) return;
     await recorder.record({
       action,
       code,
@@ -42,6 +46,12 @@ export function createRefusalNotes(recorder: Pick<RefusalRecorder, 'record'>) {
       traceId,
     });
   };
+}
+
+/** A store of rights outside of the database may have made the change without an answer; it gets its entry later. */
+function isUndecided(operation: ServedOperation, code: ManagementErrorCode): boolean {
+  const isOfRights = operation === 'grantRight' || operation === 'revokeRight';
+  return undecided.has(code) || (isOfRights && code === 'authorization_unavailable');
 }
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -11,9 +11,9 @@ import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { agentIdOf } from '../../agents/agent-bundle.ts';
 import { silentLogger } from '../../folder-api/testing/open-folder.ts';
-import { createAgentStates } from './adapters/postgres/agent-states.ts';
+import { createObservedStates } from './adapters/postgres/observed-states.ts';
 import { startObservingAgents } from './observe-agents.ts';
-import type { AgentStates } from './ports.ts';
+import type { ObservedAgent, ObservedStates } from './ports.ts';
 
 const agentId = agentIdOf('default', 'desk');
 const bob = { kind: 'User', issuer: 'https://idp.test', subject: 'bob' } as const;
@@ -38,7 +38,7 @@ function withMetadata(agent: Stored<Agent>, metadata: Partial<Stored<Agent>['met
 }
 
 /** A replica of the management API: its cache, and the queue of states that its watch reports. */
-function startReplica(states: AgentStates, server: { agents: readonly Stored<Agent>[] }) {
+function startReplica(states: ObservedStates<ObservedAgent>, server: { agents: readonly Stored<Agent>[] }) {
   let report: (agent: Stored<Agent>) => void = () => undefined;
   let cached: readonly Stored<Agent>[] = server.agents;
   let looks = 0;
@@ -89,7 +89,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     });
     const audit = await openPostgresAudit(database.database, 'management');
     return {
-      states: createAgentStates(database.database, audit),
+      states: createObservedStates<ObservedAgent>(database.database, audit, 'observed_agents'),
       async entries() {
         const { entries } = await audit.read({ filter: { targetId: agentId }, order: 'oldest', limit: 100 });
         return entries.map(({ content }) => content);
@@ -291,7 +291,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     await using log = await openLog();
     let isAway = true;
     let refusals = 0;
-    const states: AgentStates = {
+    const states: ObservedStates<ObservedAgent> = {
       ...log.states,
       async advance(agent, entriesOf) {
         if (isAway && agent.generation === 2) {

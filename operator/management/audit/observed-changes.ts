@@ -12,6 +12,8 @@ export type ObservedChange = {
   readonly source: string;
   /** The command of this API that made it, if its token is true. */
   readonly claims?: ClaimedCommand | undefined;
+  /** The name of a purged revision, unless the log has its purge by this API. */
+  readonly purged?: string;
   /** The deleted object, of which the API server must have none; with any UID if none is named. */
   readonly deleted?: { readonly kind: Kind; readonly id: string; readonly uid?: string };
   readonly content: AuditContent;
@@ -87,6 +89,29 @@ export function changeOfRevision(revision: KnownRevision): ObservedChange {
       after: { policyId, revision: number, digest: definitionDigest },
     },
   };
+}
+
+/** A revision whose text was removed. */
+export function changesOfPurge(revision: KnownRevision): readonly ObservedChange[] {
+  const { policyId, number, definitionDigest, objectName, policy, purgeTime, purgedBy } = revision;
+  if (purgeTime === undefined) return [];
+  const state = { policyId, revision: number, digest: definitionDigest };
+  return [
+    {
+      source: `purge/${objectName}/${policy.uid}`,
+      purged: objectName,
+      content: {
+        ...base,
+        time: new Date(purgeTime).toISOString(),
+        action: 'revision.purge',
+        code: null,
+        author: claimedAuthor(purgedBy),
+        target: { type: 'revision', id: objectName },
+        before: state,
+        after: state,
+      },
+    },
+  ];
 }
 
 /** The decided applications of a binding. */

@@ -152,6 +152,22 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     ]);
   });
 
+  test('a removed text has one entry if no purge by the API has one, with the field manager or unknown', async () => {
+    const purgeTime = '2026-01-31T09:00:00.000Z';
+    const purged = { ...revision(1), purgeTime };
+    const byKubectl = { ...purged, purgedBy: 'kubectl-patch (field manager)' };
+    expect(await observed({ revisions: [byKubectl], command }, { revisions: [byKubectl] })).toMatchObject([
+      {
+        action: 'revision.purge',
+        outcome: 'observed',
+        time: purgeTime,
+        author: { kind: 'claimed', name: 'kubectl-patch (field manager)' },
+        target: { type: 'revision', id: purged.objectName },
+      },
+    ]);
+    expect((await observed({ revisions: [purged], command })).map(({ author }) => author.kind)).toEqual(['unknown']);
+  });
+
   test('a time in the future is recorded as now, and a change without a valid form does not hold up others', async () => {
     const invalid = revision(2, { token: '', definitionDigest: 'none' });
     const future = revision(3, { token: '', recordedAt: '9999-01-01T00:00:00.000Z' });

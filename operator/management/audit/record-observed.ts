@@ -12,6 +12,7 @@ import {
   changeOfDeletion,
   changeOfRevision,
   changesOfBinding,
+  changesOfPurge,
   isMadeBy,
   type ObservedChange,
 } from './observed-changes.ts';
@@ -29,7 +30,7 @@ const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 export function startObserving(options: {
   readonly client: Pick<KubeClient, 'list'>;
   readonly caches: Pick<ManagementCaches, 'everyRevision' | 'policies' | 'bindings' | 'synced'>;
-  readonly audit: Pick<AuditLog, 'writeOnce' | 'unknownSources' | 'addSources' | 'openSources'>;
+  readonly audit: Pick<AuditLog, 'read' | 'writeOnce' | 'unknownSources' | 'addSources' | 'openSources'>;
   readonly store: Pick<OperationStore, 'get'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -40,7 +41,7 @@ export function startObserving(options: {
 
   function found(): readonly ObservedChange[] {
     const changes = [
-      ...caches.everyRevision().map(changeOfRevision),
+      ...caches.everyRevision().flatMap((revision) => [changeOfRevision(revision), ...changesOfPurge(revision)]),
       ...caches.bindings.list().flatMap(changesOfBinding),
       ...deletions(),
       ...models.deletions(clock.date()),
@@ -61,9 +62,16 @@ export function startObserving(options: {
   }
 
   /** Whether a command of this API made the change: the token alone proves nothing. Undefined while that is open. */
-  async function isOwn({ claims }: ObservedChange): Promise<boolean | undefined> {
+  async function isOwn({ claims, purged }: ObservedChange): Promise<boolean | undefined> {
+    if (purged !== undefined) return isPurgeOfApi(purged);
     if (claims === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(claims.operationId)) return false;
     return isMadeBy(claims, await store.get(claims.operationId));
+  }
+
+  /** A purge by this API has its entry before it takes effect. */
+  async function isPurgeOfApi(targetId: string): Promise<boolean> {
+    const filter = { action: 'revision.purge', outcome: 'accepted', targetId } as const;
+    return (await audit.read({ filter, order: 'newest', limit: 1 })).entries.length > 0;
   }
 
   async function look(signal: AbortSignal): Promise<void> {

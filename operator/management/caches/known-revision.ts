@@ -1,3 +1,4 @@
+import { managerNote } from '#kube/client/field-manager';
 import { createdAnnotation } from '#resources/kinds';
 import type { Metadata, Stored } from '#resources/metadata';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
@@ -10,6 +11,8 @@ export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {
   readonly recordedAt: string;
   /** Size of its definition and tests. */
   readonly bytes: number;
+  /** The field manager that removed the text; absent for a revision with its text, and where the server names none. */
+  readonly purgedBy?: string | undefined;
 };
 
 /** RFC 3339: when an object was created; a restored object carries its first creation in an annotation. */
@@ -22,5 +25,6 @@ export function createdAt({ annotations, creationTimestamp }: Metadata): string 
 export function knownRevision({ metadata, spec }: Stored<PolicyRevision>): KnownRevision {
   const { definition, tests, ...rest } = spec;
   const bytes = storedBytes(definition, tests);
-  return { ...rest, objectName: metadata.name, recordedAt: createdAt(metadata), bytes };
+  const purgedBy = rest.purgeTime === undefined ? undefined : managerNote(metadata).author;
+  return { ...rest, purgedBy, objectName: metadata.name, recordedAt: createdAt(metadata), bytes };
 }

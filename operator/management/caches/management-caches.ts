@@ -35,6 +35,8 @@ export type ManagementCaches = AsyncDisposable & {
   readonly order: Pick<PolicyOrder, 'page' | 'size' | 'has'>;
   /** Sets the listener for the id of each model whose binding changed. */
   onModelChange(listener: (modelId: string) => void): void;
+  /** Sets the listener for each generation of a ModelBinding that the watch reports, and each new object of a name. */
+  onBindingChange(listener: (binding: Stored<ModelBinding>) => void): void;
   /** Sets the listener for each generation of an Agent that the watch reports, and each new object of a name. */
   onAgentChange(listener: (agent: Stored<Agent>) => void): void;
   /** Waits, at most `ms` milliseconds, until a revision is in the cache. @returns whether it is */
@@ -76,6 +78,7 @@ export function startManagementCaches(options: {
   const revisions = new RevisionIndex();
   const order = new PolicyOrder();
   let onModel: (modelId: string) => void = () => undefined;
+  let onBinding: (binding: Stored<ModelBinding>) => void = () => undefined;
   let onAgent: (agent: Stored<Agent>) => void = () => undefined;
   let change = Promise.withResolvers<void>();
   let isEnding = false;
@@ -134,6 +137,7 @@ export function startManagementCaches(options: {
   const bindings = start<ModelBinding>(kinds.modelBinding, { id: byId }, (_name, current, previous) => {
     const objects = [current, previous].filter((object) => object !== undefined);
     for (const id of objects.flatMap(byId)) onModel(id);
+    if (current !== undefined && !isSameGeneration(current, previous)) onBinding(current);
   });
   const agents = start<Agent>(
     kinds.agent,
@@ -157,6 +161,9 @@ export function startManagementCaches(options: {
     order,
     onModelChange(listener) {
       onModel = listener;
+    },
+    onBindingChange(listener) {
+      onBinding = listener;
     },
     onAgentChange(listener) {
       onAgent = listener;
@@ -187,7 +194,7 @@ export function startManagementCaches(options: {
   };
 }
 
-function isSameGeneration({ metadata }: Stored<Agent>, other: Stored<Agent> | undefined): boolean {
+function isSameGeneration({ metadata }: Stored<Resource>, other: Stored<Resource> | undefined): boolean {
   return metadata.uid === other?.metadata.uid && metadata.generation === other.metadata.generation;
 }
 

@@ -1,4 +1,4 @@
-import type { FaultCodes } from '#api/operation';
+import { type ApiError, type FaultCodes, failure } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 
 /** The error codes of this API for faults that are common to all APIs. */
@@ -19,3 +19,6 @@ export const faults: FaultCodes<ManagementErrorCode> = {
   idempotencyInProgress: 'idempotency_in_progress',
   internal: 'internal',
 };
+
+/** The server of the resources refused the write by its rules of access or admission, or because it is full. */
+export const deniedByServer: ApiError<ManagementErrorCode> = { ...failure('resources_unavailable'), isDecided: true };

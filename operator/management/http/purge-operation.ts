@@ -4,6 +4,7 @@ import { maxRevision } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { findPolicy } from '../policies/find-policy.ts';
+import { deniedByServer } from './faults.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { policyIdParameter, revisionNumber } from './path-ids.ts';
 
@@ -45,6 +46,8 @@ async function purgeRevision(request: ManagementRequest): Promise<ManagementResp
       return success(result.purge);
     case 'no_right':
       return failure('permission_denied');
+    case 'denied':
+      return deniedByServer;
     case 'in_use': {
       const details = result.uses.map(({ plural, name, why }) => ({ path: `/${plural}/${name}`, message: why }));
       return failure('revision_in_use', details.slice(0, namedUses));

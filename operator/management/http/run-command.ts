@@ -9,7 +9,7 @@ import { acceptedResource, type CommandRecord } from '../operations/command-reco
 import { executeCommand } from '../operations/execute-command.ts';
 import type { NewCommand } from '../operations/ports.ts';
 import { approvalRequired } from './approval-operations.ts';
-import { faults } from './faults.ts';
+import { deniedByServer, faults } from './faults.ts';
 import { changeFrozen } from './freeze-operations.ts';
 import type { ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
 import { readCommandNote } from './read-command-note.ts';
@@ -68,6 +68,7 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
       case 'refused':
         // Another client took the name of the new resource: the command wrote nothing and is planned again.
         if (spec.method === 'POST' && executed.why === 'changed' && !isRepeated) return attempt(true);
+        if (executed.why === 'denied') return { kind: 'refused', error: deniedByServer };
         return { kind: 'refused', error: failure(refusals[executed.why] ?? spec.gone) };
       case 'unapproved':
         return { kind: 'refused', error: approvalRequired(executed.approvalId) };
@@ -96,7 +97,6 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
 const refusals = {
   changed: 'etag_mismatch',
   invalid: 'invalid_body',
-  denied: 'resources_unavailable',
   no_right: 'permission_denied',
   gone: undefined,
 } as const;

@@ -66,6 +66,10 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   }
   const sent = await sendWithRetries(ports, command, { retryUntil, leasedUntil: began + leaseMs });
   if (sent === undefined) return { kind: 'unknown' };
+  if (sent.kind === 'denied') {
+    const { operationId, traceId } = command;
+    ports.logger.warn('write_denied', { operation: operationId, traceId, code: sent.code });
+  }
   if (sent.kind !== 'written') {
     const why = sent.kind === 'denied' ? 'denied' : sent.why;
     if (await store.withdraw(command.operationId)) return { kind: 'refused', why };
@@ -125,11 +129,16 @@ async function sendWithRetries(
   { retryUntil, leasedUntil }: { readonly retryUntil: number; readonly leasedUntil: number },
 ): Promise<WriteResult | undefined> {
   const { client, clock, logger } = ports;
+  let isUnanswered = false;
   while (clock.now() < leasedUntil) {
     try {
-      return await sendWrite(client, command);
+      const sent = await sendWrite(client, command);
+      // A denial says nothing about the attempt before it, which may have succeeded.
+      if (sent.kind === 'denied' && isUnanswered) break;
+      return sent;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
+      isUnanswered = true;
       logger.warn('write_unanswered', { operation: command.operationId, traceId: command.traceId, code: error.code });
       if (clock.now() >= retryUntil) return undefined;
       await pause(Math.min(error.details.retryAfterMs ?? retryDelayMs, retryUntil - clock.now() + 1));

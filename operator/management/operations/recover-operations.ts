@@ -77,6 +77,7 @@ async function settleWrite(
     if (clock.now() >= leasedUntil) return undefined;
     const sent = isOld ? undefined : await sendWrite(client, operation);
     if (sent?.kind === 'written') return sent.written;
+    if (sent?.kind === 'denied') logger.warn('write_denied', { ...placeOf(operation), code: sent.code });
     if (sent?.kind !== 'denied') await store.finish(operationId, failedWith('not_executed'));
     return undefined;
   }

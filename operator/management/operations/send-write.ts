@@ -18,13 +18,14 @@ export type WriteResult =
   /** The command wrote nothing, and the precondition of its write can never be true again. */
   | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' }
   /** The command wrote nothing: the server refuses writes of this process. */
-  | { readonly kind: 'denied' };
+  | { readonly kind: 'denied'; readonly code: KubeErrorCode };
 
 type Command = Pick<CommandRecord, 'operationId' | 'target'> & { readonly write: CommandWrite };
 
 /** `conflict` is not among them: a server that is too busy with an object to decide a patch has decided nothing. */
 const lostRaces: readonly KubeErrorCode[] = ['already_exists', 'precondition_failed', 'not_found'];
-const denials: readonly KubeErrorCode[] = ['unauthenticated', 'forbidden', 'storage_full'];
+/** The server refuses writes of this process: nothing was written. */
+export const denials: readonly KubeErrorCode[] = ['unauthenticated', 'forbidden', 'storage_full'];
 
 /**
  * Sends the conditional write of a command. Any process may send it any number of times: exactly one succeeds, and the
@@ -40,7 +41,7 @@ export async function sendWrite(
     return { kind: 'written', written: { uid, generation } };
   } catch (error) {
     if (isKubeError(error, 'invalid')) return { kind: 'refused', why: 'invalid' };
-    if (isKubeError(error, ...denials)) return { kind: 'denied' };
+    if (isKubeError(error, ...denials)) return { kind: 'denied', code: error.code };
     if (!isKubeError(error, ...lostRaces)) throw error;
     const written = await findWritten(client, command);
     if (written !== undefined) return { kind: 'written', written };

@@ -43,6 +43,6 @@ export async function gatherUses(
     routes: routes.items,
     workloads: workloads.items,
     agentVersions: agentVersions.items,
-    isBeingWritten: await texts.isWriting(policyId, definitionDigest),
+    isInCommand: await texts.isInCommand(policyId, { number, definitionDigest }),
   };
 }

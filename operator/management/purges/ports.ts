@@ -1,10 +1,12 @@
+type RevisionText = { readonly number: number; readonly definitionDigest: string };
+
 /** Texts of policies in the rows of commands. Every method throws RecordsUnavailableError. */
 export type CommandTexts = {
-  /** Whether a command that has not ended writes a definition with this digest. */
-  isWriting(policyId: string, definitionDigest: string): Promise<boolean>;
+  /** Whether a command that has not ended writes the definition of the revision, or applies the revision. */
+  isInCommand(policyId: string, revision: RevisionText): Promise<boolean>;
   /**
-   * Removes the definition with this digest from commands that have ended, and the messages of these commands and of those
-   * that saved the revision.
+   * Removes the definition with this digest from commands that have ended, the messages of these commands and of those that
+   * saved the revision, and the causes of applications of the revision that failed.
    */
-  forget(policyId: string, revision: { readonly number: number; readonly definitionDigest: string }): Promise<void>;
+  forget(policyId: string, revision: RevisionText): Promise<void>;
 };

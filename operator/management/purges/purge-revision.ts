@@ -5,16 +5,20 @@ import type { RevisionPurge } from '#contracts/revision-purge';
 import type { Clock } from '#kit/time/clock';
 import { applyDesired } from '#kube/apply/apply';
 import type { KubeClient } from '#kube/client/client';
+import { isKubeError, KubeError } from '#kube/client/kube-error';
+import { listAll } from '#kube/client/list-all';
 import { changeNoteAnnotation, readChangeNote } from '#resources/change-note';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
-import { purgedSpec, purgeMark } from '#resources/purged-revision';
+import { forgettingCausesOf, purgedSpec, purgeMark } from '#resources/purged-revision';
 import type { Database } from '#sql/connect';
 import { createRightsLock } from '../access/lock-rights.ts';
 import { roleRight } from '../access/required-right.ts';
 import type { Rights } from '../access/rights.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
+import { denials } from '../operations/send-write.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { gatherUses } from './gather-uses.ts';
 import type { CommandTexts } from './ports.ts';
@@ -32,12 +36,19 @@ type PurgeResult =
   /** Something needs the text or holds it. Nothing was changed. */
   | { readonly kind: 'in_use'; readonly uses: readonly RevisionUse[] }
   /** The caller lost the right to administer after the request was authorized. */
-  | { readonly kind: 'no_right' };
+  | { readonly kind: 'no_right' }
+  /** The server of the resources refuses writes of this process. Nothing was changed. */
+  | { readonly kind: 'denied' };
+
+type Marked = { readonly kind: 'marked'; readonly revision: Stored<PolicyRevision> } | PurgeResult;
 
 export type RevisionPurges = {
   /** Removes the text of one revision for ever. Safe to repeat. @throws KubeError, RecordsUnavailableError, SqlUnavailableError */
   purge(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult>;
 };
+
+/** Attempts of a change that races with another process. */
+const mostTries = 5;
 
 /** The last applied manifest that kubectl keeps in an annotation of a policy: it can hold a text that the policy no longer has. */
 const appliedByKubectl = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -58,24 +69,34 @@ export function createRevisionPurges(options: {
   const { database, client, caches, rights, texts, audit, clock } = options;
   const locked = createRightsLock(database);
 
-  async function purgeLocked(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult> {
+  /** Marks the revision, so that no application can begin. */
+  async function mark(policyId: string, number: number, by: PurgeCaller): Promise<Marked> {
     if (!(await rights.has(by, roleRight('administer')))) return { kind: 'no_right' };
     const read = await client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`);
     if (read === undefined) return { kind: 'unknown' };
-    const { definitionDigest, purgeTime: before } = read.spec;
-    const answer = (purgedAt: string, changed: boolean): PurgeResult => ({
-      kind: 'purged',
-      purge: { policyId, revision: number, definitionDigest, purgedAt, changed, sameDefinition: sameAs(read) },
-    });
-    if (before !== undefined) return answer(before, false);
-    const marked = await applyDesired(client, kinds.policyRevision, read, {
-      annotations: { [purgeMark]: 'requested' },
-    });
-    const uses = revisionUses(await gatherUses({ client, caches, texts }, marked));
-    if (uses.length > 0) {
-      await applyDesired(client, kinds.policyRevision, marked, { annotations: { [purgeMark]: null } });
-      return { kind: 'in_use', uses };
+    if (read.spec.purgeTime !== undefined) return answerOf(read, read.spec.purgeTime, false);
+    try {
+      const annotations = { [purgeMark]: 'requested' };
+      return { kind: 'marked', revision: await applyDesired(client, kinds.policyRevision, read, { annotations }) };
+    } catch (error) {
+      if (isKubeError(error, ...denials)) return { kind: 'denied' };
+      throw error;
     }
+  }
+
+  function unmark(marked: Stored<PolicyRevision>): Promise<unknown> {
+    return applyDesired(client, kinds.policyRevision, marked, { annotations: { [purgeMark]: null } });
+  }
+
+  /** Removes the text of a revision that nothing uses, if its mark is the one that was set before its uses were read. */
+  async function remove(marked: Stored<PolicyRevision>, by: PurgeCaller): Promise<PurgeResult | 'raced'> {
+    if (!(await rights.has(by, roleRight('administer')))) {
+      await unmark(marked);
+      return { kind: 'no_right' };
+    }
+    const { policyId, number, definitionDigest } = marked.spec;
+    const live = await client.get<PolicyRevision>(kinds.policyRevision, marked.metadata.name);
+    if (live?.metadata.resourceVersion !== marked.metadata.resourceVersion) return 'raced';
     const now = clock.date();
     const entry = entryOf(marked, by, now);
     await audit.write([entry]);
@@ -88,7 +109,55 @@ export function createRevisionPurges(options: {
       await audit.write([{ ...entry, outcome: 'failed', code: 'resources_unavailable' }]);
       throw error;
     }
-    return answer(now.toISOString(), true);
+    return answerOf(marked, now.toISOString(), true);
+  }
+
+  /** The lists, which can be long, are read between two short holds of the lock: changes of rights do not wait for them. */
+  async function purgeOnce(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult | 'raced'> {
+    const marked = await locked(() => mark(policyId, number, by));
+    if (marked.kind !== 'marked') return marked;
+    const uses = revisionUses(await gatherUses({ client, caches, texts }, marked.revision));
+    if (uses.length > 0) {
+      await unmark(marked.revision);
+      return { kind: 'in_use', uses };
+    }
+    return locked(() => remove(marked.revision, by));
+  }
+
+  async function purge(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult> {
+    for (let tried = 1; ; tried += 1) {
+      const result = await purgeOnce(policyId, number, by);
+      if (result === 'raced') {
+        if (tried === mostTries) throw new KubeError('conflict', 'another purge of the revision is in progress');
+        continue;
+      }
+      // A repetition continues what a killed process left.
+      if (result.kind === 'purged') {
+        const { purgedAt } = result.purge;
+        await forgetCauses({ revisionName: `${policyId}-${number}`, purgedAt });
+      }
+      return result;
+    }
+  }
+
+  /** Has the operator remove the causes of applications of the revision that failed: they may quote its rules and tests. */
+  async function forgetCauses(purged: { readonly revisionName: string; readonly purgedAt: string }): Promise<void> {
+    const { items } = await listAll<ModelBinding>(client, kinds.modelBinding);
+    for (const { metadata } of items.filter((binding) => forgettingCausesOf(purged, binding) !== undefined)) {
+      await untilNoRace(async () => {
+        const binding = await client.get<ModelBinding>(kinds.modelBinding, metadata.name);
+        const annotations = binding === undefined ? undefined : forgettingCausesOf(purged, binding);
+        if (binding === undefined || annotations === undefined) return;
+        await applyDesired(client, kinds.modelBinding, binding, { annotations });
+      });
+    }
+  }
+
+  function answerOf({ spec, ...others }: Stored<PolicyRevision>, purgedAt: string, changed: boolean) {
+    const { policyId, number, definitionDigest } = spec;
+    const sameDefinition = sameAs({ spec, ...others });
+    const purge = { policyId, revision: number, definitionDigest, purgedAt, changed, sameDefinition };
+    return { kind: 'purged', purge } as const;
   }
 
   function sameAs({ spec }: Stored<PolicyRevision>): number[] {
@@ -111,7 +180,18 @@ export function createRevisionPurges(options: {
     await applyDesired(client, kinds.guardrailPolicy, policy, { annotations });
   }
 
-  return { purge: (policyId, number, by) => locked(() => purgeLocked(policyId, number, by)) };
+  return { purge };
+}
+
+/** The operator writes the status of a binding at any time. */
+async function untilNoRace(change: () => Promise<void>): Promise<void> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await change();
+    } catch (error) {
+      if (tried === mostTries || !isKubeError(error, 'precondition_failed', 'conflict', 'not_found')) throw error;
+    }
+  }
 }
 
 function entryOf({ metadata, spec }: Stored<PolicyRevision>, by: PurgeCaller, now: Date): AuditContent {

@@ -18,7 +18,7 @@ const unused: UseFacts = {
   routes: [],
   workloads: [],
   agentVersions: [],
-  isBeingWritten: false,
+  isInCommand: false,
 };
 
 /** An object with the parts that decide about uses. */
@@ -117,7 +117,7 @@ test.each<readonly [string, Partial<UseFacts>, Partial<UseFacts>]>([
     { agentVersions: [object<Version>('a', { spec: { guardrails: { input: none, output: guard('p', 1) } } })] },
     { agentVersions: [object<Version>('a', { spec: { guardrails: { input: none, output: guard('q', 1) } } })] },
   ],
-  ['the version whose definition a command writes', { isBeingWritten: true }, { isBeingWritten: false }],
+  ['the version whose definition a command writes', { isInCommand: true }, { isInCommand: false }],
   [
     'the version from which a policy is created again',
     { revision: { ...revision, metadata: { ...revision.metadata, labels: { [restoreMark]: 'requested' } } } },

@@ -23,13 +23,13 @@ export type UseFacts = {
   readonly routes: readonly Stored<GatewayRoute>[];
   readonly workloads: readonly Pick<Stored<RuntimeWorkload>, 'metadata'>[];
   readonly agentVersions: readonly Pick<Stored<AgentVersion>, 'metadata' | 'spec'>[];
-  /** Whether a command that has not ended writes the same definition. */
-  readonly isBeingWritten: boolean;
+  /** Whether a command that has not ended writes the same definition, or applies the revision. */
+  readonly isInCommand: boolean;
 };
 
 /** Everything that needs the text of a revision now, or that holds it. */
 export function revisionUses(facts: UseFacts): readonly RevisionUse[] {
-  const { revision, policy, newest, bindings, routes, workloads, agentVersions, isBeingWritten } = facts;
+  const { revision, policy, newest, bindings, routes, workloads, agentVersions, isInCommand } = facts;
   const { policyId, number, policy: recorded } = revision.spec;
   const names: ReadonlySet<string | undefined> = new Set([recorded.name, policy?.metadata.name]);
   const isOwn = (id: string | undefined, of: number | string | undefined): boolean =>
@@ -51,7 +51,7 @@ export function revisionUses(facts: UseFacts): readonly RevisionUse[] {
   if (revision.metadata.labels?.[restoreMark] !== undefined) {
     use('policyrevisions', revision.metadata.name, 'is the version from which its policy is created again');
   }
-  if (isBeingWritten) use('guardrailpolicies', recorded.name, 'has a command in progress with this definition');
+  if (isInCommand) use('guardrailpolicies', recorded.name, 'has a command in progress with this definition');
   for (const { metadata, spec, status } of bindings) {
     if (named(spec.guardrail)) use('modelbindings', metadata.name, 'names the version');
     else if (isOwn(status?.pinned?.policyId, status?.pinned?.policyRevision)) {

@@ -6,7 +6,7 @@ import { checkChange, checkLimit, checkReplacement } from '../../check-change.ts
 import { isGrantedOnly } from '../../model.ts';
 import { objectsWithin } from '../../objects-within.ts';
 import { type Relations, relationLimits, type Tuple } from '../../ports.ts';
-import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
+import { RelationsModelError } from '../../relations-error.ts';
 import {
   checkClaims,
   checkHolder,
@@ -21,6 +21,7 @@ import { checkInBatches } from './check-in-batches.ts';
 import { claimParts } from './claim-parts.ts';
 import { groupsFrom, largestReach, objectsFrom, type ReadTuples, tooComplex } from './reach.ts';
 import type { StoreRegistry } from './store-registry.ts';
+import { unanswered } from './unanswered.ts';
 
 type OpenFgaOptions = {
   readonly url: URL;
@@ -276,7 +277,6 @@ function statusOf(error: Error): number | undefined {
   return (error as FgaApiError).statusCode;
 }
 
-/** An error without the request: errors of the SDK contain requests and tokens. */
 async function available<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -289,7 +289,7 @@ async function available<T>(run: () => Promise<T>): Promise<T> {
       case 'invalid_continuation_token':
         throw new RelationsModelError('bad_cursor', 'the cursor is not that of an earlier page');
       default:
-        throw new RelationsUnavailableError(undefined, error.message.endsWith(lateMessage));
+        throw unanswered(error, error.message.endsWith(lateMessage));
     }
   }
 }

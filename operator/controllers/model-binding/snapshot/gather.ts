@@ -6,6 +6,7 @@ import { operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding, ModelBindingStatus } from '#resources/model-binding';
 import { type ProviderFact, providerFactOf } from '#resources/provider-fact';
+import { withoutForgottenCauses } from '#resources/purged-revision';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { type BindingWorld, policyNamed, workloadView } from '../../../acceptance/gather-views.ts';
 import type { ApplicationRole, TargetFacts, UpstreamView, WorkloadView } from '../../../acceptance/snapshot.ts';
@@ -42,7 +43,7 @@ export function gather(pass: Pass): Omit<Snapshot, 'overdue' | 'departureOverdue
       spec,
     },
     conditions: status?.conditions ?? [],
-    history: status?.applications ?? [],
+    history: withoutForgottenCauses(status?.applications ?? [], metadata),
     pinned: pinnedView(world, status?.pinned),
     starting: status?.workload,
     owner,

@@ -15,9 +15,18 @@ export function createCommandTexts({ sql }: Pick<Database, 'sql'>): CommandTexts
     return rows.filter(({ write }) => digestIn(JSON.parse(write) as CommandWrite) === digest);
   }
 
+  const applies = (policyId: string, number: number) => sql`
+    target_type = 'model' and origin::jsonb #>> '{after,policyId}' = ${policyId}
+    and (origin::jsonb #>> '{after,revision}')::bigint = ${number}`;
+
   return {
-    isWriting: (policyId, digest) =>
-      translated(async () => (await writesOf(policyId, digest)).some(({ isOpen }) => isOpen)),
+    isInCommand: (policyId, { number, definitionDigest }) =>
+      translated(async () => {
+        const applying = await sql`
+          select from management.operations
+          where ${applies(policyId, number)} and state in ('pending', 'running') limit 1`;
+        return applying.length > 0 || (await writesOf(policyId, definitionDigest)).some(({ isOpen }) => isOpen);
+      }),
     forget: (policyId, { number, definitionDigest }) =>
       translated(async () => {
         const ids = (await writesOf(policyId, definitionDigest)).map((row) => row.operation_id);
@@ -27,6 +36,9 @@ export function createCommandTexts({ sql }: Pick<Database, 'sql'>): CommandTexts
             origin = (origin::jsonb - 'message')::text
           where target_type = 'policy' and target_id = ${policyId} and state in ('succeeded', 'failed')
             and (operation_id = any(${sql.array(ids)}::uuid[]) or (result::jsonb ->> 'revision')::bigint = ${number})`;
+        await sql`
+          update management.operations set failure_cause = null
+          where ${applies(policyId, number)} and failure_cause is not null`;
       }),
   };
 }
