@@ -96,7 +96,8 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
       const withId = expected.asked.filter((one) => one.includes('ID'));
       expect(withId.length).toBeGreaterThan(0);
       // A check would lead the server from the agent to the groups that have a right on it.
-      for (const one of withId) expect(one).toMatch(/^POST \/stores\/\w+\/read .*"user":"(user:|group:authenticated_all#member)/);
+      for (const one of withId)
+        expect(one).toMatch(/^POST \/stores\/\w+\/read .*"user":"(user:|group:authenticated_all#member)/);
       expect(withId.filter((one) => !one.includes('"relation":'))).toEqual([]);
     },
   );
