@@ -588,7 +588,12 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       { navigation: everything, may: { ...writes, apply: true, audit: true, reindex: true }, models },
       { name: 'bob', navigation: own, may: caller },
       { name: 'eve', roles: [viewer], navigation, may: sees },
-      { name: 'eve', roles: [{ role: 'author', policyId }], navigation: own, may: { ...caller, edit: true } },
+      {
+        name: 'eve',
+        roles: [{ role: 'author', policyId }],
+        navigation: ['/playground', ...own],
+        may: { ...caller, edit: true, check: true },
+      },
       {
         name: 'eve',
         roles: [{ role: 'author' }],
