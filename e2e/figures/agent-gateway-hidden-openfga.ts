@@ -9,7 +9,7 @@ import type { Figure } from '../support/figure.ts';
 export const figure: Figure = {
   name: 'agent-gateway-hidden-openfga',
   title:
-    'requests of a person without rights to an agent that 50 groups may view and invoke, to a missing one and to a second missing one, in random order with rights in OpenFGA: equal bytes; times are reported without a bound, because a check in OpenFGA reads the rights of the agent',
+    'requests of a person without rights to an agent that 50 groups may view and invoke, to a missing one and to a second missing one, in random order with rights in OpenFGA: equal bytes, and times that tell hidden from missing within the 99 % band of missing from missing',
   async run(size, say) {
     const missing = missingPostgres ?? missingOpenFga;
     if (missing !== undefined) return { skipped: missing };
@@ -19,7 +19,8 @@ export const figure: Figure = {
     await using database = connectSql({ url, applicationName: 'agents', password: passwordFrom(passwordFile) });
     const stores = await openStoreRegistry(database);
     const relations = await openOpenFgaRelations({ url: openFga.url, storeName: 'hidden', stores });
-    const { isSame, line } = await measureHiddenCalls(relations, size, say);
-    return { holds: isSame, line };
+    const { isSame, isWithinChance, line } = await measureHiddenCalls(relations, size, say);
+    // The times of a second server vary too much for the few pairs of a small run.
+    return { holds: isSame && (isWithinChance || size === 'small'), line };
   },
 };

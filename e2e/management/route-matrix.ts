@@ -6,8 +6,11 @@ type TargetType = 'policy' | 'model';
 /** The role of a caller: for the control plane, or for the own policy or model. */
 export type Held = { readonly role: HeldRole; readonly type?: TargetType };
 
-/** One of several roles that permit a call; a role `of` a type is enough for the control plane or for the target. */
-type Need = HeldRole | `${'author' | 'viewer'} of policy` | `${'applier' | 'viewer'} of model`;
+/**
+ * One of several roles that permit a call; a role `of` a type is enough for the control plane or for the target, one `of any`
+ * for any object.
+ */
+type Need = HeldRole | `${'author' | 'viewer'} of policy` | `${'applier' | 'viewer'} of model` | 'author of any policy';
 
 /** `own`: the object of a caller's single role, or a command of the caller. `known`: an object that roles do not name. */
 type Target = 'none' | 'own' | 'other' | 'unknown' | 'known';
@@ -101,7 +104,7 @@ export const plans: Readonly<Record<ServedOperation, Plan>> = {
     route: `POST ${base}/policy-purges/{policyId}/{revision}`,
     rows: [onPolicy('administrator')],
   },
-  checkPolicy: { route: `POST ${base}/policy-checks`, rows: plain(['author']) },
+  checkPolicy: { route: `POST ${base}/policy-checks`, rows: plain(['author of any policy']) },
   dryRunCreatePolicy: { route: `POST ${base}/dry-runs/guardrail-policies`, rows: plain(['author']) },
   dryRunReplacePolicy: {
     route: `POST ${base}/dry-runs/guardrail-policies/{policyId}`,
@@ -207,7 +210,8 @@ function mayCall(held: Held | undefined, { needs, target }: MatrixCase): boolean
   return needs.some((need) => {
     const [role = '', type] = need.split(' of ');
     const isIncluded = included[held.role].some((one) => one === role);
-    return isIncluded && (held.type === undefined || (held.type === type && target === 'own'));
+    const isHeld = type === `any ${held.type}` || (held.type === type && target === 'own');
+    return isIncluded && (held.type === undefined || isHeld);
   });
 }
 

@@ -22,6 +22,9 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
   const parts = new AsyncDisposableStack();
   /** Forwards to OpenFGA and keeps each request. */
   let recorder: ScriptedHttp;
+  /** The answers of OpenFGA since `recorder` forgot its requests. */
+  const answered: string[] = [];
+  let openBounded: (mostReached: number) => Promise<Relations>;
   let relations: Relations;
   let world: CatalogueWorld;
   let plane: AgentPlaneWorld;
@@ -37,12 +40,16 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
           headers,
           ...(text === '' ? {} : { body: text }),
         });
-        response.writeHead(answer.status, headers).end(await answer.text());
+        const body = await answer.text();
+        answered.push(body);
+        response.writeHead(answer.status, headers).end(body);
       }),
     );
     const openRights = async (database: Database) => {
       const stores = await openStoreRegistry(database);
-      relations = await openOpenFgaRelations({ url: new URL(recorder.url), storeName: 'hidden', stores });
+      const place = { url: new URL(recorder.url), storeName: 'hidden', stores };
+      openBounded = (mostReached) => openOpenFgaRelations({ ...place, mostReached });
+      relations = await openOpenFgaRelations(place);
       return relations;
     };
     world = parts.use(await startCatalogue(parts.use(await openTestDatabase()), { openRights }));
@@ -61,30 +68,61 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
   });
   afterAll(() => parts.disposeAsync());
 
-  /** The requests to OpenFGA while one request about an agent is answered with 404, in no order, without the id. */
+  /** The requests to OpenFGA and its answers while one request about an agent is answered with 404, in no order, without the id. */
   const questionsAbout = async (id: string, ask: () => Promise<{ readonly status: number }>) => {
     recorder.forget();
+    answered.length = 0;
     expect((await ask()).status).toBe(404);
-    return recorder.seen.map(({ method, path, text }) => `${method} ${path} ${text.replaceAll(id, 'ID')}`).toSorted();
+    const asked = recorder.seen.map(({ method, path, text }) => `${method} ${path} ${text.replaceAll(id, 'ID')}`);
+    return { asked: asked.toSorted(), answered: answered.toSorted() };
   };
 
   test('a read of the catalogue asks OpenFGA the same about a hidden agent and about a missing one', async () => {
     const about = (id: string) => questionsAbout(id, () => world.ask('bob', `/api/v1/agents/${id}`));
     const expected = await about(missing);
-    expect(expected.length).toBeGreaterThan(0);
+    expect(expected.asked.length).toBeGreaterThan(0);
     expect(await about(hidden.agentId)).toEqual(expected);
     // From the side of the caller: no question has the id, so that the server does not know which one is asked about.
-    expect(expected.join('\n')).not.toContain('ID');
+    expect(expected.asked.join('\n')).not.toContain('ID');
   });
 
   test.each(['/mcp', '/message:send'])(
-    'a call of %s asks OpenFGA the same about a hidden agent and about a missing one',
+    'a call of %s asks OpenFGA the same about a hidden agent and about a missing one, for tuples of the caller and its groups only',
     async (path) => {
-      const token = await plane.personToken('bob');
+      const token = await plane.personToken('bob', { tenants: ['acme'] });
       const about = (id: string) => questionsAbout(id, () => plane.call(`/agents/${id}${path}`, { token, body: '{}' }));
       const expected = await about(missing);
-      expect(expected.length).toBeGreaterThan(0);
       expect(await about(routedAgent)).toEqual(expected);
+      const withId = expected.asked.filter((one) => one.includes('ID'));
+      expect(withId.length).toBeGreaterThan(0);
+      // A check would lead the server from the agent to the groups that have a right on it.
+      for (const one of withId)
+        expect(one).toMatch(/^POST \/stores\/\w+\/read .*"user":"(user:|group:authenticated_all#member)/);
+      expect(withId.filter((one) => !one.includes('"relation":'))).toEqual([]);
     },
   );
+
+  test('a caller with more groups than one question follows is answered by a check of the server', async () => {
+    const person = 'user:dora';
+    const teams = ['group:acme/a', 'group:acme/b', 'group:acme/c'];
+    const granted = 'agent:01890a5d-ac96-774b-bcce-b302099a80aa';
+    await relations.grant([
+      ...teams.slice(0, 2).map((object) => ({ subject: person, relation: 'member', object })),
+      { subject: `${teams[1]}#member`, relation: 'member', object: teams[2] ?? '' },
+      { subject: `${teams[2]}#member`, relation: 'view', object: granted },
+    ]);
+    for (const { most, checks } of [
+      { most: 3, checks: 0 },
+      { most: 2, checks: 2 },
+    ]) {
+      const bounded = await openBounded(most);
+      recorder.forget();
+      const answers = [
+        await bounded.check(person, 'view', granted),
+        await bounded.check(person, 'view', `agent:${missing}`),
+      ];
+      const atServer = recorder.seen.filter(({ path }) => path.endsWith('/check'));
+      expect([most, answers, atServer.length]).toEqual([most, [true, false], checks]);
+    }
+  });
 });

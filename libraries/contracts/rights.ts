@@ -43,7 +43,10 @@ export const ownRightsSchema = z.object({
   author: z.boolean().describe('Whether it may write every policy and check definitions.'),
   apply: z.boolean().describe('Whether it may apply policies to every model.'),
   administer: z.boolean().describe('Whether it may read the audit log and change rights.'),
-  policies: z.array(z.string()).readonly().describe('Ids of single policies that it may write.'),
+  policies: z
+    .array(z.string())
+    .readonly()
+    .describe('Ids of single policies that it may write; with one it may also check definitions.'),
   models: z.array(z.string()).readonly().describe('Ids of single models that it may apply policies to.'),
 });
 export type OwnRights = z.infer<typeof ownRightsSchema>;

@@ -42,6 +42,8 @@ export type Relations = AsyncDisposable & {
    * Whether a user or an agent has the relation: by its own tuple, by nested groups, by another relation or by a parent.
    * Reflects every grant and revoke that any process completed before the call, and a concurrent change as a whole or
    * not at all. Cyclic groups grant nothing. A chain of more than 20 steps may throw RelationsModelError too_complex.
+   * For a relation that only tuples give, the work depends on the subject and its groups, and not on other subjects of the
+   * object: a hidden object costs as much as a missing one. With more groups than a store can follow that way it may depend on them.
    */
   check(subject: string, relation: string, object: string, claimed?: ClaimedGroups): Promise<boolean>;
 

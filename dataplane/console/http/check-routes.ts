@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import { z } from 'zod';
 import { type PolicySummary, policyDetailSchema, policyListSchema } from '#contracts/management';
 import { type PolicyCheckResult, policyCheckResultSchema } from '#contracts/policy-check';
+import type { OwnRights } from '#contracts/rights';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
 import { readPolicySource } from '../clients/policy-source.ts';
@@ -23,6 +24,8 @@ import { readForm, readRepeated } from './read-form.ts';
 import { refuseWithout } from './refuse-without.ts';
 
 const policiesPath = '/api/v1/guardrail-policies';
+/** Policies of the choice of the playground. */
+const mostOffered = 50;
 
 /** The tests of a policy as its resource has them; the contract of the API does not carry them. */
 const testedSchema = z.object({
@@ -92,9 +95,10 @@ async function runTests(context: ConsoleContext): Promise<Response> {
 
 async function showPlayground(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');
-  const refusal = await refuseWithout(context, page.words.playground, ({ author }) => author);
+  const mayCheck = ({ author, policies }: OwnRights): boolean => author || policies.length > 0;
+  const refusal = await refuseWithout(context, page.words.playground, mayCheck);
   if (refusal !== undefined) return refusal;
-  const list = await context.get('management').call(`${policiesPath}?limit=50`, policyListSchema);
+  const list = await offeredPolicies(context);
   if (list.kind !== 'value') return answerRefusal(context, page.words.playground, list);
   const { items, nextCursor } = list.value;
   const policy = context.req.query('policy') ?? items[0]?.id ?? '';
@@ -103,6 +107,18 @@ async function showPlayground(context: ConsoleContext): Promise<Response> {
   const newest = policies.find(({ id }) => id === policy)?.revision ?? 1;
   const revision = context.req.query('revision') ?? String(newest);
   return answerPage(context, playgroundPage(page, { policies, policy, revision, hasMore: nextCursor !== null }));
+}
+
+/** The newest policies; without the right to view them all, those of which the person is an author. */
+async function offeredPolicies(context: ConsoleContext): Promise<ApiAnswer<z.infer<typeof policyListSchema>>> {
+  const api = context.get('management');
+  const held = await api.ownRights();
+  if (held.kind !== 'value' || held.value.view)
+    return api.call(`${policiesPath}?limit=${mostOffered}`, policyListSchema);
+  const { policies } = held.value;
+  const found = await Promise.all(policies.slice(0, mostOffered).map((id) => policyOf(context, id)));
+  const value = { items: found.flat(), nextCursor: policies[mostOffered] ?? null };
+  return { kind: 'value', value, etag: undefined };
 }
 
 /** A policy that is not on the first page of the list; none for an id without a policy. */

@@ -4,6 +4,7 @@ import { getCookie } from 'hono/cookie';
 import { createManagementApi } from '../clients/management-api.ts';
 import type { PageContext, Theme } from '../pages/page.ts';
 import type { Cookies } from '../sessions/cookies.ts';
+import { sessionRights } from '../sessions/session.ts';
 import type { ConsoleConfig } from '../setup/console-config.ts';
 import { chooseLanguage, languages } from '../words/choose-words.ts';
 import { answerNotice, isOfScript } from './answer-page.ts';
@@ -123,8 +124,7 @@ export const readRights: Gate = async (context, next) => {
   if (context.req.method === 'GET' && !isStream) {
     const held = await context.get('management').ownRights();
     if (held.kind === 'value') {
-      const { view, author, apply, administer } = held.value;
-      const session = { ...context.get('session'), rights: { view, author, apply, administer } };
+      const session = { ...context.get('session'), rights: sessionRights(held.value) };
       context.set('session', session);
       context.set('page', { ...context.get('page'), session });
     }

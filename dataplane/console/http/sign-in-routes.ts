@@ -6,6 +6,7 @@ import { createManagementApi, noRights } from '../clients/management-api.ts';
 import { notice } from '../pages/notice.ts';
 import { type Cookies, SessionTooLongError } from '../sessions/cookies.ts';
 import { type OpenIdClient, type SignedIn, SignInError } from '../sessions/open-id-client.ts';
+import { sessionRights } from '../sessions/session.ts';
 import type { ConsoleConfig } from '../setup/console-config.ts';
 import { answerNotice, answerPage } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
@@ -84,12 +85,11 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
     const answer = await createManagementApi(config.services.management, token).ownRights();
     // While the API does not answer, the first page shows that.
     const held = answer.kind === 'value' ? answer.value : { ...noRights, view: answer.kind === 'away' };
-    const { view, author, apply, administer } = held;
     return {
       subject,
       token,
       expiresAt,
-      rights: { view, author, apply, administer },
+      rights: sessionRights(held),
       csrf: randomBytes(24).toString('base64url'),
     };
   }

@@ -34,12 +34,15 @@ function navigation({ words, session, has }: PageContext): readonly NavigationEn
   const policies = [
     { href: '/overview', label: words.overview },
     { href: '/policies', label: words.policies },
-    ...(rights.author ? [{ href: '/playground', label: words.playground }] : []),
+  ];
+  const decisions = [
     { href: '/activity', label: words.activity },
     { href: '/operations', label: words.operationPages.title },
   ];
   return [
     ...(rights.view ? policies : []),
+    ...(rights.check ? [{ href: '/playground', label: words.playground }] : []),
+    ...(rights.view ? decisions : []),
     ...(rights.administer ? [{ href: '/audit', label: words.audit.title }] : []),
     ...(has.retrieval ? [{ href: '/knowledge', label: words.knowledge }] : []),
     ...(has.memory ? [{ href: '/memory', label: words.memory }] : []),

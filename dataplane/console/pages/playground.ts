@@ -32,11 +32,11 @@ export function playgroundPage(
 ): ConsolePage {
   const { play, policyPages } = words;
   if (choice.policies.length === 0) {
-    const link = { href: '/policies/new', label: policyPages.create };
-    return {
-      title: words.playground,
-      main: notice({ kind: 'empty', title: policyPages.none, text: policyPages.noneText, link }),
-    };
+    const mayCreate = session?.rights.author === true;
+    const next = mayCreate
+      ? { text: policyPages.noneText, link: { href: '/policies/new', label: policyPages.create } }
+      : { text: policyPages.noneAsk };
+    return { title: words.playground, main: notice({ kind: 'empty', title: policyPages.none, ...next }) };
   }
   return {
     title: words.playground,

@@ -35,22 +35,25 @@ test('a policy under deletion is marked in the list, and its page offers neither
 const shown = async (held: OwnRights) => {
   const surroundings = { models: [model], deletingPolicies: [], rights: held, links };
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
-  return {
+  const offered = {
     edit: page.includes(`/policies/${id}/edit`),
     apply: page.includes(`action="/policies/${id}/apply"`) && page.includes(`<option value="${modelId}"`),
+    playground: page.includes(`href="/playground?policy=${id}`),
     tests: page.includes(`/policies/${id}/tests`),
   };
+  return Object.entries(offered).flatMap(([name, isOffered]) => (isOffered ? [name] : []));
 };
 
-test.each<[string, Partial<OwnRights>, Awaited<ReturnType<typeof shown>>]>([
-  ['every role', rights, { edit: true, apply: true, tests: true }],
-  ['the role viewer', {}, { edit: false, apply: false, tests: false }],
-  ['the role author', { author: true }, { edit: true, apply: false, tests: true }],
-  ['the role author for this policy', { policies: [id] }, { edit: true, apply: false, tests: false }],
-  ['the role author for another policy', { policies: [modelId] }, { edit: false, apply: false, tests: false }],
-  ['the role applier', { apply: true }, { edit: false, apply: true, tests: false }],
-  ['the role applier for this model', { models: [modelId] }, { edit: false, apply: true, tests: false }],
-  ['the role applier for another model', { models: [id] }, { edit: false, apply: false, tests: false }],
+test.each<[string, Partial<OwnRights>, readonly string[]]>([
+  ['every role', rights, ['edit', 'apply', 'playground', 'tests']],
+  ['the role viewer', {}, []],
+  ['the role author', { author: true }, ['edit', 'playground', 'tests']],
+  ['the role author for this policy', { policies: [id] }, ['edit', 'playground', 'tests']],
+  ['only the role author for this policy', { view: false, policies: [id] }, ['edit', 'playground']],
+  ['the role author for another policy', { policies: [modelId] }, ['playground', 'tests']],
+  ['the role applier', { apply: true }, ['apply']],
+  ['the role applier for this model', { models: [modelId] }, ['apply']],
+  ['the role applier for another model', { models: [id] }, []],
 ])('the page of a policy offers a person with %s what the API allows, and nothing else', async (_, held, offered) => {
   expect(await shown({ ...noRights, view: true, ...held })).toEqual(offered);
 });

@@ -69,8 +69,9 @@ export function policyPage(
   const using = models.filter(({ policyId }) => policyId === id);
   const isDeleting = deletingPolicies.includes(id);
   const mayWrite = rights.author || rights.policies.includes(id);
+  const mayCheck = rights.author || rights.policies.length > 0;
   const open = models.filter(({ modelId }) => modelId !== null && (rights.apply || rights.models.includes(modelId)));
-  const edit = html`<p>${mayWrite ? html`<a class="button plain" href="/policies/${id}/edit">${own.edit}</a>` : ''} ${rights.author ? html`<a class="button plain" href="/playground?policy=${id}&revision=${revision}">${words.playground}</a>` : ''}</p>`;
+  const edit = html`<p>${mayWrite ? html`<a class="button plain" href="/policies/${id}/edit">${own.edit}</a>` : ''} ${mayCheck ? html`<a class="button plain" href="/playground?policy=${id}&revision=${revision}">${words.playground}</a>` : ''}</p>`;
   const apply = html`<section aria-labelledby="apply"><h2 id="apply">${own.applyTo}</h2>
 <form class="row" method="post" action="/policies/${id}/apply">
 <input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
@@ -86,6 +87,6 @@ ${isDeleting ? notice({ kind: 'error', title: own.deleting, text: own.deletingTe
 <section aria-labelledby="history"><h2 id="history">${own.history}</h2>
 <table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.kinds}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table>${pageLinks(words, links)}
 <p><a href="/operations?targetId=${id}">${words.operationPages.ofPolicy}</a></p></section>
-${rights.author ? html`<section aria-labelledby="tests"><h2 id="tests">${own.tests}</h2><div hx-get="/policies/${id}/tests" hx-trigger="load"><p class="quiet">…</p></div></section>` : ''}`,
+${mayCheck && rights.view ? html`<section aria-labelledby="tests"><h2 id="tests">${own.tests}</h2><div hx-get="/policies/${id}/tests" hx-trigger="load"><p class="quiet">…</p></div></section>` : ''}`,
   };
 }

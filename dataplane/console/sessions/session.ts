@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { OwnRights } from '#contracts/rights';
 
 const sessionSchema = z.object({
   subject: z.string(),
@@ -9,11 +10,23 @@ const sessionSchema = z.object({
   /** Every form sends it back. */
   csrf: z.string().min(20),
   /** The rights of this person at the sign-in, or at the request once the management API has told them. */
-  rights: z.object({ view: z.boolean(), author: z.boolean(), apply: z.boolean(), administer: z.boolean() }),
+  rights: z.object({
+    view: z.boolean(),
+    author: z.boolean(),
+    /** Whether the person may check definitions and texts; absent in a session of an earlier release. */
+    check: z.boolean().default(false),
+    apply: z.boolean(),
+    administer: z.boolean(),
+  }),
 });
 
 /** A signed-in person. It exists in the cookie of the browser only. */
 export type PersonSession = z.infer<typeof sessionSchema>;
+
+/** The rights of a session by what the management API tells. The author of a single policy may check definitions, too. */
+export function sessionRights({ view, author, apply, administer, policies }: OwnRights): PersonSession['rights'] {
+  return { view, author, check: author || policies.length > 0, apply, administer };
+}
 
 /** The values that the return of a sign-in in progress must have. */
 const attemptSchema = z.object({

@@ -10,7 +10,7 @@ export type ManagementCaller = {
   readonly author: AuditAuthor;
   /** Groups of the token, each in the form of an object of the relation store. */
   readonly groups: readonly string[];
-  /** The caller lacks the right to read every operation, and may read those of its own commands and agents. */
+  /** The caller lacks the right of the operation: it is answered about its own commands, agents and policies only. */
   readonly ownOnly?: true;
 };
 

@@ -15,7 +15,7 @@ export type AccessRules = {
   costOf(operation: string): number;
   /** Operations that the emergency credential may ask for. */
   readonly emergencyOperations: readonly string[];
-  /** Operations that a caller without the right may ask for about itself, its own commands and its own agents. */
+  /** Operations that a caller without the right may ask for about itself, its own commands, agents and policies. */
   readonly ownOperations: readonly string[];
 };
 

@@ -100,5 +100,6 @@ export const accessRules: AccessRules = {
     'approveCommand',
     'getAgent',
     'getAgentFlow',
+    'checkPolicy',
   ] satisfies readonly ServedOperation[],
 };

@@ -15,7 +15,8 @@ export const policyCheckOperation: ApiOperation<Management, ManagementCaller, Ma
   tag: 'Policies',
   summary: 'Check a definition, and texts with its local rules',
   description:
-    'Says whether the definition could be applied, and decides about each text. Nothing is stored or changed.',
+    'Says whether the definition could be applied, and decides about each text. Nothing is stored or changed. ' +
+    'The role author for one policy is enough.',
   gates: ['identity', 'query', 'body'],
   parameters: [],
   body: 'PolicyCheck',
@@ -25,7 +26,11 @@ export const policyCheckOperation: ApiOperation<Management, ManagementCaller, Ma
   run: checkPolicy,
 };
 
-async function checkPolicy({ service, body }: ManagementRequest): Promise<ManagementResponse> {
+async function checkPolicy({ service, caller, body }: ManagementRequest): Promise<ManagementResponse> {
+  // The author of one policy may save any definition as a version of it, and so may check any.
+  if (caller.ownOnly === true && (await service.commands.rights.objects(caller, 'author', 'policy')).length === 0) {
+    return failure('permission_denied');
+  }
   const { json } = body;
   if (json === undefined) return failure('invalid_json');
   const read = readShape(policyCheckSchema, json);
