@@ -9,13 +9,15 @@ import { buildCard } from './card/build-card.ts';
 import type { CallFiles } from './files/call-files.ts';
 import type { RunGrants } from './grants/run-grants.ts';
 import type { AgentServer, ServedCard } from './http/agent-server.ts';
+import { createBodyBudget } from './http/exchange.ts';
+import { createStreamReaders, unreadLimits } from './http/stream-readers.ts';
 import type { CallVerifier } from './identity/call-verifier.ts';
 import { SessionStore } from './mcp/session-store.ts';
 import type { RunReader } from './monitoring/run-ring.ts';
 import type { PolicyTargets } from './steps/policy-targets.ts';
 import type { RunObserver } from './steps/process-call.ts';
 import { createRunSlots } from './steps/run-slots.ts';
-import { TaskStore } from './tasks/task-store.ts';
+import { TaskStore, taskLimits } from './tasks/task-store.ts';
 
 type BuildParts = {
   readonly agent: LoadedAgent;
@@ -39,6 +41,7 @@ type BuildParts = {
 export function buildServer(parts: BuildParts): AgentServer {
   const { agent, verifier, confirmed, card, ports, files, grants, checks, policies, observer, runs } = parts;
   const { mcpConfirmers, clock, unwatchedMs, spans } = parts;
+  const { concurrency, requestBytes } = agent.bundle.limits;
   return {
     agent,
     application: { agent, guard: { checks, policies }, files, grants, ports, observer, spans },
@@ -52,7 +55,9 @@ export function buildServer(parts: BuildParts): AgentServer {
     tasks: new TaskStore(clock),
     sessions: new SessionStore(clock),
     runs,
-    slots: createRunSlots(agent.bundle.limits.concurrency),
+    slots: createRunSlots(concurrency),
+    bodies: createBodyBudget(requestBytes),
+    readers: createStreamReaders({ ...unreadLimits, readers: concurrency * taskLimits.readers }),
     mcpConfirmers: new Set(mcpConfirmers),
     clock,
     startedAt: clock.date(),

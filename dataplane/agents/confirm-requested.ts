@@ -1,6 +1,7 @@
 import { createCheckClient } from '#checks/client';
 import { confirmerName } from '#identity/mcp-confirmers';
 import type { TokenFile } from '#kit/http/token-file';
+import { describeFailure } from '#kit/log/describe-failure';
 import { systemClock } from '#kit/time/clock';
 import { noSpans } from '#kit/trace/span';
 import { buildServer } from './build-server.ts';
@@ -14,7 +15,7 @@ import { RunRing } from './monitoring/run-ring.ts';
 import { createFlowPorts } from './ports/flow-ports.ts';
 import { loadBuiltinAgent, loadBuiltinFileAgent } from './selfcheck/builtin-agent.ts';
 import { openCheckedFile } from './selfcheck/checked-file.ts';
-import { confirmCapabilities, selfcheckSubject } from './selfcheck/confirm-capabilities.ts';
+import { confirmCapabilities, type OnUnconfirmed, selfcheckSubject } from './selfcheck/confirm-capabilities.ts';
 
 /** Creates the handler of this program, as the version will be served. */
 type HandlerOf = typeof createHandler;
@@ -26,29 +27,40 @@ type HandlerOf = typeof createHandler;
 export async function confirmRequested(
   requested: readonly Capability[],
   handlerOf: HandlerOf,
+  onUnconfirmed: OnUnconfirmed,
 ): Promise<ReadonlySet<Capability>> {
   const modes = requested.filter((capability) => capability !== 'files');
   const confirmed = await confirm(loadBuiltinAgent(), refuseFiles, {
     requested: modes,
     reference: undefined,
     handlerOf,
+    onUnconfirmed,
   });
   if (!requested.includes('files')) return confirmed;
   const agent = loadBuiltinFileAgent();
   // A process without a place for temporary files does not have the capability.
-  const checked = await openCheckedFile(agent).catch(() => undefined);
+  const checked = await openCheckedFile(agent).catch((error: unknown) => {
+    onUnconfirmed('files', describeFailure(error));
+    return undefined;
+  });
   if (checked === undefined) return confirmed;
   await using file = checked;
-  const withFiles = await confirm(agent, file.files, { requested: ['files'], reference: file.reference, handlerOf });
+  const { reference } = file;
+  const withFiles = await confirm(agent, file.files, { requested: ['files'], reference, handlerOf, onUnconfirmed });
   return new Set([...confirmed, ...withFiles]);
 }
 
 async function confirm(
   agent: LoadedAgent,
   files: CallFiles,
-  asked: { readonly requested: readonly Capability[]; readonly reference: unknown; readonly handlerOf: HandlerOf },
+  asked: {
+    readonly requested: readonly Capability[];
+    readonly reference: unknown;
+    readonly handlerOf: HandlerOf;
+    readonly onUnconfirmed: OnUnconfirmed;
+  },
 ): Promise<ReadonlySet<Capability>> {
-  const { requested, reference, handlerOf } = asked;
+  const { requested, reference, handlerOf, onUnconfirmed } = asked;
   await using checks = createCheckClient({ tokenFile: noToken });
   const policies = { target: () => undefined, judgesWindows: () => false };
   const grants = new RunGrants();
@@ -65,6 +77,7 @@ async function confirm(
     requested,
     agent,
     reference,
+    onUnconfirmed,
     handlerFor(served, verifier, subject) {
       const server = buildServer({
         agent: served,

@@ -65,7 +65,9 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   if (!load.ok) return unserved(load.problems);
   const { agent } = load;
   const { implemented, unavailable } = requestedCapabilities(agent.manifest);
-  const confirmed = await confirmRequested(implemented, options.checkedHandler);
+  const confirmed = await confirmRequested(implemented, options.checkedHandler, (capability, reason) =>
+    logger.error('capability_not_confirmed', { capability, reason }),
+  );
   const capabilities = Object.fromEntries([
     ...implemented.map((capability) => [capability, confirmed.has(capability)] as const),
     ...unavailable.map((capability) => [capability, false] as const),

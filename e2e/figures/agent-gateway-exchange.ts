@@ -135,6 +135,7 @@ async function kindsAt(world: AgentPlaneWorld, key: ReturnType<typeof gatewayKey
     versionId: firstVersion,
     actors: [],
     runId: 'run-1',
+    mode: 'A2A',
     timeoutMs: 900_000,
   });
   const token = await mintAgentCallToken({

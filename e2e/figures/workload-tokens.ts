@@ -69,7 +69,8 @@ async function openBench() {
   const budget = { nodes: 100, modelTokens: 100, outputBytes: 100 };
   const operation = operations[0];
   const token = (more: object = {}) => mintWorkloadToken({ ...run, key, issuer, operation, clock, ...more });
-  const grant = (more: object = {}) => mintRunGrant({ ...run, key, issuer, budget, timeoutMs: 60_000, clock, ...more });
+  const grant = (more: object = {}) =>
+    mintRunGrant({ ...run, mode: 'A2A', key, issuer, budget, timeoutMs: 60_000, clock, ...more });
   const model = (more: object = {}) => mintModelToken({ ...run, key, issuer, aliases: ['chat'], clock, ...more });
   const models = createModelTokenVerifier({ issuer, jwks, clock });
   /** Tokens that are bound to a version, and tokens that every version uses at the same place. */

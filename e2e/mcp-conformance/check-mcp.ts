@@ -8,6 +8,7 @@ import { startAgentProcess } from '../agents/start-agent-process.ts';
 import { prepareNpmPackage } from '../support/npm-package.ts';
 import { startPlatform } from '../support/start-platform.ts';
 import { compareChecks } from './compare-checks.ts';
+import { countVerdicts, type Verdict } from './count-verdicts.ts';
 import { agentChecks, agentChecksAhead } from './expected-agent-checks.ts';
 import { expectedFailures, expectedPasses } from './expected-checks.ts';
 import { openIdentityProxy } from './identity-proxy.ts';
@@ -17,7 +18,6 @@ const suiteName = '@modelcontextprotocol/conformance';
 const suite = join(root, 'node_modules', suiteName, 'dist/index.js');
 const nextRelease = '0.2.0-alpha.12';
 
-type Verdict = ReturnType<typeof compareChecks>[number];
 const named = (name: string, verdicts: readonly Verdict[]): readonly Verdict[] =>
   verdicts.map((verdict) => ({ ...verdict, name: `${name}: ${verdict.name}` }));
 
@@ -42,17 +42,13 @@ async function checkAgent(): Promise<readonly Verdict[]> {
   const verdicts = named('agent', compareChecks(await runConformance(suite, url), agentChecks));
   const next = await prepareNpmPackage(suiteName, nextRelease);
   if (!next.ok) {
-    console.log(`not available agent with the suite ${nextRelease}: ${next.reason}`);
-    return verdicts;
+    return [...verdicts, { name: `agent, suite ${nextRelease}`, kind: 'unavailable', words: next.reason }];
   }
   // Scenarios of later editions are left out: the profile is that of 2025-11-25.
   const checks = await runConformance(join(next.folder, 'dist/index.js'), url, ['--spec-version', '2025-11-25']);
   return [...verdicts, ...named(`agent, suite ${nextRelease}`, compareChecks(checks, agentChecksAhead))];
 }
 
-const verdicts = [...(await checkServices()), ...(await checkAgent())];
-const signs = { passed: 'ok', failed: 'FAILS', expected: 'expected failure' } as const;
-for (const { name, kind, words } of verdicts) console.log(`${signs[kind]} ${name}${words === '' ? '' : `: ${words}`}`);
-const count = (kind: keyof typeof signs): number => verdicts.filter((one) => one.kind === kind).length;
-console.log(`${count('passed')} passed, ${count('failed')} failed, ${count('expected')} skipped`);
-process.exitCode = count('failed') === 0 ? 0 : 1;
+const { lines, failed } = countVerdicts([...(await checkServices()), ...(await checkAgent())]);
+for (const line of lines) console.log(line);
+process.exitCode = failed === 0 ? 0 : 1;

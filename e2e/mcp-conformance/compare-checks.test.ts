@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { compareChecks } from './compare-checks.ts';
+import { countVerdicts } from './count-verdicts.ts';
 import { agentChecks, agentChecksAhead } from './expected-agent-checks.ts';
 import { expectedFailures, expectedPasses } from './expected-checks.ts';
 
@@ -25,6 +26,26 @@ test.each([
   ['a suite that reports nothing', []],
 ])('%s counts as failed', (_, checks) => {
   expect(kindsOf(...checks)).toContain('failed');
+});
+
+test('a suite that cannot be installed counts as skipped, as an expected failure does', () => {
+  const verdicts = [
+    { name: 'ping', kind: 'passed', words: '' },
+    { name: 'logs', kind: 'expected', words: 'none' },
+    { name: 'the next suite', kind: 'unavailable', words: 'npm has no network' },
+  ] as const;
+  expect(countVerdicts(verdicts)).toEqual({
+    lines: [
+      'ok ping',
+      'expected failure logs: none',
+      'not available the next suite: npm has no network',
+      '1 passed, 0 failed, 2 skipped',
+    ],
+    failed: 0,
+  });
+  const wrong = { name: 'tools', kind: 'failed', words: 'is not reported' } as const;
+  const { lines, failed } = countVerdicts([...verdicts, wrong]);
+  expect([lines.at(-1), failed]).toEqual(['1 passed, 1 failed, 2 skipped', 1]);
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import type { Verdict } from './count-verdicts.ts';
 import type { ExpectedFailure } from './expected-checks.ts';
 
 /** A check as the suite reports it; INFO reports only the sent message. */
@@ -12,8 +13,6 @@ type Expected = {
   readonly passes: readonly string[];
   readonly failures: Readonly<Record<string, ExpectedFailure>>;
 };
-
-type Verdict = { readonly name: string; readonly kind: 'passed' | 'failed' | 'expected'; readonly words: string };
 
 /** One verdict for each reported and each expected check: anything that is not exactly as expected has failed. */
 export function compareChecks(checks: readonly ReportedCheck[], { passes, failures }: Expected): readonly Verdict[] {

@@ -68,6 +68,7 @@ export const agentErrors = {
   budget_exceeded: error(429, 'RESOURCE_EXHAUSTED', 'The run used more than its budget.'),
   cancelled: error(499, 'CANCELLED', 'The client ended the call.'),
   task_not_found: error(404, 'NOT_FOUND', 'The caller has no such task in this process.', 'TASK_NOT_FOUND'),
+  stream_unread: error(408, 'ABORTED', 'The client left too much of the stream unread: read the task instead.'),
   run_not_found: error(404, 'NOT_FOUND', 'The caller may read no such run, or this process no longer keeps it.'),
   UnsupportedOperationError: error(400, precondition, 'The agent does not offer this.', 'UNSUPPORTED_OPERATION'),
   push_notification_not_supported: error(

@@ -29,7 +29,7 @@ beforeEach(() => {
 
 type MintOptions = Partial<Parameters<typeof mintRunGrant>[0]>;
 const mint = (more: MintOptions = {}) =>
-  mintRunGrant({ ...run, key, issuer, budget, timeoutMs: 120_000, clock, ...more });
+  mintRunGrant({ ...run, mode: 'A2A', key, issuer, budget, timeoutMs: 120_000, clock, ...more });
 async function codeOf(grant: string, expected: GrantedRun = run): Promise<string> {
   const found = await createRunGrantVerifier({ issuer, jwks: server.url, clock }).verify(grant, expected);
   return found.kind === 'refusal' ? found.code : found.kind;
@@ -42,6 +42,7 @@ test('a grant is bound to its run, and contains the limits of the run', async ()
   const expected = {
     kind: 'grant',
     ...run,
+    mode: 'A2A',
     groups: [],
     budget,
     tokenId: decodeJwt(grant).jti,
@@ -49,6 +50,16 @@ test('a grant is bound to its run, and contains the limits of the run', async ()
   };
   expect(await verifier.verify(grant, run)).toEqual(expected);
   expect(await verifier.verify(grant, run)).toEqual(expected);
+});
+
+test('a grant says whether its run was called over A2A or over MCP, and one with another mode is refused', async () => {
+  const verifier = createRunGrantVerifier({ issuer, jwks: server.url, clock });
+  for (const mode of ['A2A', 'MCP'] as const) {
+    expect(await verifier.verify(await mint({ mode }), run)).toMatchObject({ kind: 'grant', mode });
+  }
+  const grant = await mint({ mode: 'MCP' });
+  const claims = JSON.stringify({ ...decodeJwt(grant), mode: 'HTTP' });
+  expect(await codeOf(await signText(key, claims, decodeProtectedHeader(grant)))).toBe('claims_invalid');
 });
 
 test('a grant of another run, subject, chain, tenant or version is refused', async () => {

@@ -40,7 +40,11 @@ export const grantHeader = 'x-portcullis-run-grant';
 /** The run that a grant is bound to. */
 export type GrantedRun = DelegatedCall & { readonly runId: string };
 
+/** How a run was called. Over A2A its caller also belongs to the group of every caller. */
+type GrantedMode = 'A2A' | 'MCP';
+
 type MintGrantOptions = GrantedRun & {
+  readonly mode: GrantedMode;
   /** Groups that the issuer of the user named. */
   readonly groups?: readonly string[];
   readonly key: GatewayKey;
@@ -56,7 +60,7 @@ type MintGrantOptions = GrantedRun & {
  * @throws UnsignableTokenError
  */
 export async function mintRunGrant(options: MintGrantOptions): Promise<string> {
-  const { clock = systemClock, runId, groups = [] } = options;
+  const { clock = systemClock, runId, mode, groups = [] } = options;
   const budget = budgetSchema.safeParse(options.budget);
   if (!budget.success || !isName(runId)) throw new UnsignableTokenError('claims_invalid');
   return await signGatewayToken({
@@ -66,13 +70,18 @@ export async function mintRunGrant(options: MintGrantOptions): Promise<string> {
     tokenId: randomUUID(),
     ttlSeconds: Math.ceil(options.timeoutMs / 1_000),
     clock,
-    claims: { runId, budget: budget.data, ...(groups.length === 0 ? {} : { groups }) },
+    claims: {
+      ...{ runId, budget: budget.data },
+      ...(mode === 'MCP' ? { mode } : {}),
+      ...(groups.length === 0 ? {} : { groups }),
+    },
   });
 }
 
 /** A grant whose signature, times and binding were verified. */
 export type RunGrant = GrantedRun & {
   readonly kind: 'grant';
+  readonly mode: GrantedMode;
   /** Groups that the issuer of the user named. */
   readonly groups: readonly string[];
   readonly budget: GrantedBudget;
@@ -117,9 +126,12 @@ export function createRunGrantVerifier(options: GrantVerifierOptions): RunGrantV
     const runId = own(claims, 'runId');
     const groups = groupsClaim(claims);
     const budget = budgetSchema.safeParse(own(claims, 'budget'));
-    if (!isName(runId) || groups === undefined || !budget.success) return refuseToken('claims_invalid');
+    // The claim is absent for A2A.
+    const mode = own(claims, 'mode') ?? 'A2A';
+    const isRead = isName(runId) && groups !== undefined && budget.success;
+    if (!isRead || (mode !== 'A2A' && mode !== 'MCP')) return refuseToken('claims_invalid');
     const { expiresAt, issuedAt: _, ...call } = read;
-    return { kind: 'grant', ...call, groups, runId, budget: budget.data, expiresAt: new Date(expiresAt * 1_000) };
+    return { kind: 'grant', ...call, mode, groups, runId, budget: budget.data, expiresAt: new Date(expiresAt * 1_000) };
   }
 
   return {

@@ -1,4 +1,5 @@
 import { noUsage } from '#contracts/run-usage';
+import type { TakenBytes } from '#kit/http/byte-budget';
 import { headerValues } from '#kit/http/raw-headers';
 import type { ExecutionIdentity } from '../calls/agent-call.ts';
 import { AgentError, asAgentError, atStep } from '../calls/agent-error.ts';
@@ -92,13 +93,11 @@ export async function answerA2aRoute(
   route: A2aRoute,
   id: string,
 ): Promise<AgentError | undefined> {
-  const { incoming } = exchange;
   const { operation } = route;
   // A refusal before the run has used nothing.
   if (operation === 'message:send') noteUsage(exchange, noUsage);
   try {
-    const body = await atStep('protocol', () => checkProtocol(server, exchange, route));
-    const identity = await atStep('identity', () => server.verifier.verify(incoming.rawHeaders, operation));
+    const { body, identity } = await admitRequest(server, exchange, route);
     await route.run(server, exchange, identity, { id, body });
     return undefined;
   } catch (thrown) {
@@ -108,10 +107,28 @@ export async function answerA2aRoute(
   }
 }
 
+/** Steps one and two. The body counts in the budget until the operation takes a place of a run for it. */
+async function admitRequest(
+  server: AgentServer,
+  exchange: Exchange,
+  route: A2aRoute,
+): Promise<{ readonly body: Buffer; readonly identity: ExecutionIdentity }> {
+  const { rawHeaders } = exchange.incoming;
+  using held = server.bodies.open();
+  const body = await atStep('protocol', () => checkProtocol(server, exchange, route, held));
+  const identity = await atStep('identity', () => server.verifier.verify(rawHeaders, route.operation));
+  return { body, identity };
+}
+
 /** Step one: version, media type, size, in this order (`agents:order:protocol-version`). */
-async function checkProtocol({ agent }: AgentServer, exchange: Exchange, { hasBody }: A2aRoute): Promise<Buffer> {
+async function checkProtocol(
+  { agent }: AgentServer,
+  exchange: Exchange,
+  { hasBody }: A2aRoute,
+  held: TakenBytes,
+): Promise<Buffer> {
   const [version, ...more] = headerValues(exchange.incoming.rawHeaders, 'a2a-version');
   if (version !== '1.0' || more.length > 0) throw new AgentError('version_not_supported');
   if (hasBody) checkContentType(exchange);
-  return receive(exchange, agent.bundle.limits.requestBytes);
+  return receive(exchange, agent.bundle.limits.requestBytes, held);
 }

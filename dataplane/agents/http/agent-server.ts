@@ -1,4 +1,5 @@
 import type { AgentProblem } from '#contracts/agent-state';
+import type { ByteBudget } from '#kit/http/byte-budget';
 import type { Clock } from '#kit/time/clock';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { AgentCard } from '../card/build-card.ts';
@@ -8,6 +9,7 @@ import type { RunReader } from '../monitoring/run-ring.ts';
 import type { AgentApplication } from '../steps/process-call.ts';
 import type { RunSlots } from '../steps/run-slots.ts';
 import type { TaskStore } from '../tasks/task-store.ts';
+import type { StreamReaders } from './stream-readers.ts';
 
 /** A card with the bytes and the digest that its route returns. */
 export type ServedCard = { readonly card: AgentCard; readonly bytes: Buffer; readonly digest: string };
@@ -30,6 +32,9 @@ export type AgentServer = {
   readonly sessions: SessionStore;
   readonly runs: RunReader;
   readonly slots: RunSlots;
+  /** Bytes of the bodies whose calls have no place of a run yet. */
+  readonly bodies: ByteBudget;
+  readonly readers: StreamReaders;
   /** `issuer|subject` of the people who may call MCP (`agents:mcp-auth:r1-only`). */
   readonly mcpConfirmers: ReadonlySet<string>;
   readonly clock: Clock;

@@ -1,5 +1,6 @@
 import { agentErrors } from '#contracts/agent-errors';
 import { confirmerName } from '#identity/mcp-confirmers';
+import type { TakenBytes } from '#kit/http/byte-budget';
 import { sendJson } from '#kit/http/json-answer';
 import { headerValues } from '#kit/http/raw-headers';
 import { drainRefused } from '#kit/http/read-body';
@@ -17,6 +18,7 @@ import {
   answerHeaders,
   checkContentType,
   type Exchange,
+  onDeparture,
   readJsonBytes,
   receive,
   refuseWithProblem,
@@ -33,10 +35,9 @@ export async function answerMcpCall(server: AgentServer, exchange: Exchange): Pr
   const { incoming, outgoing } = exchange;
   try {
     if (incoming.method !== 'POST' && incoming.method !== 'DELETE') throw new AgentError('method_not_allowed');
-    const body = await atStep('protocol', () => checkMcpProtocol(server, exchange));
-    const identity = await atStep('identity', () => verify(server, exchange));
+    const { body, identity } = await admitRequest(server, exchange);
     if (incoming.method === 'DELETE') {
-      server.sessions.end(sessionOf(server, exchange, identity));
+      server.sessions.end(await atStep('files', () => sessionOf(server, exchange, identity)));
       outgoing.writeHead(204, answerHeaders(exchange)).end();
       return undefined;
     }
@@ -50,8 +51,19 @@ export async function answerMcpCall(server: AgentServer, exchange: Exchange): Pr
   }
 }
 
+/** Steps one and two. The body counts in the budget until its call takes a place of a run. */
+async function admitRequest(
+  server: AgentServer,
+  exchange: Exchange,
+): Promise<{ readonly body: Buffer; readonly identity: ExecutionIdentity }> {
+  using held = server.bodies.open();
+  const body = await atStep('protocol', () => checkMcpProtocol(server, exchange, held));
+  const identity = await atStep('identity', () => verify(server, exchange));
+  return { body, identity };
+}
+
 /** Step one of MCP: origin, version, media types, size. */
-async function checkMcpProtocol({ agent }: AgentServer, exchange: Exchange): Promise<Buffer> {
+async function checkMcpProtocol({ agent }: AgentServer, exchange: Exchange, held: TakenBytes): Promise<Buffer> {
   const { incoming } = exchange;
   const fault = headerFault(incoming.headers, ['2025-11-25']);
   if (fault === 'foreign_origin') throw new AgentError('forbidden');
@@ -61,7 +73,7 @@ async function checkMcpProtocol({ agent }: AgentServer, exchange: Exchange): Pro
   const accepted = (incoming.headers.accept ?? '').split(',').map((one) => one.split(';')[0]?.trim());
   const takes = (type: string): boolean => accepted.includes(type) || accepted.includes('*/*');
   if (!takes('application/json') || !takes('text/event-stream')) throw new AgentError('not_acceptable');
-  return receive(exchange, agent.bundle.limits.requestBytes);
+  return receive(exchange, agent.bundle.limits.requestBytes, held);
 }
 
 /** Step two of MCP: the identity of the call, which must be a confirmer of this profile unless the gateway says R2. */
@@ -81,6 +93,13 @@ function sessionOf({ sessions }: AgentServer, { incoming }: Exchange, identity: 
   return session;
 }
 
+/** @throws AgentError invalid_request */
+function readMessage(body: Buffer): ClientMessage {
+  const read = clientMessageSchema.safeParse(readJsonBytes(body));
+  if (!read.success) throw new AgentError('invalid_request');
+  return read.data;
+}
+
 async function answerPost(
   server: AgentServer,
   exchange: Exchange,
@@ -88,11 +107,11 @@ async function answerPost(
   body: Buffer,
 ): Promise<void> {
   const { outgoing } = exchange;
-  const read = clientMessageSchema.safeParse(readJsonBytes(body));
-  if (!read.success) throw new AgentError('invalid_request');
-  const message = read.data;
-  if (message.method === 'initialize') return initialize(server, exchange, identity, message);
-  const session = sessionOf(server, exchange, identity);
+  const message = await atStep('files', () => readMessage(body));
+  if (message.method === 'initialize') {
+    return await atStep('files', () => initialize(server, exchange, identity, message));
+  }
+  const session = await atStep('files', () => sessionOf(server, exchange, identity));
   if (message.id === undefined || message.method === undefined) {
     noteNotification(session, message);
     outgoing.writeHead(202, answerHeaders(exchange)).end();
@@ -103,13 +122,15 @@ async function answerPost(
     const error = { code: rpcErrors.invalidRequest, message: 'the session is not initialized' };
     return sendJson(outgoing, 200, { jsonrpc: '2.0', id, error }, answerHeaders(exchange));
   }
-  // Two calls with the same id are refused, because a cancellation could not distinguish them.
-  if (session.calls.has(id)) throw new AgentError('invalid_request');
   const controller = new AbortController();
-  session.calls.set(id, controller);
+  await atStep('files', () => {
+    // Two calls with the same id are refused, because a cancellation could not distinguish them.
+    if (session.calls.has(id)) throw new AgentError('invalid_request');
+    session.calls.set(id, controller);
+  });
   // A client that leaves has not cancelled (MCP 2025-11-25, transports), but its answer can no longer reach it.
   let unwatched: NodeJS.Timeout | undefined;
-  outgoing.once('close', () => {
+  onDeparture(exchange, () => {
     if (session.calls.get(id) !== controller) return;
     unwatched = setTimeout(() => controller.abort(), server.unwatchedMs);
   });

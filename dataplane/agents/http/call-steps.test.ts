@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agentErrors } from '#contracts/agent-errors';
+import { until } from '#kit/testing/until';
 import { deniedLines, deniedTerm, sampleDefinition } from '../../../e2e/support/sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { callSteps } from '../calls/call-steps.ts';
 import { agentBundle, questionFlow } from '../testing/agent-bundle.ts';
+import { openBuiltAgent } from '../testing/built-agent.ts';
 import { errorCodeOf, policyName, type RunningAgent, startAgent } from '../testing/start-agent.ts';
 
 const guardrail = { name: policyName, revision: 1 };
@@ -99,6 +101,56 @@ verifies(
     expect(await sendWith([])).toMatchObject({ status: 200, step: undefined, logged: 'none', calls: 1 });
   },
 );
+
+/** One request of A2A or MCP, as the user `ann`. */
+const sendTo = async (url: string, path: string, body?: object, more: Record<string, string> = {}) => {
+  const headers = {
+    ...{ 'x-user-id': 'ann', 'a2a-version': '1.0', accept: 'application/json, text/event-stream' },
+    ...{ 'content-type': 'application/json', ...more },
+  };
+  const method = body === undefined ? 'DELETE' : 'POST';
+  return await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+};
+
+test('calls that are refused for a task, a session or the number of runs are refused in the third step', async () => {
+  await using built = await openBuiltAgent();
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
+  const ends = async (work: () => Promise<Response>): Promise<unknown> => {
+    const before = built.refusals.length;
+    await (await work()).text();
+    const end = await until('the request has ended', () => built.refusals[before]);
+    const [step, code] = end.split(': ');
+    const listed: readonly string[] = callSteps.find(({ name }) => name === step)?.refusals ?? [];
+    expect(listed).toContain(code);
+    return end;
+  };
+  for (const path of ['/message:send', '/message:stream']) {
+    const unknown = { message: { ...message, taskId: 'unknown' } };
+    expect(await ends(() => sendTo(built.url, path, unknown))).toBe('files: task_not_found');
+  }
+  const streamed = await (await sendTo(built.url, '/message:stream', { message })).text();
+  const { task } = JSON.parse(/^data: (.*)$/m.exec(streamed)?.[1] ?? '{}') as { task: { id: string } };
+  const again = { message: { ...message, taskId: task.id } };
+  expect(await ends(() => sendTo(built.url, '/message:send', again))).toBe('files: UnsupportedOperationError');
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  const session = { 'mcp-session-id': 'unknown' };
+  expect(await ends(() => sendTo(built.url, '/mcp', ping, session))).toBe('files: session_not_found');
+  expect(await ends(() => sendTo(built.url, '/mcp', undefined, session))).toBe('files: session_not_found');
+  expect(await ends(() => sendTo(built.url, '/mcp', ping))).toBe('files: invalid_request');
+  expect(await ends(() => sendTo(built.url, '/mcp', []))).toBe('files: invalid_request');
+  built.upstream.play({ kind: 'silence' });
+  const clients = Array.from({ length: 4 }, () => new AbortController());
+  for (const { signal } of clients) {
+    const headers = { 'x-user-id': 'ann', 'a2a-version': '1.0', 'content-type': 'application/json' };
+    const asked = { method: 'POST', headers, body: JSON.stringify({ message }), signal };
+    fetch(`${built.url}/message:send`, asked).catch(() => undefined);
+  }
+  await until('every place is taken', () => built.upstream.seen.length === 5);
+  for (const path of ['/message:send', '/message:stream']) {
+    expect(await ends(() => sendTo(built.url, path, { message }))).toBe('files: too_many_runs');
+  }
+  for (const client of clients) client.abort();
+});
 
 test('a denied phrase that begins in one text part of a message and ends in the next is found', async () => {
   const [first, second] = deniedLines.split('\n');

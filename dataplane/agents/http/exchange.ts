@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { agentErrors } from '#contracts/agent-errors';
 import { type RunAmounts, runUsageHeader, writeRunUsage } from '#contracts/run-usage';
+import { type ByteBudget, createByteBudget, type TakenBytes } from '#kit/http/byte-budget';
 import { sendBytes, sendJson } from '#kit/http/json-answer';
 import { headerValues } from '#kit/http/raw-headers';
 import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
@@ -32,11 +33,37 @@ export function checkContentType({ incoming }: Exchange): void {
   if (!isJson || isCoded) throw new AgentError('content_type_not_supported');
 }
 
-/** Reads the body of a request (`agents:order:size-limit`). @throws AgentError request_too_large, request_timeout */
-export async function receive({ incoming }: Exchange, limit: number): Promise<Buffer> {
+/** The first bytes of a body, which take none of the budget: small requests are read while large ones wait. */
+const freeBytes = 65_536;
+
+/** The budget of the bodies that have arrived and whose calls have no place of a run yet. */
+export function createBodyBudget(requestBytes: number): ByteBudget {
+  return createByteBudget({
+    limit: Math.max(bodyBytes, 2 * requestBytes),
+    largest: requestBytes,
+    waitMs: receiveMs / 2,
+  });
+}
+
+/** Bytes of all such bodies together, if none may be larger than half of it. */
+const bodyBytes = 32 * 1_048_576;
+
+/**
+ * Reads the body of a request (`agents:order:size-limit`).
+ * @param held the bytes of the request in the budget of the process
+ * @throws AgentError request_too_large, request_timeout, too_many_runs
+ */
+export async function receive({ incoming }: Exchange, limit: number, held: Pick<TakenBytes, 'take'>): Promise<Buffer> {
   if ((declaredLength(incoming.rawHeaders) ?? 0) > limit) throw new AgentError('request_too_large');
-  const body = await readBody(incoming, { limit, ms: receiveMs });
+  let received = 0;
+  const hold = (bytes: number): boolean | Promise<boolean> => {
+    const before = Math.max(received, freeBytes);
+    received += bytes;
+    return received > before ? held.take(received - before) : true;
+  };
+  const body = await readBody(incoming, { limit, ms: receiveMs, hold });
   if (body.ok) return body.bytes;
+  if (body.fault === 'refused') throw new AgentError('too_many_runs');
   throw new AgentError(body.fault === 'too_large' ? 'request_too_large' : 'request_timeout');
 }
 
@@ -50,13 +77,20 @@ export function readJsonBytes(bytes: Buffer): JsonValue {
   }
 }
 
-/** A signal that aborts when the client disconnects before its answer is complete. */
-export function watchDeparture({ outgoing }: Exchange): AbortSignal {
+/** A signal that aborts when the client disconnects before its answer is complete, also if that has happened already. */
+export function watchDeparture(exchange: Exchange): AbortSignal {
   const controller = new AbortController();
-  outgoing.once('close', () => {
-    if (!outgoing.writableFinished) controller.abort();
-  });
+  onDeparture(exchange, () => controller.abort());
   return controller.signal;
+}
+
+/** Calls `depart` once when the client disconnects before its answer is complete; at once if that has happened already. */
+export function onDeparture({ outgoing }: Exchange, depart: () => void): void {
+  const onClose = (): void => {
+    if (!outgoing.writableFinished) depart();
+  };
+  if (outgoing.destroyed) onClose();
+  else outgoing.once('close', onClose);
 }
 
 export function answerHeaders({ trace }: Exchange): Readonly<Record<string, string>> {

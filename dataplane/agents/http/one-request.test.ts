@@ -9,14 +9,15 @@ async function checkedRequests(
   mode: 'a2a.message' | 'a2a.streaming' | 'mcp.tool',
 ): Promise<readonly ExecutionRequest[]> {
   const requests: ExecutionRequest[] = [];
-  await confirmRequested([mode], ({ served, ...options }) => {
+  const handlerOf: Parameters<typeof confirmRequested>[1] = ({ served, ...options }) => {
     const own = served();
     if (own.kind !== 'ready') throw new Error('the built-in agent is not ready');
     const { application } = own.server;
     const observer = { ...application.observer, started: (request: ExecutionRequest) => void requests.push(request) };
     const server = { ...own.server, application: { ...application, observer } };
     return createHandler({ ...options, served: () => ({ kind: 'ready', server }) });
-  });
+  };
+  await confirmRequested([mode], handlerOf, () => undefined);
   return requests;
 }
 

@@ -16,9 +16,11 @@ export async function sendMessage(
   body: Buffer,
 ): Promise<void> {
   const { agent, application, slots } = server;
-  const message = await atStep('files', () => readCallMessage(agent, readJsonBytes(body)));
-  refuseContinuation(server, identity, message.taskId);
-  const release = slots.take();
+  const { message, release } = await atStep('files', () => {
+    const read = readCallMessage(agent, readJsonBytes(body));
+    refuseContinuation(server, identity, read.taskId);
+    return { message: read, release: slots.take() };
+  });
   try {
     const signal = watchDeparture(exchange);
     const facts = { operation: 'message:send', trace: exchange.trace, signal } as const;

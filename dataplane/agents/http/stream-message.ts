@@ -1,3 +1,4 @@
+import { a2aErrorBody } from '../a2a/error-body.ts';
 import { readCallMessage } from '../a2a/read-call-message.ts';
 import type { StreamEvent } from '../a2a/wire.ts';
 import { callerKey, type ExecutionIdentity } from '../calls/agent-call.ts';
@@ -7,6 +8,7 @@ import { startTask } from '../tasks/run-task.ts';
 import type { AgentServer } from './agent-server.ts';
 import { answerHeaders, type Exchange, readJsonBytes, watchDeparture } from './exchange.ts';
 import { refuseContinuation } from './send-message.ts';
+import type { StreamReader } from './stream-readers.ts';
 
 /**
  * POST /message:stream: a refusal in steps two to five is an HTTP error. After these steps a task begins and its events
@@ -19,13 +21,16 @@ export async function streamMessage(
   identity: ExecutionIdentity,
   body: Buffer,
 ): Promise<void> {
-  requireStreaming(server);
-  const { agent, application, slots, tasks: store, unwatchedMs } = server;
-  const message = await atStep('files', () => readCallMessage(agent, readJsonBytes(body)));
-  refuseContinuation(server, identity, message.taskId);
-  const release = slots.take();
+  const { agent, application, slots, readers, tasks: store, unwatchedMs } = server;
+  const { message, release } = await atStep('files', () => {
+    requireStreaming(server);
+    const read = readCallMessage(agent, readJsonBytes(body));
+    refuseContinuation(server, identity, read.taskId);
+    return { message: read, release: slots.take() };
+  });
   let isOwned = false;
   try {
+    const reader = await atStep('files', () => readers.open(exchange.outgoing));
     const signal = watchDeparture(exchange);
     const { call, outputModes } = message;
     const facts = { operation: 'message:stream', trace: exchange.trace, signal } as const;
@@ -40,7 +45,7 @@ export async function streamMessage(
       onEnded: release,
     });
     isOwned = true;
-    relayEvents(server, exchange, owner, task.id);
+    relayEvents(server, exchange, reader, { owner, id: task.id });
   } finally {
     if (!isOwned) release();
   }
@@ -56,7 +61,7 @@ export function subscribeToTask(
   requireStreaming(server);
   const owner = callerKey(identity);
   if (server.tasks.get(owner, id) === undefined) throw new AgentError('task_not_found');
-  relayEvents(server, exchange, owner, id);
+  relayEvents(server, exchange, server.readers.open(exchange.outgoing), { owner, id });
 }
 
 /** @throws AgentError UnsupportedOperationError */
@@ -64,13 +69,29 @@ function requireStreaming({ profiles }: AgentServer): void {
   if (!profiles.streaming) throw new AgentError('UnsupportedOperationError');
 }
 
+/** The bytes of each event, which all readers of a task share. */
+const frames = new WeakMap<StreamEvent, Buffer>();
+
+function frameOf(event: StreamEvent): Buffer {
+  const known = frames.get(event);
+  if (known !== undefined) return known;
+  const frame = Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
+  frames.set(event, frame);
+  return frame;
+}
+
 /**
- * Sends the events of a task as they occur, and ends with its final status. Between events a comment keeps the
- * connection open, because clients and proxies close one that is silent for some minutes.
+ * Sends the events of a task as they occur, and ends with its final status, or with an error for a reader that leaves too much
+ * unread. Between events a comment keeps the connection open, because clients and proxies close one that is silent for some minutes.
  * @throws AgentError if the task has ended
  */
-function relayEvents({ tasks, unwatchedMs }: AgentServer, exchange: Exchange, owner: string, id: string): void {
-  const { outgoing } = exchange;
+function relayEvents(
+  { tasks, unwatchedMs }: AgentServer,
+  exchange: Exchange,
+  reader: StreamReader,
+  { owner, id }: { readonly owner: string; readonly id: string },
+): void {
+  const { outgoing, trace } = exchange;
   let beat: NodeJS.Timeout | undefined;
   const open = (): void => {
     if (outgoing.headersSent) return;
@@ -82,10 +103,18 @@ function relayEvents({ tasks, unwatchedMs }: AgentServer, exchange: Exchange, ow
     });
     beat = setInterval(() => outgoing.write(': the task is in progress\n\n'), unwatchedMs / 2);
   };
-  const leave = tasks.subscribe(owner, id, {
+  let leave: (() => void) | undefined;
+  const depart = (): void => {
+    clearInterval(beat);
+    leave?.();
+  };
+  leave = tasks.subscribe(owner, id, {
     event(event: StreamEvent) {
       open();
-      outgoing.write(`data: ${JSON.stringify(event)}\n\n`);
+      if (reader.send(frameOf(event))) return;
+      const body = a2aErrorBody(new AgentError('stream_unread'), trace.traceId);
+      outgoing.end(`event: error\ndata: ${JSON.stringify(body)}\n\n`);
+      depart();
     },
     ended() {
       clearInterval(beat);
@@ -93,10 +122,6 @@ function relayEvents({ tasks, unwatchedMs }: AgentServer, exchange: Exchange, ow
     },
   });
   if (leave === undefined) throw new AgentError('UnsupportedOperationError');
-  const depart = (): void => {
-    clearInterval(beat);
-    leave();
-  };
   if (outgoing.destroyed) depart();
   else outgoing.once('close', depart);
 }

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => jwks?.[Symbol.asyncDispose]());
 
 const grantOf = (more: object = {}) =>
-  mintRunGrant({ ...call, key, issuer, budget, runId: 'run-1', timeoutMs: 20_000, ...more });
+  mintRunGrant({ ...call, key, issuer, budget, runId: 'run-1', mode: 'A2A', timeoutMs: 20_000, ...more });
 
 /** The grant of a call with these grants, or the code of its refusal. */
 async function verify(...grants: readonly string[]) {

@@ -1,13 +1,13 @@
 import type { FlowPorts } from '#flow/engine/ports';
 
-/** Tokens that a model reported for one call; 0 where it reported none. */
+/** Tokens that a model reported for one call. */
 export type ModelUsage = { readonly promptTokens: number; readonly completionTokens: number };
 
-/** Reports the tokens of each answer of a model. A call without an answer reports none. */
+/** Reports the tokens of each answer of a model. A call without an answer, and an answer without usage, reports none. */
 export function meterModel(model: FlowPorts['model'], onUsage: (usage: ModelUsage) => void): FlowPorts['model'] {
   return async (request, call) => {
     const answer = await model(request, call);
-    onUsage(answer.usage);
+    if (answer.usage !== undefined) onUsage(answer.usage);
     return answer;
   };
 }

@@ -11,7 +11,10 @@ const ok = (result: object) => ({ status: 200, text: JSON.stringify(result) });
 const readFile = ok({ message: { parts: [{ text: checkedFile.text }] } });
 
 test('the startup check confirms every capability that the program has', async () => {
-  expect([...(await confirmRequested(every, createHandler))]).toEqual(every);
+  const unconfirmed: string[] = [];
+  const confirmed = await confirmRequested(every, createHandler, (capability) => void unconfirmed.push(capability));
+  expect([...confirmed]).toEqual(every);
+  expect(unconfirmed).toEqual([]);
 });
 
 const defects: readonly (readonly [does: string, lacks: (typeof every)[number], alter: Alter])[] = [
@@ -68,6 +71,10 @@ const defects: readonly (readonly [does: string, lacks: (typeof every)[number], 
 
 test.each(defects)('a program that %s does not have the capability %s', async (_does, lacks, alter) => {
   await using parts = new AsyncDisposableStack();
-  const confirmed = await confirmRequested(every, alteredHandlers(parts, alter));
+  const unconfirmed: string[] = [];
+  const confirmed = await confirmRequested(every, alteredHandlers(parts, alter), (capability, reason) => {
+    unconfirmed.push(`${capability}: ${reason}`);
+  });
+  expect(unconfirmed).toEqual([`${lacks}: an answer is not the expected one`]);
   expect([...confirmed]).toEqual(every.filter((capability) => capability !== lacks));
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { bearerToken } from '#kit/http/bearer';
 import { listen, type NodeHandler } from '#kit/http/listen';
+import { describeFailure } from '#kit/log/describe-failure';
 import type { Capability } from '../bundle/capabilities.ts';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import { AgentError } from '../calls/agent-error.ts';
@@ -19,6 +20,7 @@ const checks: Readonly<Record<Capability, (probe: Probe) => Promise<boolean>>> =
 
 /** Timeout of all checks together, milliseconds. */
 const checkMs = 20_000;
+const wrongAnswer = 'an answer is not the expected one';
 const server = { headersTimeoutMs: 5_000, keepAliveTimeoutMs: 5_000, maxHeaderBytes: 16_384 } as const;
 
 type ConfirmOptions = {
@@ -28,7 +30,11 @@ type ConfirmOptions = {
   readonly agent: LoadedAgent;
   /** A valid file reference for the agent; undefined for an agent without files. */
   readonly reference: unknown;
+  readonly onUnconfirmed: OnUnconfirmed;
 };
+
+/** Called with each capability that was not confirmed. The reason quotes no user data. */
+export type OnUnconfirmed = (capability: Capability, reason: string) => void;
 
 /**
  * Confirms each requested capability by using it as a client does (`agents:card:flags`). The built-in agent is served
@@ -39,6 +45,7 @@ export async function confirmCapabilities({
   handlerFor,
   agent,
   reference,
+  onUnconfirmed,
 }: ConfirmOptions): Promise<ReadonlySet<Capability>> {
   const key = randomBytes(32).toString('base64url');
   const { subject } = selfcheckSubject;
@@ -52,8 +59,9 @@ export async function confirmCapabilities({
   const probe = { url: socket.url, key, reference, signal: AbortSignal.timeout(checkMs) };
   const confirmed = new Set<Capability>();
   for (const capability of requested) {
-    const holds = await checks[capability](probe).catch(() => false);
-    if (holds) confirmed.add(capability);
+    const failure = await checks[capability](probe).then((holds) => (holds ? undefined : wrongAnswer), describeFailure);
+    if (failure === undefined) confirmed.add(capability);
+    else onUnconfirmed(capability, failure);
   }
   return confirmed;
 }

@@ -34,6 +34,7 @@ type UnseenCode =
   | 'version_not_supported'
   | 'not_acceptable'
   | 'session_not_found'
+  | 'stream_unread'
   | 'UnsupportedOperationError';
 
 /** Codes of refusals and failures that a user of the pages meets. */

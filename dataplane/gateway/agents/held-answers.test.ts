@@ -75,7 +75,28 @@ test('a caller whose subscriptions have all of these places can cancel a task an
   for (const answer of subscriptions) expect(await answer).toMatchObject({ status: 200 });
 });
 
-test('the gateway does not count the calls of a flow that start no run', async () => {
+test('a caller has as many subscriptions to tasks of a flow as it may have runs, and then 429 until one has ended', async () => {
+  const card = { name: 'question' };
+  const flow = await world.startProcess((response, { path }) => {
+    if (!path.endsWith(':subscribe')) return void response.end(JSON.stringify(card));
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {}\n\n');
+    complete.push(() => response.end());
+  });
+  await world.serve({ versions: [routedVersion(flow, { modes: ['A2A'], cardDigest: digestOf(card) })] });
+  const first = Array.from({ length: atOnce }, () => list('ann', 'tasks/7:subscribe'));
+  await begun(atOnce);
+  expect(await list('ann', 'tasks/8:subscribe')).toMatchObject({ status: 429, code: 'too_many_runs', retryAfter: '1' });
+  const other = list('bob', 'tasks/7:subscribe');
+  await begun(atOnce + 1);
+  complete[0]?.();
+  expect(await Promise.race(first)).toMatchObject({ status: 200 });
+  const next = list('ann', 'tasks/7:subscribe');
+  await begun(atOnce + 2);
+  for (const end of complete) end();
+  for (const answer of [...first, other, next]) expect(await answer).toMatchObject({ status: 200 });
+});
+
+test('the gateway does not count the reads of a flow that start no run', async () => {
   const card = { name: 'question' };
   const flow = await world.startProcess((response, { path }) =>
     path === '/tasks' ? void complete.push(() => response.end(empty)) : response.end(JSON.stringify(card)),

@@ -99,7 +99,7 @@ test('a gateway that accepts tokens of agents also accepts client keys, and no o
     await mint({ key: await createTestKey('EdDSA', 'gateway') }),
     await mint({ clock: past }),
     await mintWorkloadToken({ ...call, key, issuer, operation: 'message:send' }),
-    await mintRunGrant({ ...call, key, issuer, runId: 'run', budget, timeoutMs: 60_000 }),
+    await mintRunGrant({ ...call, key, issuer, runId: 'run', mode: 'A2A', budget, timeoutMs: 60_000 }),
   ];
   for (const bearer of refused) expect(await ask(bearer)).toEqual([401, 'unauthenticated', 0]);
 });

@@ -111,11 +111,12 @@ async function callOnce<Name extends PortName, Result>(
   attempt: number,
   { share, left = 0, settle }: Taken,
 ): Promise<Result> {
-  const { run, node, caller, path, port, tokens, signal, read } = ask;
+  const { run, node, caller, path, port, tokens, signal, isFinal, read } = ask;
   using deadline = withTimeout(signal, node.timeoutMs);
   const { runId, traceId, context } = run;
   const trace = childSpan(nodeSpan(run.trace, path));
   let hasEnded = false;
+  let isRead = false;
   const request = tokens?.requestWith(left) ?? ask.request;
   const given = untilEnded(request, () => hasEnded || deadline.signal.aborted);
   try {
@@ -124,13 +125,24 @@ async function callOnce<Name extends PortName, Result>(
     const answer = await unlessAborted(() => run.ports[port](given, call), deadline.signal);
     // Before the answer is counted: the run that waits for it has nothing left but its share.
     settle();
-    return read(readAnswer(port, answer, run));
+    const whole = readAnswer(port, answer, run);
+    isRead = true;
+    return read(whole);
   } catch (error) {
+    // The model reports no tokens of such a call: it has read at least the texts.
+    if (tokens !== undefined && !isRead && (deadline.signal.aborted || isFinal?.() === true || isInvalid(error))) {
+      settle();
+      run.budget.spend('modelTokens', tokens.need.text);
+    }
     if (deadline.timedOut()) throw new FlowError('timeout');
     throw error;
   } finally {
     hasEnded = true;
   }
+}
+
+function isInvalid(error: unknown): boolean {
+  return (error instanceof FlowError || error instanceof PortError) && error.code === 'answer_invalid';
 }
 
 /** The request of one attempt: text that arrives after its end is dropped, because a port may ignore its signal. */

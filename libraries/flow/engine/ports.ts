@@ -36,7 +36,8 @@ export const answerSchemas = {
     text,
     toolCalls: z.array(z.object({ id: text, name: text, arguments: valueSchema })).default([]),
     finishReason: text.default('stop'),
-    usage,
+    /** Absent where the model reported none. */
+    usage: usage.optional(),
   }),
   retrieval: z.object({ items: z.array(record), text: text.optional() }),
   memorySearch: z.object({ items: z.array(record) }),

@@ -31,8 +31,8 @@ export async function runPrompt(run: PromptRun): Promise<JsonValue> {
   const usage = { promptTokens: 0, completionTokens: 0 };
   for (let turn = 1; turn <= maxTurns; turn += 1) {
     const answer = await askModel(run, messages);
-    usage.promptTokens += answer.usage.promptTokens;
-    usage.completionTokens += answer.usage.completionTokens;
+    usage.promptTokens += answer.usage?.promptTokens ?? 0;
+    usage.completionTokens += answer.usage?.completionTokens ?? 0;
     if (answer.toolCalls.length === 0) {
       const { text, finishReason, data } = answer;
       return { text, finishReason, usage, turns: turn, ...(data === undefined ? {} : { data }) };
@@ -69,6 +69,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
     })),
     ...(responseSchema === undefined ? {} : { responseSchema }),
   };
+  const text = textTokens(asked);
   const request = { model, ...asked, parameters, ...(isStreamed ? { onText } : {}) };
   return await callPort({
     run: context,
@@ -79,7 +80,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
     port: 'model',
     request,
     tokens: {
-      need: { text: textTokens(asked), answer: parameters.maxTokens, among: run.frame.width },
+      need: { text, answer: parameters.maxTokens, among: run.frame.width },
       requestWith: (left) => ({
         ...request,
         parameters: { ...parameters, maxTokens: mostTokens(parameters.maxTokens, left) },
@@ -90,13 +91,18 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
     isFinal: () => streamedBytes > 0,
     read: (answer) => {
       // Tokens are spent whether or not the answer can be used.
-      context.budget.spend('modelTokens', answer.usage.promptTokens + answer.usage.completionTokens);
+      context.budget.spend('modelTokens', usedTokens(answer) ?? text + textTokens(answer));
       if (answer.toolCalls.length > flowLimits.tools) throw new FlowError('answer_invalid');
       return answer.toolCalls.length > 0 || responseSchema === undefined
         ? answer
         : { ...answer, data: dataOf(run, answer.text) };
     },
   });
+}
+
+/** The tokens that the model reported; undefined if it reported none. */
+function usedTokens({ usage }: ReadAnswer<'model'>): number | undefined {
+  return usage === undefined ? undefined : usage.promptTokens + usage.completionTokens;
 }
 
 /** The most tokens of a text: each one has at least one byte, and the names of members make up for what a model adds. */

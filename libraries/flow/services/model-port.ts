@@ -75,7 +75,9 @@ function answerOf({ text, toolCalls, finishReason, usage }: Completion): ModelAn
     text,
     toolCalls: toolCalls.map((called) => ({ ...called, arguments: argumentsOf(called.arguments) })),
     finishReason: finishReason ?? 'stop',
-    usage: { promptTokens: usage?.prompt_tokens ?? 0, completionTokens: usage?.completion_tokens ?? 0 },
+    ...(usage == null
+      ? {}
+      : { usage: { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens } }),
   };
 }
 

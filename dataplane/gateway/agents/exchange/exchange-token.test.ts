@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { digestOf } from '#contracts/canonical';
 import type { ScriptedHttp } from '#kit/testing/scripted-http';
-import { agentSubject } from '#relations/subject';
+import { agentSubject, userSubject } from '#relations/subject';
+import { authenticatedAll } from '#relations/tenant-object';
 import type { RoutedVersion } from '#resources/agent-route';
 import { verifies } from '../../../../e2e/support/verifies.ts';
 import { exchangeGrant } from '../testing/exchange-grant.ts';
@@ -9,6 +11,7 @@ import {
   agentId,
   firstVersion,
   gatewayIssuer,
+  peopleIssuer,
   routedVersion,
   secondVersion,
   startAgentPlane,
@@ -86,6 +89,29 @@ test('a run gets its token when no route changes while rights are asked for', as
   for (const audience of [models, helper]) {
     expect(await exchangeThrough(audience, async () => {})).toEqual([200, 'Bearer']);
   }
+});
+
+test('a run over MCP gets no token after the right of its caller has ended, and one over A2A does while every caller may invoke', async () => {
+  const all = `${authenticatedAll}#member invoke agent:${agentId}`;
+  const own = `${userSubject({ issuer: peopleIssuer, subject: 'eve' })} invoke agent:${agentId}`;
+  const card = { name: 'question' };
+  const both = await world.startProcess((response) => response.end(JSON.stringify(card)));
+  const modes = ['A2A', 'MCP'] as const;
+  await world.serve({ versions: [routedVersion(both, { requires, modes: [...modes], cardDigest: digestOf(card) })] });
+  for (const right of [all, own]) world.rights.add(right);
+  const begin = async (path: string): Promise<string> => {
+    const call = { token: await world.personToken('eve'), body: '{"jsonrpc":"2.0"}' };
+    expect((await world.call(`/agents/${agentId}/${path}`, call)).status).toBe(200);
+    return String(both.seen.at(-1)?.headers['x-portcullis-run-grant']);
+  };
+  const [overMcp, overA2a] = [await begin('mcp'), await begin('message:send')];
+  const trade = async (grant: string) => (await exchangeGrant(world.url, { grant, audience: models })).json;
+  for (const grant of [overMcp, overA2a]) expect(await trade(grant)).toMatchObject({ token_type: 'Bearer' });
+  world.rights.delete(own);
+  expect(await trade(overMcp)).toMatchObject({ error: 'invalid_grant' });
+  expect(await trade(overA2a)).toMatchObject({ token_type: 'Bearer' });
+  world.rights.delete(all);
+  expect(await trade(overA2a)).toMatchObject({ error: 'invalid_grant' });
 });
 
 const full = { nodes: 100_000, modelTokens: 2_000_000, outputBytes: 67_108_864 };

@@ -35,8 +35,8 @@ type Asked = Omit<Extract<ReturnType<typeof readExchange>, { readonly kind: 'exc
 const refused = (error: ExchangeError, why: string): ExchangeResult => ({ kind: 'error', error, why });
 const notRequired = refused('invalid_target', 'the version does not require this audience');
 
-/** Agents call each other over A2A. A run over MCP was admitted before, with a right of its own. */
-const mode = 'A2A';
+/** Agents call each other over A2A. */
+const callMode = 'A2A';
 /** Audiences that a run may ask for; a call of another agent or of a connection names it after a prefix. */
 const modelsAudience = 'urn:portcullis:models';
 const agentPrefix = 'urn:portcullis:agent:';
@@ -59,7 +59,8 @@ export async function exchangeToken(
   if (!parts.table.isComplete) return refused('temporarily_unavailable', 'the routes are being loaded');
   try {
     const key = await parts.keys.signingKey();
-    if ((await judgeRights(parts.relations, callerOf(grant), { agentId: grant.agentId, mode })) !== 'invoke') {
+    const { agentId, mode } = grant;
+    if ((await judgeRights(parts.relations, callerOf(grant), { agentId, mode })) !== 'invoke') {
       return refused('invalid_grant', 'the person may no longer invoke the agent');
     }
     const called = await callableAgent(parts, grant, audience);
@@ -119,7 +120,7 @@ async function callableAgent(parts: ExchangeParts, grant: RunGrant, audience: st
   if (name === undefined) return undefined;
   const called = parts.table.named(name);
   const caller = { ...callerOf(grant), actors: chainOf(parts, grant) };
-  const right = await judgeRights(parts.relations, caller, { agentId: called ?? name, mode });
+  const right = await judgeRights(parts.relations, caller, { agentId: called ?? name, mode: callMode });
   // Asked for again: the name may belong to another agent by now, whose rights were not asked for.
   return right === 'invoke' && parts.table.named(name) === called ? called : undefined;
 }

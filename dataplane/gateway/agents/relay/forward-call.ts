@@ -39,7 +39,7 @@ export type ForwardParts = IdentityParts &
     readonly runs: RunLimiter;
     /** Runs of images, by version. */
     readonly slots: ImageSlots;
-    /** Calls of images that start and end no run, by caller. */
+    /** Calls that start and end no run, by caller: those of images, and the subscriptions to tasks of flows. */
     readonly reads: ImageSlots;
     /** The most of them at a time of one caller with one agent. */
     readonly readsAtOnce: number;
@@ -94,7 +94,8 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   const key = JSON.stringify([admitted.spec.agentId, issuer, subject]);
   using held = new DisposableStack();
   if (!call.operation.isRun) {
-    if (version.sdk !== undefined && !endsWork(call.operation, forward.exchange)) {
+    const isSubscription = call.operation.name === 'tasks:subscribe';
+    if (isSubscription || (version.sdk !== undefined && !endsWork(call.operation, forward.exchange))) {
       held.use(slotOf(plane.reads.take(key, plane.readsAtOnce)));
     }
     return await exchangeWithProcess(plane, forward, () => undefined);

@@ -52,6 +52,7 @@ export async function issueIdentity(
     if (!operation.isRun) return { authorization: `Bearer ${await workload}` };
     const grant = mintRunGrant({
       ...call,
+      mode: operation.mode,
       groups,
       runId: uuid(),
       budget: smallerBudget(limits.budget, parent?.budget),

@@ -57,6 +57,23 @@ test('pods of agents trust the authorities of the environment, and have no such 
   }
 });
 
+test('pods of agents can write temporary files in /tmp, and in no other folder', () => {
+  const limits = { requestBytes: 1_024, timeoutMs: 1_000 };
+  const one = (concurrency: number) => ({ ...request, bundle: { ...testVersion, limits: { ...limits, concurrency } } });
+  for (const [of, sizeLimit] of [
+    [one(1), '128Mi'],
+    [one(256), '16448Mi'],
+    [{ ...request, bundle: sampleImageBundle('A2A') }, '64Mi'],
+  ] as const) {
+    const { containers, volumes } = makeAgentDeployment(of, testAgentTemplate).spec.template.spec;
+    const mounts = containers[0]?.volumeMounts ?? [];
+    expect(mounts.filter((mount) => !('readOnly' in mount && mount.readOnly))).toEqual([
+      { name: 'tmp', mountPath: '/tmp' },
+    ]);
+    expect(volumes).toContainEqual({ name: 'tmp', emptyDir: { sizeLimit } });
+  }
+});
+
 describe('a version in a cluster', () => {
   test('the NetworkPolicy of an agent version is created before its pod, and the AgentVersion owns every object', async () => {
     const place = await open();

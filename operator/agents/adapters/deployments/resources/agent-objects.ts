@@ -19,7 +19,7 @@ type AgentObjectsInput = {
  * and the next pod starts when the previous one has ended.
  */
 export function makeAgentDeployment({ name, resource, bundle }: AgentObjectsInput, template: AgentTemplate) {
-  const { digest } = bundle;
+  const { digest, limits } = bundle;
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -35,7 +35,7 @@ export function makeAgentDeployment({ name, resource, bundle }: AgentObjectsInpu
       revisionHistoryLimit: 1,
       template: isSdkBundle(bundle)
         ? makeImagePod(name, bundle, template)
-        : makeAgentPod({ name, digest, policies: policiesOf(bundle) }, template),
+        : makeAgentPod({ name, digest, policies: policiesOf(bundle), concurrency: limits.concurrency }, template),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { flowLimits } from '#contracts/flow-limits';
 import type { AgentTemplate } from '../../../../environment/agent-template.ts';
 import {
   heapSettings,
@@ -9,6 +10,7 @@ import {
 } from '../../../../workloads/pods/restricted-pod.ts';
 import { agentLabels } from './agent-labels.ts';
 import { authoritiesEnvironment, authoritiesVolumes } from './authorities.ts';
+import { scratchMount, scratchVolume } from './scratch.ts';
 
 const folder = '/etc/portcullis';
 
@@ -22,6 +24,8 @@ type AgentPodInput = {
   readonly digest: string;
   /** Names of the served policies that the version names. */
   readonly policies: readonly string[];
+  /** How many runs there are at the same time. */
+  readonly concurrency: number;
 };
 
 /** The pod of a version: restricted by the Pod Security Standards, without access to the API server. */
@@ -37,7 +41,7 @@ export function makeAgentPod(input: AgentPodInput, template: AgentTemplate) {
       ...restrictedPod(template),
       terminationGracePeriodSeconds: template.terminationGraceSeconds,
       containers: [makeContainer(input, template)],
-      volumes: makeVolumes(input, template),
+      volumes: [...makeVolumes(input, template), scratchVolume(scratchSize(input))],
       ...placementOf(template),
     },
   };
@@ -63,11 +67,10 @@ function makeContainer(input: AgentPodInput, template: AgentTemplate) {
     livenessProbe: { ...probe('/livez', 10, 5), failureThreshold: 3 },
     terminationMessagePath: terminationMessage,
     terminationMessagePolicy: 'File',
-    volumeMounts: makeVolumes(input, template).map(({ name }) => ({
-      name,
-      mountPath: `${folder}/${name}`,
-      readOnly: true,
-    })),
+    volumeMounts: [
+      ...makeVolumes(input, template).map(({ name }) => ({ name, mountPath: `${folder}/${name}`, readOnly: true })),
+      scratchMount,
+    ],
   };
 }
 
@@ -109,7 +112,15 @@ function probe(path: string, periodSeconds: number, timeoutSeconds: number) {
   return { httpGet: { path, port: 'admin', scheme: 'HTTP' }, periodSeconds, timeoutSeconds };
 }
 
-/** One volume for each mount, at the path of its name. */
+/**
+ * Room for the temporary files of all runs at the same time, each with as many bytes as a manifest may allow, and of one more for
+ * what the startup check writes.
+ */
+function scratchSize({ concurrency }: Pick<AgentPodInput, 'concurrency'>): string {
+  return `${((concurrency + 1) * flowLimits.manifest.fileBytes.max) / 1_048_576}Mi`;
+}
+
+/** One volume for each read-only mount, at the path of its name. */
 function makeVolumes({ name, policies }: AgentPodInput, template: AgentTemplate) {
   const { modelGateway, fileService, traces } = template;
   return [

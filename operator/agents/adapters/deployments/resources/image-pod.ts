@@ -11,9 +11,10 @@ import { imagePaths } from '../../../image-paths.ts';
 import { agentLabels } from './agent-labels.ts';
 import { agentPorts } from './agent-pod.ts';
 import { authoritiesEnvironment, authoritiesMounts, authoritiesVolumes } from './authorities.ts';
+import { scratchMount, scratchVolume } from './scratch.ts';
 
-/** The only folder that the process of an image can write. */
-const scratch = { name: 'tmp', path: '/tmp', size: '64Mi' } as const;
+/** Size of the folder for temporary files. */
+const scratchSize = '64Mi';
 
 /**
  * The pod of an image, whose code is not ours: restricted by the Pod Security Standards, with a read-only root file
@@ -30,7 +31,7 @@ export function makeImagePod(name: string, bundle: SdkBundle, template: AgentTem
       ...restrictedPod(template),
       terminationGracePeriodSeconds: template.terminationGraceSeconds,
       containers: [makeContainer(bundle, template)],
-      volumes: [{ name: scratch.name, emptyDir: { sizeLimit: scratch.size } }, ...authoritiesVolumes(template)],
+      volumes: [scratchVolume(scratchSize), ...authoritiesVolumes(template)],
       ...placementOf(template),
     },
   };
@@ -60,7 +61,7 @@ function makeContainer(bundle: SdkBundle, template: AgentTemplate) {
       failureThreshold: 2,
     },
     livenessProbe: { ...alive, periodSeconds: 10, failureThreshold: 3 },
-    volumeMounts: [{ name: scratch.name, mountPath: scratch.path }, ...authoritiesMounts(template)],
+    volumeMounts: [scratchMount, ...authoritiesMounts(template)],
   };
 }
 
