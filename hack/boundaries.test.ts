@@ -49,6 +49,32 @@ const cases: readonly Case[] = [
     },
   },
   {
+    rule: 'ARCHITECTURE.md names every folder with sources, and no other',
+    bad: {
+      'ARCHITECTURE.md': '### Command line, `cli/`\n| `chat/` | asks |',
+      'cli/chat/a.ts': '',
+      'cli/logs/a.ts': '',
+    },
+    good: {
+      'ARCHITECTURE.md':
+        '### Command line, `cli/`\n| `logs/` | reads, `adapters/pods/` in a cluster; see `e2e/kube/` |',
+      'cli/main.ts': '',
+      'cli/logs/read-log.ts': '',
+      'cli/logs/adapters/pods/a.py': '',
+      'cli/testing/run-cli.ts': '',
+      'cli/why/testdata/a.ts': '',
+      'cli/why/why.test.ts': '',
+      'cli/why/readme.md': '',
+      'e2e/kube/suite/a.ts': '',
+      'vitest.config.ts': '',
+    },
+  },
+  {
+    rule: 'ARCHITECTURE.md names every folder with sources, and no other',
+    bad: { 'ARCHITECTURE.md': '| `cli/` | `chat/` asks |', 'cli/main.ts': '' },
+    good: { 'ARCHITECTURE.md': '| `cli/` | `chat/` asks |', 'cli/main.ts': '', 'cli/chat/a.ts': '' },
+  },
+  {
     rule: 'every cited heading of docs/design exists',
     bad: { 'docs/design/gates.md': '## Readiness', 'runtime/a.ts': '// docs/design/gates.md, "Ready"\n' },
     good: {

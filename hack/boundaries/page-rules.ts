@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { lineOf } from './scan-source.ts';
-import { type BoundaryRule, isProof } from './tree.ts';
+import { type BoundaryRule, isProof, type Tree } from './tree.ts';
 
 /** A path of at least two segments in backticks, such as `operator/main.ts` or `libraries/kit/`. */
 const quotedPath = /`((?:[\w.-]+\/)+[\w.-]*)`/g;
@@ -47,6 +47,73 @@ const processTable: BoundaryRule = {
   },
 };
 
+/** Folders of support for tests, which their port or their tests explain. */
+const unlistedFolder = /(?:^|\/)(?:testing|testdata)(?:\/|$)/;
+
+const sourceFile = /\.(?:ts|mjs|js|py|go|sql|c)$/;
+
+/** Every folder that holds sources; of e2e its folders of the first level, because they stand for what is inside. */
+function foldersWithSources({ texts }: Tree): readonly string[] {
+  const folders = [...texts.keys()]
+    .filter((path) => sourceFile.test(path) && !path.endsWith('.test.ts'))
+    .map((path) => posix.dirname(path))
+    .map((folder) => (folder.startsWith('e2e/') ? folder.split('/').slice(0, 2).join('/') : folder))
+    .filter((folder) => folder !== '.' && folder !== 'e2e' && !unlistedFolder.test(folder));
+  return [...new Set(folders)].sort();
+}
+
+/** The folder in backticks that ends a heading: paths of the tables below are relative to it. */
+const headingFolder = /^#+ .*`([^`]+\/)`$/;
+
+const quotedFolder = /`((?:[\w.-]+\/)+)`/g;
+
+function foldersIn(cell: string, base: string): readonly string[] {
+  return [...cell.matchAll(quotedFolder)].map(({ 1: path = '' }) =>
+    (roots.includes(path.split('/')[0] ?? '') ? path : posix.join(base, path)).replace(/\/$/, ''),
+  );
+}
+
+/**
+ * The folders that ARCHITECTURE.md names in its headings and tables. The first cell of a row is relative to the folder of
+ * the heading, the other cells to the first folder of the row; a path that begins with a folder of the root is complete.
+ */
+function namedFolders(page: string): ReadonlySet<string> {
+  const named = new Set<string>();
+  let base = '';
+  for (const line of page.split('\n')) {
+    if (line.startsWith('#')) {
+      base = headingFolder.exec(line)?.[1] ?? '';
+      named.add(base.replace(/\/$/, ''));
+    }
+    if (!line.startsWith('| ')) continue;
+    const [first = '', ...others] = line.split(' | ');
+    const inFirst = foldersIn(first, base);
+    for (const folder of [...inFirst, ...foldersIn(others.join(' '), inFirst[0] ?? base)]) named.add(folder);
+  }
+  return named;
+}
+
+const folderTable: BoundaryRule = {
+  name: 'ARCHITECTURE.md names every folder with sources, and no other',
+  check: (tree) => {
+    const named = namedFolders(tree.texts.get('ARCHITECTURE.md') ?? '');
+    const files = [...tree.texts.keys()];
+    const absent = [...named].filter((folder) => folder !== '' && !files.some((file) => file.startsWith(`${folder}/`)));
+    return [
+      ...foldersWithSources(tree)
+        .filter((folder) => !named.has(folder))
+        .map((folder) => ({
+          path: 'ARCHITECTURE.md',
+          message: `no table names ${folder}/: add a row that says what it holds`,
+        })),
+      ...absent.map((folder) => ({
+        path: 'ARCHITECTURE.md',
+        message: `${folder}/ does not exist: correct or remove its name`,
+      })),
+    ];
+  },
+};
+
 /** A page of docs/design with a heading: `docs/design/gates.md, "Readiness"`, the quotes are optional. */
 const citedHeading = /\bdocs\/design\/([a-z-]+\.md)`?,[\s*/]*(?:"([^"]+)"|([A-Z][^)."`;,:]*))/g;
 
@@ -71,4 +138,4 @@ const designHeadings: BoundaryRule = {
       ),
 };
 
-export const pageRules: readonly BoundaryRule[] = [architecturePaths, processTable, designHeadings];
+export const pageRules: readonly BoundaryRule[] = [architecturePaths, processTable, folderTable, designHeadings];
