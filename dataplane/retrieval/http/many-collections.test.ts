@@ -35,6 +35,13 @@ test.skipIf(missingPostgres !== undefined)(
       expect(status).toBe(200);
       return (json as unknown as readonly { readonly name: string }[]).map(({ name }) => name.replace(/ .*/, ''));
     };
+    /** The names of a page. */
+    const page = async (limit: number, after = '') => {
+      const query = new URLSearchParams({ limit: String(limit), ...(after === '' ? {} : { after }) });
+      const { status, json } = await service.call({ user: 'ann' }, `/v1/collections?${query}`);
+      expect(status).toBe(200);
+      return (json as unknown as readonly { readonly name: string }[]).map(({ name }) => name);
+    };
     await create('ann', 'of ann', 'private');
     await create('bob', 'hidden', 'private');
     await create('bob', 'public', 'public');
@@ -47,5 +54,11 @@ test.skipIf(missingPostgres !== undefined)(
       expect(names).toHaveLength((row?.owned ?? 0) + 1);
       expect(names.at(-1)).toBe('public');
     }
+    expect(await page(2, 'made x')).toEqual(['of ann', 'public']);
+    expect(await page(1, 'a')).toEqual([expect.stringMatching(/^made /)]);
+    expect(await page(1, 'of')).toEqual(['of ann']);
+    const pages: string[][] = [];
+    while (pages.at(-1)?.length !== 0) pages.push(await page(200, pages.at(-1)?.at(-1)));
+    expect([pages.length, pages.flat().map((name) => name.replace(/ .*/, ''))]).toEqual([18, await listed()]);
   },
 );
