@@ -3,6 +3,7 @@ import { readGates, tracedAnswer, tracedErrors, usualFaults, writeGates } from '
 import { retrievalLimits } from '#contracts/retrieval';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
 import { memberParameters } from '#identity/caller-parameters';
+import { keyOfUser } from '#identity/key-of-user';
 import type { TenantCaller } from '#identity/tenant-caller';
 import { versionParameter } from '#mcp/check-headers';
 import { answerCreateCollection } from './answer-create-collection.ts';
@@ -277,7 +278,7 @@ export const retrievalTable: ApiTable<Retrieval, TenantCaller, RetrievalErrorCod
   limits: {
     bodyBytes: retrievalLimits.smallBodyBytes,
     bodyMs: 60_000,
-    heldBodies: { bytes: 96 * 1_024 * 1_024, overloaded: 'unavailable' },
+    heldBodies: { bytes: 96 * 1_024 * 1_024, overloaded: 'unavailable', keyOf: keyOfUser },
     idempotencyKey: { min: 1, max: 1 },
   },
 };
