@@ -48,6 +48,7 @@ type PackedSearch = z.input<typeof packRequestSchema>;
  */
 export type RetrievalClient = {
   createCollection(collection: NewCollection): Promise<StoredCollection>;
+  /** All collections that the caller may read, in the order of their names. */
   listCollections(): Promise<readonly StoredCollection[]>;
   getCollection(collectionId: string): Promise<StoredCollection>;
   updateCollection(collectionId: string, change: CollectionChange): Promise<StoredCollection>;
@@ -89,9 +90,21 @@ export function createRetrievalClient(connection: Omit<ServiceConnection, 'servi
     }
     return items.slice(0, most);
   }
+  async function allCollections(): Promise<StoredCollection[]> {
+    const found: StoredCollection[] = [];
+    const { max: limit } = listLimits.page;
+    for (let isLast = false; !isLast; ) {
+      const after = found.at(-1)?.name;
+      const query = new URLSearchParams({ limit: String(limit), ...(after === undefined ? {} : { after }) });
+      const page = await send('GET', `${collections}?${query}`, z.array(collectionSchema));
+      found.push(...page);
+      isLast = page.length < limit;
+    }
+    return found;
+  }
   return {
     createCollection: (collection) => send('POST', collections, collectionSchema, collection),
-    listCollections: () => send('GET', collections, z.array(collectionSchema)),
+    listCollections: allCollections,
     getCollection: (id) => send('GET', `${collections}/${encodeURIComponent(id)}`, collectionSchema),
     updateCollection: (id, change) =>
       send('PATCH', `${collections}/${encodeURIComponent(id)}`, collectionSchema, change),

@@ -150,8 +150,10 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
   const trace = named(table, incoming, context);
   const { traceId, traceparent } = trace;
   let caller: Caller | undefined;
+  const { heldBodies } = table.limits;
   const onCaller = (found: Caller): void => {
     caller = found;
+    if (heldBodies !== undefined) asked.held?.countFor(heldBodies.keyOf(found));
   };
   const response = await respond(options, operation, traceparent, { ...asked, traceId, onCaller });
   if (response.kind === 'error') {

@@ -16,12 +16,12 @@ async function serveWith(heldBytes: number, bodyMs: number, first: () => Promise
         ...noteTable.limits,
         bodyBytes: 8_388_608,
         bodyMs,
-        heldBodies: { bytes: heldBytes, overloaded: 'store_unavailable' },
+        heldBodies: { bytes: heldBytes, overloaded: 'store_unavailable', keyOf: (caller) => caller },
       },
     },
   );
-  async function post(key: string, body: string): Promise<number> {
-    const headers = { 'x-tenant': 'blue', 'content-type': 'application/json', 'idempotency-key': key };
+  async function post(key: string, body: string, tenant = 'blue'): Promise<number> {
+    const headers = { 'x-tenant': tenant, 'content-type': 'application/json', 'idempotency-key': key };
     return (await fetch(`${server.url}/notes`, { method: 'POST', headers, body })).status;
   }
   return { post, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
@@ -61,4 +61,20 @@ test('while a request holds the budget, small bodies are read and large ones are
   end.resolve();
   expect(await first).toBe(201);
   expect(await api.post('key4', padded(free + 150_000))).toBe(201);
+});
+
+test('the bodies of one caller hold a quarter of the budget, and one of another caller is read meanwhile', async () => {
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = async () => {
+    begun.resolve();
+    await end.promise;
+  };
+  await using api = await serveWith(400_000, 1_000, slow);
+  const first = api.post('key1', padded(free + 60_000));
+  await begun.promise;
+  expect(await api.post('key2', padded(free + 60_000))).toBe(503);
+  expect(await api.post('key3', padded(free + 39_000))).toBe(201);
+  expect(await api.post('key4', padded(free + 60_000), 'red')).toBe(201);
+  end.resolve();
+  expect(await first).toBe(201);
 });

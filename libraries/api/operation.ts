@@ -174,9 +174,15 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
     readonly bodyMs: number;
     /**
      * Bytes of the large bodies that all requests hold until their answers, and the error where they are not free within
-     * half of the time for a body. Absent for a service whose bodies are small.
+     * half of the time for a body. The requests of callers with one key hold at most half of
+     * those that are not kept for the oldest request. Absent for a service whose
+     * bodies are small.
      */
-    readonly heldBodies?: { readonly bytes: number; readonly overloaded: Code };
+    readonly heldBodies?: {
+      readonly bytes: number;
+      readonly overloaded: Code;
+      readonly keyOf: (caller: Caller) => string;
+    };
     readonly idempotencyKey: { readonly min: number; readonly max: number };
   };
 };

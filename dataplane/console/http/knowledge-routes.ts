@@ -24,15 +24,23 @@ type KnowledgeRoutes = {
 const collections = '/v1/collections';
 /** Files of one upload. */
 export const mostFiles = 50;
+/** Entries of one page of a list. */
+const pageSize = 50;
 const idForm = ':id{[0-9a-fA-F-]{36}}';
 
 /** Collections: search with citations, upload, reindex. */
 export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenant, persons }: KnowledgeRoutes): void {
   app.get('/knowledge', async (context) => {
     const page = context.get('page');
-    const answer = await apiOf(context).call(collections, z.array(collectionSchema));
+    const at = context.req.query('page');
+    // One more than is shown tells whether there is a next page.
+    const query = new URLSearchParams({ limit: String(pageSize + 1), ...(at === undefined ? {} : { after: at }) });
+    const answer = await apiOf(context).call(`${collections}?${query}`, z.array(collectionSchema));
     if (answer.kind !== 'value') return answerRefusal(context, page.words.knowledge, answer);
-    return answerPage(context, knowledgePage(page, answer.value));
+    const shown = answer.value.slice(0, pageSize);
+    const next = answer.value.length > pageSize ? (shown.at(-1)?.name ?? null) : null;
+    const links = linksOf('/knowledge', { parameter: 'page', at, next });
+    return answerPage(context, knowledgePage(page, shown, links));
   });
 
   app.get('/knowledge/jobs/:job', async (context) => {
@@ -53,7 +61,7 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     const later = at === undefined ? '' : `&page_token=${encodeURIComponent(at)}`;
     const [collection, documents] = await Promise.all([
       api.call(path, collectionSchema),
-      api.call(`${path}/documents?limit=50${later}`, documentListSchema),
+      api.call(`${path}/documents?limit=${pageSize}${later}`, documentListSchema),
     ]);
     if (collection.kind !== 'value') return answerRefusal(context, page.words.knowledge, collection);
     // The jobs of a collection need the right to write into it, as an upload does.

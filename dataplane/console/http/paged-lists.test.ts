@@ -77,6 +77,18 @@ test.each([
   },
 );
 
+test('the list of collections leads to the collections after the last shown one, and from there to the first page', async () => {
+  const all = Array.from({ length: 51 }, (_, at) => ({ ...collection, name: `a&b ${at + 10}` }));
+  const { asked, read } = open({ '/v1/collections': all });
+  const first = await read('/knowledge');
+  expect(linksIn(first)).toEqual(['/knowledge?page=a%26b+59']);
+  expect([first.includes('a&amp;b 59'), first.includes('a&amp;b 60')]).toEqual([true, false]);
+  const last = open({ '/v1/collections': all.slice(0, 50) });
+  expect(linksIn(await last.read('/knowledge?page=a%26b+59'))).toEqual(['/knowledge']);
+  const path = '/v1/collections?limit=51';
+  expect([...asked, ...last.asked]).toEqual([path, `${path}&after=a%26b+59`]);
+});
+
 test('documents that cannot be read are an error on the page of their collection, and no empty list', async () => {
   const path = `/knowledge/${id}`;
   const answers = { '/v1/jobs': { items: [] }, '/documents': { items: [], next_page_token: null }, [id]: collection };

@@ -17,8 +17,12 @@ const tones = {
   error: 'bad',
 } as const satisfies Readonly<Record<Collection['status'], Tone>>;
 
-/** The collections that the person may read. */
-export function knowledgePage({ words }: PageContext, collections: readonly Collection[]): ConsolePage {
+/** The collections of one page that the person may read. */
+export function knowledgePage(
+  { words }: PageContext,
+  collections: readonly Collection[],
+  links: PageLinks,
+): ConsolePage {
   const { know } = words;
   const row = ({
     collection_id: id,
@@ -35,7 +39,7 @@ export function knowledgePage({ words }: PageContext, collections: readonly Coll
       collections.length === 0
         ? notice({ kind: 'empty', title: know.none, text: know.noneText })
         : html`<table><thead><tr><th scope="col">${know.collection}</th><th scope="col">${words.state}</th><th scope="col" class="number">${know.documents}</th><th scope="col" class="number">${know.chunks}</th></tr></thead><tbody>${collections.map(row)}</tbody></table>`
-    }`,
+    }${pageLinks(words, links)}`,
   };
 }
 

@@ -91,6 +91,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
     expect(await metric(memory, 'portcullis_memory_maintenance_failures_total{part="missing_vectors"')).toBeGreaterThan(
       0,
     );
+    expect(await metric(memory, 'portcullis_memory_without_vector')).toBe(0);
+    const { sql } = database.database;
+    await sql`update memory.memories set updated_at = clock_timestamp() - interval '1 hour' where vector is null`;
     expect(await metric(memory, 'portcullis_memory_without_vector')).toBe(1);
   });
 

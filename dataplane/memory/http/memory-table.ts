@@ -4,6 +4,7 @@ import { readGates, tracedAnswer, tracedErrors, usualFaults, writeGates } from '
 import { memoryLimits } from '#contracts/memory';
 import { type MemoryErrorCode, memoryErrors } from '#contracts/memory-errors';
 import { callerParameters } from '#identity/caller-parameters';
+import { keyOfUser } from '#identity/key-of-user';
 import type { TenantCaller } from '#identity/tenant-caller';
 import { versionParameter } from '#mcp/check-headers';
 import { addMemories } from './add-memories.ts';
@@ -315,7 +316,7 @@ export const memoryTable: ApiTable<Memory, TenantCaller, MemoryErrorCode, Memory
   limits: {
     bodyBytes: memoryLimits.bodyBytes,
     bodyMs: 60_000,
-    heldBodies: { bytes: 96 * 1_024 * 1_024, overloaded: 'unavailable' },
+    heldBodies: { bytes: 96 * 1_024 * 1_024, overloaded: 'unavailable', keyOf: keyOfUser },
     idempotencyKey: { min: 1, max: memoryLimits.key },
   },
 };

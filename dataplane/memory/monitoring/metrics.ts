@@ -76,7 +76,7 @@ export function createMemoryMetrics(): MemoryMetrics {
   });
   const unembedded = registry.gauge({
     name: 'portcullis_memory_without_vector',
-    help: 'Memories without a vector, which are found by their words only; at most 10,000 are counted, and none without a profile.',
+    help: 'Memories that have had no vector for an hour after their last change, and are found by their words only; at most 10,000 are read, and none without a profile.',
     labels: {},
   });
   const delayed = registry.gauge({

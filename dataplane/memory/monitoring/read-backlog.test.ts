@@ -5,11 +5,12 @@ import { mostCounted, readEventBacklog } from './read-backlog.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the backlog that a scrape reads'), () => {
   let memory: OpenedMemory;
-  const insert = (count: number, vector: Buffer | null) => memory.database.database.sql`
+  const insert = (count: number, vector: Buffer | null, minutes = 61) => memory.database.database.sql`
     insert into memory.memories (memory_id, person, text, hash, sameness, role, tokens, terms, change_no, vector,
-      profile_id, embed_failures)
+      profile_id, embed_failures, updated_at)
     select gen_random_uuid(), (select min(person) from memory.people), 'text', '', '', 'user', 1, '', 1,
-      ${vector}::bytea, ${vector === null ? null : 'words'}, ${vector === null ? 1 : 0}::int
+      ${vector}::bytea, ${vector === null ? null : 'words'}, ${vector === null ? 1 : 0}::int,
+      clock_timestamp() - ${minutes}::int * interval '1 minute'
     from generate_series(1, ${count}::int)`;
   const counted = async (hasProfile: boolean) => {
     const { unembedded, delayed } = await readEventBacklog(memory.database.database, hasProfile);
@@ -32,6 +33,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the backlog that a sc
     expect(await counted(true)).toEqual([mostCounted - 1, mostCounted - 1]);
     await insert(2, null);
     expect(await counted(true)).toEqual([mostCounted, mostCounted]);
+  });
+
+  test('a memory counts as one without a vector when it has waited for an hour, and not before', async () => {
+    await memory.database.database.sql`delete from memory.memories where vector is null`;
+    await insert(4, null, 59);
+    expect(await counted(true)).toEqual([0, 4]);
+    await insert(2, null, 60);
+    expect(await counted(true)).toEqual([2, 6]);
   });
 
   test('a scrape reads no memory with a vector, although the statistics expect many without one', async () => {

@@ -6,7 +6,10 @@ export type EventBacklog = {
   readonly open: number;
   /** Age of the oldest of them, seconds; 0 without one. */
   readonly oldestSeconds: number;
-  /** Live memories without a vector, at most `mostCounted`; 0 without a profile, where no memory needs one. */
+  /**
+   * Live memories that have had no vector for `missingMinutes` after their last change, at most `mostCounted`; 0 without a profile, where no memory
+   * needs one.
+   */
   readonly unembedded: number;
   /** Live memories whose next vector is delayed, because an invalid one came before. */
   readonly delayed: number;
@@ -14,6 +17,9 @@ export type EventBacklog = {
 
 /** Most memories that are counted: each scrape reads no more rows of an index than this. */
 export const mostCounted = 10_000;
+
+/** How long a memory may wait for a vector before it is counted: the worker needs a while for a new one. */
+const missingMinutes = 60;
 
 /**
  * Reads partial indexes only, in their order and to a bound, so that the cost of a scrape does not depend on the number of
@@ -26,8 +32,9 @@ export async function readEventBacklog({ sql }: Database, hasProfile: boolean): 
     select count(*)::int as open,
       coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as "oldestSeconds",
       (select count(*)::int from (
-        select from memory.memories where deleted_at is null and vector is null
-        order by memory_id limit ${most}) m) as unembedded,
+        select updated_at from memory.memories where deleted_at is null and vector is null
+        order by memory_id limit ${most}) m
+        where updated_at <= clock_timestamp() - ${missingMinutes} * interval '1 minute') as unembedded,
       (select count(*)::int from (
         select from memory.memories where deleted_at is null and embed_failures > 0
         order by memory_id limit ${most}) m) as delayed

@@ -126,6 +126,46 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
     expect(after.scans).toBeLessThan(100);
   });
 
+  // The others are deleted, because live ones are packed again after the deletion.
+  test.each([
+    ['agent_id=tutor', { agent_id: 'tutor' }],
+    ['run_id=today', { run_id: 'today' }],
+    ['agent_id=tutor&run_id=today', { agent_id: 'tutor', run_id: 'today' }],
+  ])('a deletion of %s reads no deleted memory of another agent or run', async (query, scope) => {
+    await using own = await openMemory();
+    const { sql } = own.database.database;
+    const user = { user: 'scoped' };
+    const body = { messages: [{ role: 'user', content: 'kept' }], infer: false };
+    const added = await own.call(user, 'POST', '/v1/memories', { ...body, ...scope });
+    await until('the memory is stored', async () => (await own.all(user)).length === 1);
+    expect(added.status).toBe(202);
+    await sql`
+      insert into memory.memories (memory_id, person, agent_id, run_id, text, hash, sameness, role, tokens, terms, change_no,
+        deleted_at)
+      select gen_random_uuid(), person, 'other', 'yesterday', 'fact', 'h', 'fact', 'user', 1, 'fact', 1,
+        clock_timestamp()
+      from memory.people, generate_series(1, 3000)`;
+    await sql`analyze memory.memories`;
+    const rows = async () => {
+      const [row] = await sql<{ read: string; deleted: string }[]>`
+        select seq_tup_read + idx_tup_fetch as read, n_tup_del as deleted from pg_stat_user_tables
+        where schemaname = 'memory' and relname = 'memories'`;
+      return { read: Number(row?.read), deleted: Number(row?.deleted) };
+    };
+    const before = await until('the statistics have every insert', async () => {
+      const [row] = await sql<{ inserted: string }[]>`
+        select n_tup_ins as inserted from pg_stat_user_tables where schemaname = 'memory' and relname = 'memories'`;
+      return Number(row?.inserted) === 3_001 ? rows() : undefined;
+    });
+    const deleted = await own.call(user, 'DELETE', `/v1/memories?${query}`);
+    expect(deleted).toMatchObject({ status: 200, json: { deleted_count: 1 } });
+    const after = await until('the statistics have the removal', async () => {
+      const read = await rows();
+      return read.deleted === 1 ? read : undefined;
+    });
+    expect(after.read - before.read).toBeLessThan(1_000);
+  });
+
   test('the events and the records of one person are found by an index', async () => {
     const { sql } = memory.database.database;
     for (const statement of [

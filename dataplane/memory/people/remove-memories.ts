@@ -1,5 +1,5 @@
 import type { TransactionSql } from '#sql/connect';
-import { inScope } from './scope-condition.ts';
+import { inIndexedScope } from './scope-condition.ts';
 
 /**
  * Most memories, events and entries of history that one transaction removes. It must end before the timeouts of statements
@@ -24,12 +24,12 @@ type Removed = {
 export async function removeMemories(
   sql: TransactionSql,
   { person, changeNo }: { readonly person: string; readonly changeNo: string },
-  scope: Parameters<typeof inScope>[1],
+  scope: Parameters<typeof inIndexedScope>[1],
 ): Promise<Removed> {
   await sql`update memory.people set forgotten_through = ${changeNo}, packed_through = 0 where person = ${person}`;
   await sql`delete from memory.segments where person = ${person}`;
   const found = await sql<{ memory_id: string }[]>`
-    select memory_id from memory.memories where person = ${person} and ${inScope(sql, scope)}
+    select memory_id from memory.memories where person = ${person} and ${inIndexedScope(sql, scope)}
     order by memory_id limit ${mostRemoved.memories}`;
   const ids = sql.array(found.map(({ memory_id }) => memory_id));
   // By the addresses of rows, which never change in this table: a join is planned with the statistics, which after a large

@@ -67,25 +67,40 @@ export async function findCollection(
   return found;
 }
 
+/** A part of a list in the order of names, compared byte by byte. Absent members include everything. */
+export type CollectionPage = {
+  /** The name of the last collection before the page. */
+  readonly after?: string | undefined;
+  readonly limit?: number | undefined;
+};
+
 /** Collections of a tenant: those with one of the ids, and all public ones; in the order of their names. */
 export async function listVisibleCollections(
   sql: Sql,
-  tenant: string,
-  ids: readonly string[],
+  { tenant, ids }: { readonly tenant: string; readonly ids: readonly string[] },
+  page: CollectionPage,
 ): Promise<readonly CollectionRecord[]> {
   return sql<CollectionRecord[]>`
     select ${columns(sql)}
-    where c.tenant = ${tenant} and c.status <> 'deleted'
+    where c.tenant = ${tenant} and c.status <> 'deleted' and ${isAfter(sql, page)}
       and (c.visibility = 'public' or c.collection_id::text = any(${sql.array([...ids])}::text[]))
+    order by c.name collate "C" limit ${page.limit ?? null}`;
+}
+
+/** Every collection of a tenant after the beginning of a page, in the order of their names. */
+export async function listPlaces(
+  sql: Sql,
+  tenant: string,
+  page: Pick<CollectionPage, 'after'>,
+): Promise<readonly { readonly id: string; readonly isPublic: boolean }[]> {
+  return sql<{ id: string; isPublic: boolean }[]>`
+    select c.collection_id as id, c.visibility = 'public' as "isPublic" from retrieval.collections c
+    where c.tenant = ${tenant} and c.status <> 'deleted' and ${isAfter(sql, page)}
     order by c.name collate "C"`;
 }
 
-/** Ids of the private collections of a tenant. */
-export async function listPrivateIds(sql: Sql, tenant: string): Promise<readonly string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select collection_id as id from retrieval.collections
-    where tenant = ${tenant} and status <> 'deleted' and visibility = 'private'`;
-  return rows.map(({ id }) => id);
+function isAfter(sql: Sql, { after }: Pick<CollectionPage, 'after'>) {
+  return after === undefined ? sql`true` : sql`c.name collate "C" > ${after}`;
 }
 
 /** The collection as the API returns it. */

@@ -34,7 +34,7 @@ const tools: readonly McpTool<RetrievalRequest>[] = [
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
     isReadOnly: true,
     run: async (request) => {
-      const outcome = await run(request, listCollections, undefined);
+      const outcome = await run(request, (asked) => listCollections(asked), undefined);
       return outcome.kind === 'result' ? { kind: 'result', value: { collections: outcome.value } } : outcome;
     },
   },

@@ -266,6 +266,51 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
     },
   );
 
+  test('pages in the order of names contain every readable collection once, and no other', async () => {
+    const tenant = 'in-pages';
+    const [owner, other] = [
+      { user: 'ann', tenant },
+      { user: 'bob', tenant },
+    ];
+    for (const name of ['a b', 'Zoo', 'é', 'a&b']) await create({ name }, owner);
+    await create({ name: 'b public', visibility: 'public' }, other);
+    await create({ name: 'c hidden' }, other);
+    const read = async (query: Readonly<Record<string, string>>) => {
+      const { status, json } = await service.call(owner, `${path}?${new URLSearchParams(query)}`);
+      expect(status).toBe(200);
+      return (json as unknown as readonly { readonly name: string }[]).map(({ name }) => name);
+    };
+    const names = ['Zoo', 'a b', 'a&b', 'b public', 'é'];
+    expect(await read({})).toEqual(names);
+    for (const limit of ['1', '2', '5', '200']) {
+      const found: string[] = [];
+      for (let page: readonly string[] | undefined; page === undefined || page.length === Number(limit); ) {
+        const after = found.at(-1);
+        page = await read({ limit, ...(after === undefined ? {} : { after }) });
+        found.push(...page);
+      }
+      expect(found).toEqual(names);
+    }
+    expect(await read({ after: 'c hidden' })).toEqual(['é']);
+    expect(await read({ after: 'a' })).toEqual(['a b', 'a&b', 'b public', 'é']);
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=201', 'limit'],
+    ['limit=ten', 'limit'],
+    ['after=', 'after'],
+    ['after=a%00b', 'after'],
+    [`after=${'a'.repeat(256)}`, 'after'],
+  ])('a list of collections with %s is refused with the name of the parameter', async (query, name) => {
+    const { status, json } = await service.call(ann, `${path}?${query}`);
+    expect([status, json['code'], json['message']]).toEqual([400, 'invalid_document', expect.stringContaining(name)]);
+  });
+
+  test('the longest name of a collection is accepted as the place after which a list begins', async () => {
+    expect((await service.call(ann, `${path}?after=${'a'.repeat(255)}`)).status).toBe(200);
+  });
+
   verifies(
     [
       'retrieval:collection:doc-count',

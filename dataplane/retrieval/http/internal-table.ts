@@ -40,6 +40,7 @@ type InternalRequest = Parameters<InternalTable['operations'][number]['run']>[0]
 const path = '/internal/tenants/{tenant}/collections/{collection_id}';
 /** Largest body in bytes: names, a description and settings. */
 const bodyBytes = 65_536;
+const { bodyMs, idempotencyKey } = retrievalTable.limits;
 
 const tenant: Parameter<RetrievalErrorCode> = {
   name: 'tenant',
@@ -119,7 +120,7 @@ export const internalTable: InternalTable = {
     },
   ],
   errors: retrievalErrors,
-  limits: { ...retrievalTable.limits, bodyBytes },
+  limits: { bodyBytes, bodyMs, idempotencyKey },
 };
 
 async function ensure(request: InternalRequest): Promise<RetrievalResponse> {

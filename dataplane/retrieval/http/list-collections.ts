@@ -1,29 +1,48 @@
 import { success } from '#api/operation';
 import { watchClient } from '#api/watch-client';
 import { readableAmong, readableCollections } from '../access/permissions.ts';
-import { collectionOf, listPrivateIds, listVisibleCollections } from '../collections/collection-record.ts';
+import {
+  type CollectionPage,
+  collectionOf,
+  listPlaces,
+  listVisibleCollections,
+} from '../collections/collection-record.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Collections whose right is asked at once. */
 const batch = 100;
 
-/** Lists the collections that the caller may read, public ones of the tenant included. */
-export async function listCollections(request: RetrievalRequest): Promise<RetrievalResponse> {
+/** Lists the collections that the caller may read, public ones of the tenant included: those of a page, or all. */
+export async function listCollections(
+  request: RetrievalRequest,
+  page: CollectionPage = {},
+): Promise<RetrievalResponse> {
   const { service, caller } = request;
   const listed = await readableCollections(service.relations, caller);
-  const ids = listed === 'too_many' ? await readableOfAll(request) : listed;
-  const records = await listVisibleCollections(service.database.sql, caller.tenant, ids);
+  const ids = listed === 'too_many' ? await readableInOrder(request, page) : listed;
+  const records = await listVisibleCollections(service.database.sql, { tenant: caller.tenant, ids }, page);
   return success(records.map(collectionOf));
 }
 
-/** For a caller with more relations than the store lists: the time depends on the collections of the tenant. */
-async function readableOfAll({ service, caller, incoming }: RetrievalRequest): Promise<readonly string[]> {
+/**
+ * For a caller with more relations than the store lists: the time depends on the collections of the tenant, up to the last
+ * one of the page.
+ */
+async function readableInOrder(
+  { service, caller, incoming }: RetrievalRequest,
+  page: CollectionPage,
+): Promise<readonly string[]> {
   using client = watchClient(incoming);
-  const all = await listPrivateIds(service.database.sql, caller.tenant);
+  const { limit = Number.POSITIVE_INFINITY } = page;
+  const all = await listPlaces(service.database.sql, caller.tenant, page);
   const readable: string[] = [];
-  for (let at = 0; at < all.length; at += batch) {
+  for (let at = 0, found = 0; at < all.length && found < limit; at += batch) {
     client.signal.throwIfAborted();
-    readable.push(...(await readableAmong(service.relations, caller, all.slice(at, at + batch))));
+    const some = all.slice(at, at + batch);
+    const hidden = some.filter(({ isPublic }) => !isPublic).map(({ id }) => id);
+    const ids = await readableAmong(service.relations, caller, hidden);
+    readable.push(...ids);
+    found += some.length - hidden.length + ids.length;
   }
   return readable;
 }

@@ -35,6 +35,13 @@ test.skipIf(missingPostgres !== undefined)(
       expect(status).toBe(200);
       return (json as unknown as readonly { readonly name: string }[]).map(({ name }) => name.replace(/ .*/, ''));
     };
+    /** The names of a page. */
+    const page = async (limit: number, after = '') => {
+      const query = new URLSearchParams({ limit: String(limit), ...(after === '' ? {} : { after }) });
+      const { status, json } = await service.call({ user: 'ann' }, `/v1/collections?${query}`);
+      expect([status, json['code']]).toEqual([200, undefined]);
+      return (json as unknown as readonly { readonly name: string }[]).map(({ name }) => name);
+    };
     await create('ann', 'of ann', 'private');
     await create('bob', 'hidden', 'private');
     await create('bob', 'public', 'public');
@@ -47,5 +54,13 @@ test.skipIf(missingPostgres !== undefined)(
       expect(names).toHaveLength((row?.owned ?? 0) + 1);
       expect(names.at(-1)).toBe('public');
     }
+    expect(await page(2, 'made x')).toEqual(['of ann', 'public']);
+    expect(await page(1, 'a')).toEqual([expect.stringMatching(/^made /)]);
+    expect(await page(1, 'of')).toEqual(['of ann']);
+    const all = (await service.call({ user: 'ann' }, '/v1/collections')).json as unknown as readonly { name: string }[];
+    const names = all.map(({ name }) => name);
+    expect(await page(200)).toEqual(names.slice(0, 200));
+    expect(await page(200, names[199])).toEqual(names.slice(200, 400));
+    expect(await page(200, names.at(-101))).toEqual(names.slice(-100));
   },
 );

@@ -49,7 +49,7 @@ const written = {
 
 const read = {
   Collection: collectionSchema,
-  CollectionList: z.array(collectionSchema).describe('Collections in the order of their names.'),
+  CollectionList: z.array(collectionSchema).describe('Collections in the order of their names, compared byte by byte.'),
   SubmittedJobs: submittedSchema,
   SubmittedJob: submittedJobSchema,
   Document: documentSchema,

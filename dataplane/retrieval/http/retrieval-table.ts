@@ -3,10 +3,12 @@ import { readGates, tracedAnswer, tracedErrors, usualFaults, writeGates } from '
 import { retrievalLimits } from '#contracts/retrieval';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
 import { memberParameters } from '#identity/caller-parameters';
+import { keyOfUser } from '#identity/key-of-user';
 import type { TenantCaller } from '#identity/tenant-caller';
 import { versionParameter } from '#mcp/check-headers';
 import { answerCreateCollection } from './answer-create-collection.ts';
 import { answerDeleteCollection } from './answer-delete-collection.ts';
+import { answerListCollections } from './answer-list-collections.ts';
 import { answerMcp } from './answer-mcp.ts';
 import { answerSubmitDocuments } from './answer-submit-documents.ts';
 import { answerUpdateCollection } from './answer-update-collection.ts';
@@ -15,7 +17,7 @@ import { evaluate } from './evaluate.ts';
 import { getCollection } from './get-collection.ts';
 import { getJob } from './get-job.ts';
 import { grantOperationNames, grantOperations } from './grant-operations.ts';
-import { listCollections } from './list-collections.ts';
+import { collectionPages } from './page-parameters.ts';
 import { collectionIdParameter, jobIdParameter } from './path-parameters.ts';
 import { query } from './query.ts';
 import { reindexCollection } from './reindex-collection.ts';
@@ -72,13 +74,15 @@ const operations: readonly Row[] = [
     path: '/v1/collections',
     tag: 'Collections',
     summary: 'List collections',
-    description: 'The collections that the caller may read, public ones of the tenant included.',
+    description:
+      'The collections that the caller may read, public ones of the tenant included. The parameters of the query are the ' +
+      'service’s own.',
     gates: readGates,
-    parameters: memberParameters,
+    parameters: [...collectionPages, ...memberParameters],
     success: answer('CollectionList'),
     errors: ['forbidden', 'unavailable'],
     obligations: ['retrieval:collections-list:ok', 'retrieval:collections-list:available'],
-    run: listCollections,
+    run: answerListCollections,
   },
   {
     name: 'getCollection',
@@ -274,7 +278,7 @@ export const retrievalTable: ApiTable<Retrieval, TenantCaller, RetrievalErrorCod
   limits: {
     bodyBytes: retrievalLimits.smallBodyBytes,
     bodyMs: 60_000,
-    heldBodies: { bytes: 96 * 1_024 * 1_024, overloaded: 'unavailable' },
+    heldBodies: { bytes: 96 * 1_024 * 1_024, overloaded: 'unavailable', keyOf: keyOfUser },
     idempotencyKey: { min: 1, max: 1 },
   },
 };

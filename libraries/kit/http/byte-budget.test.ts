@@ -91,3 +91,53 @@ test('requests that each hold a part finish one after the other, and never hold 
   expect(most).toBeLessThanOrEqual(256);
   expect(budget.taken).toBe(0);
 });
+
+test('the requests of one caller hold half of what is not kept for the oldest request, and those of others the rest', async () => {
+  const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
+  using _oldest = budget.open();
+  const open = (caller: string) => {
+    const bytes = budget.open();
+    bytes.countFor(caller);
+    return bytes;
+  };
+  const [first, second, third] = [open('ann'), open('ann'), open('ann')];
+  expect([first.take(15), second.take(10)]).toEqual([true, true]);
+  const late = third.take(1);
+  using other = open('bob');
+  expect(other.take(25)).toBe(true);
+  second.release(1);
+  expect(await late).toBe(true);
+  const refused = third.take(1);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(await refused).toBe(false);
+  first[Symbol.dispose]();
+  expect(third.take(15)).toBe(true);
+  expect(budget.taken).toBe(9 + 16 + 25);
+});
+
+test('requests of one caller that each need half of the budget end one after the other', async () => {
+  const budget = createByteBudget({ limit: 100, largest: 60, waitMs: 1_000_000 });
+  let most = 0;
+  const finished = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      using bytes = budget.open();
+      bytes.countFor('ann');
+      for (let piece = 0; piece < 5; piece += 1) {
+        await Promise.resolve();
+        if (!(await bytes.take(10))) return false;
+        most = Math.max(most, budget.taken);
+      }
+      return true;
+    }),
+  );
+  expect(finished).toEqual(Array.from({ length: 8 }, () => true));
+  expect(most).toBeLessThanOrEqual(100);
+  expect(budget.taken).toBe(0);
+});
+
+test('a request that has taken bytes has its caller already', () => {
+  const budget = createByteBudget({ limit: 100, largest: 10, waitMs: 10 });
+  using bytes = budget.open();
+  expect(bytes.take(1)).toBe(true);
+  expect(() => bytes.countFor('ann')).toThrow(TypeError);
+});

@@ -1,6 +1,11 @@
 /** Bytes that one request has reserved in the budget; disposing releases them. */
 export type TakenBytes = Disposable & {
   /**
+   * Counts the request for its caller, before it takes bytes. The requests of one caller together reserve at most half
+   * of what is not kept for the oldest of all requests, which alone may exceed it.
+   */
+  countFor(caller: string): void;
+  /**
    * Reserves more bytes of the budget: at once where they are free, otherwise when other requests release theirs.
    * @returns false, or a promise of it, when they are not free in time or the bytes were released; then nothing is reserved
    */
@@ -28,7 +33,7 @@ type BudgetOptions = {
   readonly waitMs: number;
 };
 
-type Holder = { held: number };
+type Holder = { held: number; caller: string | undefined };
 type Waiting = { readonly holder: Holder; readonly bytes: number; readonly settle: (taken: boolean) => void };
 
 /**
@@ -37,20 +42,31 @@ type Waiting = { readonly holder: Holder; readonly bytes: number; readonly settl
  */
 export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): ByteBudget {
   const reserve = Math.min(largest, Math.floor(limit / 2));
+  const mostOfCaller = Math.floor((limit - reserve) / 2);
   /** In the order in which they began. */
   const holders = new Set<Holder>();
   const waiting = new Set<Waiting>();
+  /** Bytes of the requests of each caller that has some. */
+  const ofCallers = new Map<string, number>();
   let taken = 0;
 
   function fits(holder: Holder, bytes: number): boolean {
     const [oldest] = holders;
-    const kept = oldest === undefined || oldest === holder ? 0 : Math.max(0, reserve - oldest.held);
-    return taken + bytes <= limit - kept;
+    if (oldest === undefined || oldest === holder) return taken + bytes <= limit;
+    const { caller } = holder;
+    // The oldest request has no such bound: requests of one caller that each hold a part would wait for one another.
+    if (caller !== undefined && (ofCallers.get(caller) ?? 0) + bytes > mostOfCaller) return false;
+    return taken + bytes <= limit - Math.max(0, reserve - oldest.held);
   }
 
+  /** @param bytes negative to release */
   function reserveFor(holder: Holder, bytes: number): void {
     taken += bytes;
     holder.held += bytes;
+    if (holder.caller === undefined) return;
+    const held = (ofCallers.get(holder.caller) ?? 0) + bytes;
+    if (held === 0) ofCallers.delete(holder.caller);
+    else ofCallers.set(holder.caller, held);
   }
 
   function wake(): void {
@@ -82,9 +98,13 @@ export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): Byt
       return taken;
     },
     open() {
-      const holder: Holder = { held: 0 };
+      const holder: Holder = { held: 0, caller: undefined };
       holders.add(holder);
       return {
+        countFor(caller) {
+          if (holder.held > 0) throw new TypeError('the request has taken bytes without a caller');
+          holder.caller = caller;
+        },
         take(bytes) {
           if (!holders.has(holder)) return false;
           if (holder.held + bytes > limit) return false;
@@ -93,16 +113,13 @@ export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): Byt
           return true;
         },
         release(bytes) {
-          const released = Math.min(bytes, holder.held);
-          taken -= released;
-          holder.held -= released;
+          reserveFor(holder, -Math.min(bytes, holder.held));
           wake();
         },
         [Symbol.dispose]() {
           if (!holders.delete(holder)) return;
           for (const one of waiting) if (one.holder === holder) one.settle(false);
-          taken -= holder.held;
-          holder.held = 0;
+          reserveFor(holder, -holder.held);
           wake();
         },
       };

@@ -11,26 +11,40 @@ const orphanHours = 24;
 /** Number of objects whose jobs are looked up in one statement. */
 const batch = 500;
 
+type StagingPorts = { readonly database: Database; readonly objects: ObjectStore };
+
+type CollectOptions = {
+  /** From the clock with which the store dates its objects. */
+  readonly now: Date;
+  /** Called for each object that cannot be deleted; the objects after it are deleted. */
+  readonly onFailed: (error: unknown) => void;
+  readonly signal: AbortSignal;
+};
+
 /**
  * Deletes staged objects that no job needs: those of submits that did not commit, and those whose job ended and was
- * settled while the store was unavailable. Returns their number.
- * @param now from the clock with which the store dates its objects
+ * settled while the store was unavailable.
+ * @returns how many were deleted
+ * @throws the failure of a list or of the database; an object that cannot be deleted is left to a later call
  */
-export async function collectStaging(
-  ports: { readonly database: Database; readonly objects: ObjectStore },
-  now: Date,
-): Promise<number> {
+export async function collectStaging(ports: StagingPorts, { now, onFailed, signal }: CollectOptions): Promise<number> {
   const latest = now.getTime() - orphanHours * 3_600_000;
   let deleted = 0;
   let keys: string[] = [];
   const flush = async (): Promise<void> => {
     for (const key of await unreferenced(ports.database, keys)) {
-      await ports.objects.delete(key);
-      deleted += 1;
+      if (signal.aborted) return;
+      try {
+        await ports.objects.delete(key);
+        deleted += 1;
+      } catch (error) {
+        onFailed(error);
+      }
     }
     keys = [];
   };
   for await (const { key, modifiedAt } of ports.objects.list(`${stagingFolder}/`)) {
+    if (signal.aborted) return deleted;
     if (modifiedAt.getTime() > latest) continue;
     keys.push(key);
     if (keys.length === batch) await flush();

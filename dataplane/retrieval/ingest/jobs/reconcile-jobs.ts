@@ -1,5 +1,6 @@
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
+import { createBackoff } from '#kit/time/backoff';
 import { wait } from '#kit/time/wait';
 import type { ObjectStore } from '#objects/ports';
 import type { Database } from '#sql/connect';
@@ -20,7 +21,7 @@ type ReconcilePorts = {
   readonly everyMs: number;
 };
 
-/** How often the staging folder is searched for orphans, milliseconds. */
+/** How often the staging folder is searched for orphans, milliseconds; sooner after a failure. */
 const collectMs = 3_600_000;
 
 /**
@@ -30,7 +31,6 @@ const collectMs = 3_600_000;
  */
 export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
   const stop = new AbortController();
-  let collectedAt = Number.NEGATIVE_INFINITY;
 
   /** An unavailable store delays its own removals only. */
   function failed(error: unknown): void {
@@ -44,10 +44,6 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
     if (await isWorkDue(ports.database)) ports.hint();
     for (const remove of ports.removals) await remove().catch(failed);
     await settleJobs({ ...ports, onStep: () => undefined }, failed);
-    const now = ports.now();
-    if (now.getTime() - collectedAt < collectMs) return;
-    await collectStaging(ports, now);
-    collectedAt = now.getTime();
   }
 
   async function run(): Promise<void> {
@@ -57,7 +53,32 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
     }
   }
 
-  const running = run();
+  /** Apart from the rounds: a store that refuses many deletions, each after a time, delays none of them. */
+  async function collect(): Promise<void> {
+    const pauses = { firstMs: ports.everyMs, maxMs: collectMs, resetAfterMs: Number.POSITIVE_INFINITY };
+    const backoff = createBackoff({ ...pauses, now: () => 0 });
+    while (!stop.signal.aborted) {
+      const isComplete = await collectOnce();
+      if (isComplete) backoff.reset();
+      await wait(isComplete ? collectMs : backoff.next(), stop.signal);
+    }
+  }
+
+  /** Returns whether nothing failed. Each failure is counted, and the log tells of all of them in one line. */
+  async function collectOnce(): Promise<boolean> {
+    let count = 0;
+    let failure: string | undefined;
+    const onFailed = (error: unknown): void => {
+      count += 1;
+      failure ??= describeFailure(error);
+      ports.onRemovalFailed(error);
+    };
+    await collectStaging(ports, { now: ports.now(), onFailed, signal: stop.signal }).catch(onFailed);
+    if (count > 0) ports.logger.warn('ingest_staging_left', { count, failure });
+    return count === 0;
+  }
+
+  const running = Promise.all([run(), collect()]);
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();

@@ -1,3 +1,4 @@
+import { type Backoff, createBackoff } from '#kit/time/backoff';
 import type { Database } from '#sql/connect';
 import { removeChunks } from '../remove-chunks.ts';
 
@@ -12,23 +13,63 @@ export type ClearPorts = {
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
   /** Longer than any query: a query that began before the switch keeps reading the version with which it began. */
   readonly graceMs: number;
+  /** Called for each version that cannot be removed. */
+  readonly onFailed: (version: Uncleared, error: unknown) => void;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
 };
 
-/** Removes failed versions, and retired ones after the queries that began before the switch have ended. */
-export async function clearVersions({ database, dropPartition, graceMs }: ClearPorts): Promise<number> {
-  const { sql } = database;
-  const versions = await sql<Uncleared[]>`
+/** Shortest and longest pause before the removal of a version is repeated, milliseconds. */
+const pauses = { firstMs: 5_000, maxMs: 300_000 } as const;
+
+/** A version that could not be removed, and the time before which it is not tried again. */
+type Paused = { readonly backoff: Backoff; until: number };
+
+/**
+ * Returns a function that removes failed versions, and retired ones after the queries that began before the switch have
+ * ended, and returns how many it removed. A version that cannot be removed is tried again after a pause, which grows, and
+ * delays no other one.
+ */
+export function versionClearer(ports: ClearPorts): (signal: AbortSignal) => Promise<number> {
+  let paused: ReadonlyMap<string, Paused> = new Map();
+  const { now } = ports;
+
+  return async (signal) => {
+    const versions = await readUncleared(ports);
+    const found = new Map(versions.map((version) => [`${version.collectionId}/${version.version}`, version]));
+    const left = new Map([...paused].filter(([key]) => found.has(key)));
+    paused = left;
+    let cleared = 0;
+    for (const [key, version] of found) {
+      if (signal.aborted) break;
+      const pause = left.get(key);
+      if (pause !== undefined && now() < pause.until) continue;
+      try {
+        await clear(ports, version);
+        cleared += 1;
+      } catch (error) {
+        ports.onFailed(version, error);
+        const backoff = pause?.backoff ?? createBackoff({ ...pauses, resetAfterMs: Number.POSITIVE_INFINITY, now });
+        left.set(key, { backoff, until: now() + backoff.next() });
+      }
+    }
+    return cleared;
+  };
+}
+
+async function readUncleared({ database: { sql }, graceMs }: ClearPorts): Promise<readonly Uncleared[]> {
+  return sql<Uncleared[]>`
     select collection_id as "collectionId", number as version from retrieval.index_versions
     where state in ('retired', 'failed') and not cleared
       and ended_at <= clock_timestamp() - ${graceMs} * interval '1 millisecond'
     order by ended_at`;
-  for (const { collectionId, version } of versions) {
-    await clearChunksOf(database, { collectionId, version });
-    await dropPartition(collectionId, version);
-    await sql`
-      update retrieval.index_versions set cleared = true where collection_id = ${collectionId} and number = ${version}`;
-  }
-  return versions.length;
+}
+
+async function clear({ database, dropPartition }: ClearPorts, { collectionId, version }: Uncleared): Promise<void> {
+  await clearChunksOf(database, { collectionId, version });
+  await dropPartition(collectionId, version);
+  await database.sql`
+    update retrieval.index_versions set cleared = true where collection_id = ${collectionId} and number = ${version}`;
 }
 
 async function clearChunksOf({ sql }: Database, { collectionId, version }: Uncleared): Promise<void> {

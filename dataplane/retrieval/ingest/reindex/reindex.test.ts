@@ -6,11 +6,11 @@ import { findCollection } from '../../collections/collection-record.ts';
 import { readBacklog } from '../../monitoring/read-backlog.ts';
 import { claimJob } from '../jobs/claim-job.ts';
 import type { DocumentGuard } from '../ports.ts';
+import { clearVersions } from '../testing/clear-versions.ts';
 import { type OpenedIngest, openIngest } from '../testing/open-ingest.ts';
 import { scriptedModels } from '../testing/scripted-models.ts';
 import { unwrittenLogger } from '../testing/unwritten-logger.ts';
 import { processJob } from '../worker/process-job.ts';
-import { clearVersions } from './clear-versions.ts';
 import { buildNext } from './run-reindexer.ts';
 import { startReindex } from './start-reindex.ts';
 
@@ -97,8 +97,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
       expect(await progress()).toBeNull();
       const dropped: unknown[] = [];
       const clear = (graceMs: number) =>
-        clearVersions({
-          database: opened.database,
+        clearVersions(opened.database, {
           graceMs,
           dropPartition: async (...partition) => void dropped.push(partition),
         });
@@ -150,7 +149,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
       isRemoved = true;
       await start();
       expect(await build()).toBe('switched');
-      expect(await clearVersions({ database, graceMs: 0, dropPartition: async () => undefined })).toBe(1);
+      expect(await clearVersions(database)).toBe(1);
     };
     expect(await processJob({ ...ingest.ports, onStep }, job, never)).toBe('done');
     expect(isRemoved).toBe(true);

@@ -14,9 +14,9 @@ import {
   releaseVersion,
   renewVersion,
 } from './claim-version.ts';
-import { type ClearPorts, clearVersions } from './clear-versions.ts';
+import { type ClearPorts, versionClearer } from './clear-versions.ts';
 
-type ReindexerOptions = Omit<ClearPorts, 'database'> & {
+type ReindexerOptions = Pick<ClearPorts, 'dropPartition' | 'graceMs'> & {
   readonly logger: Logger;
   readonly leaseMs: number;
   /** Called when an old version could not be removed; the removal is retried. */
@@ -31,23 +31,51 @@ type BuildEnd = 'switched' | 'claim_over' | 'failed' | 'released';
 /** Pause before a build continues after a fault, milliseconds. */
 const pauseMs = 5_000;
 
-/** Builds versions and removes old ones until it is disposed, one version at a time. */
+/**
+ * Builds versions and removes old ones until it is disposed, one version at a time. An unavailable index keeps its old
+ * versions and delays no new one.
+ */
 export function runReindexer(ports: IngestPorts, options: ReindexerOptions): WorkLoop {
-  /** An unavailable index keeps its old versions and delays no new one. */
-  function failed(error: unknown): void {
-    options.onRemovalFailed(error);
-    options.logger.warn('reindexer_removal_failed', { failure: describeFailure(error) });
+  const { logger } = options;
+
+  const clearVersions = versionClearer({
+    ...options,
+    database: ports.database,
+    now: () => performance.now(),
+    onFailed({ collectionId: collection, version }, error) {
+      options.onRemovalFailed(error);
+      logger.warn('reindexer_removal_failed', { collection, version, failure: describeFailure(error) });
+    },
+  });
+
+  async function clear(signal: AbortSignal): Promise<boolean> {
+    try {
+      await clearVersions(signal);
+    } catch (error) {
+      options.onRemovalFailed(error);
+      logger.warn('reindexer_removal_failed', { failure: describeFailure(error) });
+    }
+    return false;
   }
 
-  return startWorkLoop(async (signal) => {
+  async function build(signal: AbortSignal): Promise<boolean> {
     try {
-      await clearVersions({ ...options, database: ports.database }).catch(failed);
       return (await buildNext(ports, options, signal)) !== undefined;
     } catch (error) {
-      options.logger.warn('reindexer_failed', { failure: describeFailure(error) });
+      logger.warn('reindexer_failed', { failure: describeFailure(error) });
       return false;
     }
-  }, options);
+  }
+
+  const loops = [startWorkLoop(clear, options), startWorkLoop(build, options)];
+  return {
+    wake() {
+      for (const loop of loops) loop.wake();
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
+    },
+  };
 }
 
 /** Claims a building version and processes it; undefined if none is due. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
+import { ObjectsUnavailableError } from '#objects/objects-error';
+import type { ObjectStore } from '#objects/ports';
 import type { HintQueue } from '#queue/ports';
 import { QueueUnavailableError } from '#queue/queue-error';
 import { SearchUnavailableError } from '#search/search-error';
@@ -31,6 +33,15 @@ function scriptedQueue() {
     [Symbol.asyncDispose]: async () => undefined,
   };
   return { queue, state };
+}
+
+/** Options of a collection a number of hours from now. */
+function collecting(hours: number, failures: unknown[]) {
+  return {
+    now: new Date(Date.now() + hours * 3_600_000),
+    onFailed: (error: unknown) => void failures.push(error),
+    signal: new AbortController().signal,
+  };
 }
 
 const guard: DocumentGuard = {
@@ -220,9 +231,59 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     const [kept = ''] = objects.keys();
     await objects.put('staging/t-acme/0190a000-0000-7000-8000-000000000000', new Uint8Array(1));
     await objects.put('staging/t-acme/unknown', new Uint8Array(1));
-    const collect = (hours: number) => collectStaging(ingest.ports, new Date(Date.now() + hours * 3_600_000));
+    const failures: unknown[] = [];
+    const collect = (hours: number) => collectStaging(ingest.ports, collecting(hours, failures));
     expect(await collect(23.9)).toBe(0);
     expect(await collect(24.1)).toBe(2);
     expect(objects.keys()).toEqual([kept]);
+    expect(failures).toEqual([]);
+  });
+
+  test('a staged object that cannot be deleted is reported, and those after it are collected', async () => {
+    const away = new ObjectsUnavailableError('denied');
+    const refused = new Set(['staging/t-acme/a', 'staging/t-acme/c']);
+    const refusing: ObjectStore = {
+      ...objects,
+      delete: (key) => (refused.has(key) ? Promise.reject(away) : objects.delete(key)),
+    };
+    for (const name of ['a', 'b', 'c', 'd']) await objects.put(`staging/t-acme/${name}`, new Uint8Array(1));
+    const failures: unknown[] = [];
+    const collect = () => collectStaging({ ...ingest.ports, objects: refusing }, collecting(25, failures));
+    expect(await collect()).toBe(2);
+    expect([objects.keys(), failures]).toEqual([[...refused], [away, away]]);
+    refused.clear();
+    expect(await collect()).toBe(2);
+    expect([objects.keys(), failures.length]).toEqual([[], 2]);
+  });
+
+  test('staged objects are collected again after one could not be deleted, and one line of the log counts them', async () => {
+    const away = new ObjectsUnavailableError('denied');
+    const refused = new Set(['staging/t-acme/a', 'staging/t-acme/b']);
+    const refusing: ObjectStore = {
+      ...objects,
+      delete: (key) => (refused.has(key) ? Promise.reject(away) : objects.delete(key)),
+    };
+    for (const name of ['a', 'b', 'c']) await objects.put(`staging/t-acme/${name}`, new Uint8Array(1));
+    const counted: unknown[] = [];
+    const lines: unknown[] = [];
+    await using _reconciling = startReconciling({
+      ...ingest.ports,
+      objects: refusing,
+      logger: { ...unwrittenLogger, warn: (...line) => void lines.push(line) },
+      hint: () => undefined,
+      removals: [],
+      onRemovalFailed: (error) => counted.push(error),
+      now: () => new Date(Date.now() + 25 * 3_600_000),
+      everyMs: 20,
+    });
+    await until('two collections have ended', () => lines.length > 1);
+    expect(objects.keys()).toEqual([...refused]);
+    expect(counted.slice(0, 4)).toEqual([away, away, away, away]);
+    expect(lines[0]).toEqual([
+      'ingest_staging_left',
+      { count: 2, failure: 'the store of objects refuses access (objects_unavailable)' },
+    ]);
+    refused.clear();
+    await until('the objects are deleted', () => objects.keys().length === 0);
   });
 });
