@@ -8,7 +8,7 @@ import { startAgentProcess } from '../agents/start-agent-process.ts';
 import { prepareNpmPackage } from '../support/npm-package.ts';
 import { startPlatform } from '../support/start-platform.ts';
 import { compareChecks } from './compare-checks.ts';
-import { countVerdicts, type Verdict } from './count-verdicts.ts';
+import { type CheckVerdict, countVerdicts } from './count-verdicts.ts';
 import { agentChecks, agentChecksAhead } from './expected-agent-checks.ts';
 import { expectedFailures, expectedPasses } from './expected-checks.ts';
 import { openIdentityProxy } from './identity-proxy.ts';
@@ -18,23 +18,23 @@ const suiteName = '@modelcontextprotocol/conformance';
 const suite = join(root, 'node_modules', suiteName, 'dist/index.js');
 const nextRelease = '0.2.0-alpha.12';
 
-const named = (name: string, verdicts: readonly Verdict[]): readonly Verdict[] =>
+const named = (name: string, verdicts: readonly CheckVerdict[]): readonly CheckVerdict[] =>
   verdicts.map((verdict) => ({ ...verdict, name: `${name}: ${verdict.name}` }));
 
-async function checkService(name: string, address: string | undefined): Promise<readonly Verdict[]> {
+async function checkService(name: string, address: string | undefined): Promise<readonly CheckVerdict[]> {
   if (address === undefined) throw new Error(`the ${name} service did not start: it needs the embedded PostgreSQL`);
   await using proxy = await openIdentityProxy(address, { 'x-tenant-id': 'acme', 'x-user-id': 'ann' });
   const checks = await runConformance(suite, `${proxy.origin}/v1/mcp`);
   return named(name, compareChecks(checks, { passes: expectedPasses, failures: expectedFailures }));
 }
 
-async function checkServices(): Promise<readonly Verdict[]> {
+async function checkServices(): Promise<readonly CheckVerdict[]> {
   await using platform = await startPlatform({ retrieval: true, memory: true });
   const { retrieval, memory } = platform.status().addresses;
   return [...(await checkService('retrieval', retrieval)), ...(await checkService('memory', memory))];
 }
 
-async function checkAgent(): Promise<readonly Verdict[]> {
+async function checkAgent(): Promise<readonly CheckVerdict[]> {
   await using proxy = await openGatewayProxy();
   await using world = await startAgentProcess(() => agentBundle({ bundle: { publicUrl: proxy.publicUrl } }));
   proxy.connect(world.gatewayFetch);

@@ -1,4 +1,4 @@
-import type { Verdict } from './count-verdicts.ts';
+import type { CheckVerdict } from './count-verdicts.ts';
 import type { ExpectedFailure } from './expected-checks.ts';
 
 /** A check as the suite reports it; INFO reports only the sent message. */
@@ -15,10 +15,13 @@ type Expected = {
 };
 
 /** One verdict for each reported and each expected check: anything that is not exactly as expected has failed. */
-export function compareChecks(checks: readonly ReportedCheck[], { passes, failures }: Expected): readonly Verdict[] {
+export function compareChecks(
+  checks: readonly ReportedCheck[],
+  { passes, failures }: Expected,
+): readonly CheckVerdict[] {
   const reported = checks.filter(({ status }) => status !== 'INFO');
   const names = reported.map(nameOf);
-  const verdicts = reported.map((check, at): Verdict => {
+  const verdicts = reported.map((check, at): CheckVerdict => {
     const name = nameOf(check);
     if (names.indexOf(name) !== at) return { name, kind: 'failed', words: 'is reported twice' };
     const expected = failures[name];
@@ -34,7 +37,7 @@ export function compareChecks(checks: readonly ReportedCheck[], { passes, failur
     return { name, kind: 'expected', words: expected.reason };
   });
   const absent = [...passes, ...Object.keys(failures)].filter((name) => !names.includes(name));
-  return [...verdicts, ...absent.map((name): Verdict => ({ name, kind: 'failed', words: 'is not reported' }))];
+  return [...verdicts, ...absent.map((name): CheckVerdict => ({ name, kind: 'failed', words: 'is not reported' }))];
 }
 
 function nameOf({ scenario, id }: ReportedCheck): string {

@@ -1,5 +1,5 @@
 /** The end of one check, or of a whole suite that this machine cannot install. */
-export type Verdict = {
+export type CheckVerdict = {
   readonly name: string;
   readonly kind: 'passed' | 'failed' | 'expected' | 'unavailable';
   /** Why it failed, must fail, or did not run. */
@@ -9,11 +9,11 @@ export type Verdict = {
 const signs = { passed: 'ok', failed: 'FAILS', expected: 'expected failure', unavailable: 'not available' } as const;
 
 /** One line for each verdict, and the counts as the last one: what could not run counts as skipped. */
-export function countVerdicts(verdicts: readonly Verdict[]): {
+export function countVerdicts(verdicts: readonly CheckVerdict[]): {
   readonly lines: readonly string[];
   readonly failed: number;
 } {
-  const count = (...kinds: readonly Verdict['kind'][]): number =>
+  const count = (...kinds: readonly CheckVerdict['kind'][]): number =>
     verdicts.filter(({ kind }) => kinds.includes(kind)).length;
   const failed = count('failed');
   const lines = verdicts.map(({ name, kind, words }) => `${signs[kind]} ${name}${words === '' ? '' : `: ${words}`}`);
