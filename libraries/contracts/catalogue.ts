@@ -101,7 +101,7 @@ export const searchAgentsSchema = z.strictObject({
     .min(0)
     .max(1)
     .optional()
-    .describe('Only matches with this score or a higher one; above 0, no agent that is not related to the query.'),
+    .describe('Only matches with this score or a higher one.'),
 });
 
 export const foundAgentsSchema = z.strictObject({
@@ -112,7 +112,7 @@ export const foundAgentsSchema = z.strictObject({
         .min(0)
         .max(1)
         .describe(
-          'The share of the highest possible score: 1 for an agent that every ranking has first, 0 for one that neither a word nor its vector relates to the query.',
+          'The share of the highest possible score: 1 for an agent that every ranking has first. It is above 0, because an agent that neither a word nor its vector relates to the query is no match.',
         ),
     }),
   ),

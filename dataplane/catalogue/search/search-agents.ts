@@ -48,8 +48,8 @@ const lookedUp = { first: 250, growth: 5, most: 10_000 } as const;
 /**
  * The agents that belong best to a query among those that the caller may invoke, best first. Both rankings and the
  * frequencies of terms are computed within these, so that other agents change neither the matches nor their order
- * (`catalogue:search:hybrid`). A score is the share of the highest possible one: 1 for the first of every ranking, and 0 for
- * an agent that neither a word nor its vector relates to the query.
+ * (`catalogue:search:hybrid`). A score is the share of the highest possible one: 1 for the first of every ranking. An agent that
+ * neither a word nor its vector relates to the query is no match (`catalogue:search-response:empty`).
  * @throws RelationsUnavailableError, SearchUnavailableError, ModelsError, SqlUnavailableError: never an empty answer instead
  */
 export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch): Promise<readonly FoundAgent[]> {
@@ -145,20 +145,15 @@ async function legsOf({ models, profile, floor }: AgentSearchPorts, search: Agen
 }
 
 /**
- * The merged rankings with scores from 0 to 1. Agents whose vector is not nearer than the floor count as if the ranking of
- * vectors did not have them; those that no ranking has are last, with the score 0, the nearest first.
+ * The merged rankings with scores above 0, at most 1. Agents whose vector is not nearer than the floor count as if the ranking of
+ * vectors did not have them.
  */
 function scoreRankings(
   [byTerms = [], byVectors]: readonly (readonly Candidate[])[],
   floor: number,
 ): readonly Candidate[] {
-  if (byVectors === undefined) return merge([byTerms]);
-  const merged = merge([byTerms, byVectors.filter(({ score }) => score > floor)]);
-  const related = new Set(merged.map(({ id }) => id));
-  return [...merged, ...byVectors.filter(({ id }) => !related.has(id)).map(({ id }) => ({ id, score: 0 }))];
-}
-
-function merge(rankings: readonly (readonly Candidate[])[]): readonly Candidate[] {
+  const near = byVectors?.filter(({ score }) => score > floor);
+  const rankings = near === undefined ? [byTerms] : [byTerms, near];
   return fuseRankings(rankings.map((candidates) => ({ candidates, weight: 1 }))).map(({ id, score }) => ({
     id,
     score: score / (bestRank * rankings.length),
