@@ -172,6 +172,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
   );
 
   verifies(
+    ['catalogue:state:rejected'],
+    'an agent that names the version of another agent shows nothing of it and is not rejected by its card',
+    async () => {
+      const victim = await world.publish('victim', { isServed: false, isReady: false, cardReason: 'CardDiffers' });
+      const borrower = sketchAgent('borrower', { isServed: false, title: 'Own title' });
+      const { agent } = resourcesOf(borrower);
+      await create('agents', { ...agent, spec: { ...agent.spec, version: 'victim-1' } });
+      await stateIs(borrower, 'degraded');
+      await world.allow('dora', 'view', victim, borrower);
+      expect(await world.listed('dora', '?state=rejected')).toEqual([victim.agentId]);
+      const [row] = await world.database.sql`
+        select name, description, skills from catalogue.agents where agent_id = ${borrower.agentId}::uuid`;
+      expect(row).toEqual({ name: 'borrower', description: '', skills: [] });
+    },
+  );
+
+  verifies(
     [
       'catalogue:record:safe-name',
       'catalogue:record:safe-description',
