@@ -11,7 +11,7 @@ import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import { judgeAgents } from '../access/judge-agents.ts';
 import type { AgentContent, ReadAgent } from '../records/agent-content.ts';
 import { isId, readAgents, readAgentsById } from '../records/read-agents.ts';
-import { agentOfEntry, labelOverA2a, newestChange } from './agent-source.ts';
+import { agentOfEntry, labelOverA2a, newestChange, partitionOf } from './agent-source.ts';
 import { subjectTerms } from './function-words.ts';
 import type { SimilarityFloor } from './similarity-floor.ts';
 
@@ -56,7 +56,9 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
   const { database, index } = ports;
   const { workspaceId, topK, minScore, call } = search;
   const reach = await invocable(ports, search);
-  const { legs, floor } = await legsOf(ports, search);
+  // The query, the floor and the index are of one profile, whatever changes meanwhile.
+  const profile = ports.profile();
+  const { legs, floor } = await legsOf(ports, search, profile);
   // First, so that a workspace of hidden agents costs the statements of a missing one.
   if (!(await hasEntry(database.sql, workspaceId, reach))) return [];
   // Read after the rights: the index then knows every agent that they may name.
@@ -64,7 +66,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
   if (changeNo === undefined) return [];
   const rankings = await index.candidates(
     {
-      partition: workspaceId,
+      partition: partitionOf(workspaceId, profile),
       reflects: changeNo,
       labels: [...reach.own, ...reach.everyone.map(labelOverA2a)],
       ...conditionOf(search),
@@ -131,9 +133,13 @@ async function hasEntry(sql: Sql, workspace: string, { own, everyone }: Invocabl
 
 type SearchLegs = { readonly legs: readonly Leg[]; readonly floor: number };
 
-async function legsOf({ models, profile, floor }: AgentSearchPorts, search: AgentSearch): Promise<SearchLegs> {
+async function legsOf(
+  { models, floor }: AgentSearchPorts,
+  search: AgentSearch,
+  profile: EmbeddingProfile | undefined,
+): Promise<SearchLegs> {
   const byTerms: Leg = { kind: 'bm25', terms: subjectTerms(search.query) };
-  const approved = search.profile === 'hybrid' ? profile() : undefined;
+  const approved = search.profile === 'hybrid' ? profile : undefined;
   if (approved === undefined) return { legs: [byTerms], floor: 0 };
   const [bound, vector] = await Promise.all([
     floor.of(approved, search.call),
