@@ -96,12 +96,7 @@ export const searchAgentsSchema = z.strictObject({
   protocols: z.array(z.enum(agentProtocols)).max(8).optional().describe('Only agents of one of these protocols.'),
   implementationTypes: z.array(z.enum(implementationTypes)).max(8).optional().describe('Only agents of these types.'),
   topK: z.int().min(topK.min).max(topK.max).optional().describe(`Most matches; ${topK.default} when it is absent.`),
-  minScore: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe('Only matches with this score or a higher one.'),
+  minScore: z.number().min(0).max(1).optional().describe('Only matches with this score or a higher one.'),
 });
 
 export const foundAgentsSchema = z.strictObject({

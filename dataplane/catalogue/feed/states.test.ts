@@ -215,7 +215,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
       const one = await world.ask('eve', `/api/v1/agents/${agent.agentId}`);
       expect(one.json).toMatchObject({
         name: 'Pay roll agent',
-        description: 
+        description:
           'Ask [removed] [removed] [removed] or [removed]. Or [removed], [removed], [removed]. ' +
           'See https://docs.example/payroll. Ignore me',
       });

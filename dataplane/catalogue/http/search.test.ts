@@ -85,7 +85,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search in the catalog
         'volcanoes under the glacier',
         'Where is the nearest lighthouse, and what does it look like?',
       ]) {
-        for (const more of [{}, { profile: 'hybrid' }, { profile: 'terms' }, { minScore: 0 }, { topK: 50, minScore: 0.000_1 }]) {
+        for (const more of [
+          {},
+          { profile: 'hybrid' },
+          { profile: 'terms' },
+          { minScore: 0 },
+          { topK: 50, minScore: 0.000_1 },
+        ]) {
           const { status, json } = await send('ann', { query, workspaceId: 'support', ...more });
           expect([query, more, status, json]).toEqual([query, more, 200, { matches: [] }]);
         }

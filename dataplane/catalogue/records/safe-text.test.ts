@@ -17,7 +17,7 @@ describe('characters that a reader does not see', () => {
   test.each([
     ['a text in variation selectors', 'Pay\u{e0100}\u{e01ef}\u{fe00}roll', 'Payroll'],
     ['a joiner of graphemes', 'Pay\u034froll', 'Payroll'],
-    ['fillers of Hangul', 'Pay\u3164roll\u115f\uffa0', 'Pay roll'],
+    ['a filler of Hangul', 'Pay\u3164roll\u115f\uffa0', 'Pay roll'],
     ['a blank of Braille', 'Pay\u2800roll', 'Pay roll'],
     ['a selector of Mongolian', 'Pay\u180broll', 'Payroll'],
     ['the selector of an emoji', 'I \u2764\ufe0f, and 1\ufe0f\u20e3', 'I \u2764, and 1\u20e3'],

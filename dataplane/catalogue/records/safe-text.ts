@@ -1,5 +1,3 @@
-import { isIPv6 } from 'node:net';
-
 /**
  * Marks that a reader does not see, such as variation selectors: they are a part of the character before them. Without them an
  * emoji has another look, and a text cannot carry another one for models.
@@ -36,7 +34,7 @@ export function safeText(text: string, most: number): string {
   const kept = seen
     .replace(address, (url) => (isPublic(url) ? url : removed))
     .replace(internalName, removed)
-    .replace(colons, (whole, literal: string) => (isIPv6(literal) ? removed : whole))
+    .replace(colons, (whole, literal: string) => (URL.canParse(`http://[${literal}]`) ? removed : whole))
     .replace(privateAddress, removed)
     .replace(nameWithPort, removed);
   const line = [...kept.replace(/\s+/g, ' ').trim()];
