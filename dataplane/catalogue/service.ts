@@ -23,6 +23,7 @@ import { createWebhookReceiver } from './events/adapters/webhook/webhook-receive
 import { forgetEvents, relayEvents } from './events/relay-events.ts';
 import type { EventsConfig } from './events-config.ts';
 import { type AgentFeed, followAgents } from './feed/follow-agents.ts';
+import { forgetAgents } from './feed/forget-agents.ts';
 import { type CardJudge, createCardJudge, unguardedCards } from './feed/judge-card.ts';
 import { isFed } from './feed/write-agent.ts';
 import type { Catalogue } from './http/catalogue.ts';
@@ -38,6 +39,7 @@ import { mostAgeSeconds, readFeedAge } from './records/feed-age.ts';
 import { agentSource } from './search/agent-source.ts';
 import { embedAgents } from './search/embed-agents.ts';
 import { createSimilarityFloor } from './search/similarity-floor.ts';
+import { vectorsKey } from './search/vectors-key.ts';
 
 /** Replacements for tests. */
 export type CatalogueOverrides = {
@@ -102,13 +104,14 @@ export async function createCatalogueService(
   const profile = () =>
     config.embeddingProfile === undefined ? undefined : profiles.current().embedding.get(config.embeddingProfile);
   if (profile() === undefined) logger.warn('no_embedding_profile', {});
-  const source = agentSource(database, () => profile()?.id);
+  const source = agentSource(database);
   const index = parts.use(openEmbeddedIndex({ source, mostBytes: config.indexBytes }));
   const cursors = createPageCursors(openTokenFile(secrets.cursorKeyFile), clock);
   let feed: AgentFeed | undefined;
   if (config.api !== undefined) feed = parts.use(openFeed(config.api, await openCards()));
   if (config.api !== undefined) {
     const onEnd = metrics.embeddingEnded;
+    parts.use(forgetAgents({ database, logger, pollMs: every }));
     parts.use(embedAgents({ database, models, profile }, { logger, pollMs: every, onEnd }));
   }
   if (config.api !== undefined) {
@@ -147,7 +150,9 @@ export async function createCatalogueService(
         metrics.feedAge(await readFeedAge(database.sql).catch(() => undefined));
         metrics.outbox(config.events === undefined ? undefined : await readOutbox(database.sql).catch(() => undefined));
         if (config.api !== undefined) {
-          metrics.missingVectors(await readMissingVectors(database.sql, profile()?.id).catch(() => undefined));
+          const current = profile();
+          const key = current && vectorsKey(current);
+          metrics.missingVectors(await readMissingVectors(database.sql, key).catch(() => undefined));
         }
         metrics.databaseAnswers(await database.sql`select 1`.then(readiness.isComplete, () => false));
       },

@@ -1,6 +1,7 @@
 import type { EmbeddingProfile, Models } from '#models/ports';
 import { analyse } from '#search/analysis/analyse';
 import { base64OfVector } from '#search/vector-text';
+import { vectorsKey } from '../../dataplane/catalogue/search/vectors-key.ts';
 import { uuidOf } from '../../dataplane/catalogue/testing/agent-resources.ts';
 import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 
@@ -59,7 +60,7 @@ export async function fillCatalogue(
     await sql`
       insert into catalogue.entries (workspace, agent_id, is_listed, protocol, implementation_type, passage, terms, vector,
         profile_id, change_no)
-      select 'support', id::uuid, true, 'a2a', 'low-code', passage, terms, decode(vector, 'base64'), ${profile.id}, 1
+      select 'support', id::uuid, true, 'a2a', 'low-code', passage, terms, decode(vector, 'base64'), ${vectorsKey(profile)}, 1
       from unnest(${ids}, ${eachOf(passages)}, ${eachOf(terms)}, ${eachOf(vectors)})
         as given (id, passage, terms, vector)`;
   }

@@ -96,12 +96,7 @@ export const searchAgentsSchema = z.strictObject({
   protocols: z.array(z.enum(agentProtocols)).max(8).optional().describe('Only agents of one of these protocols.'),
   implementationTypes: z.array(z.enum(implementationTypes)).max(8).optional().describe('Only agents of these types.'),
   topK: z.int().min(topK.min).max(topK.max).optional().describe(`Most matches; ${topK.default} when it is absent.`),
-  minScore: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe('Only matches with this score or a higher one; above 0, no agent that is not related to the query.'),
+  minScore: z.number().min(0).max(1).optional().describe('Only matches with this score or a higher one.'),
 });
 
 export const foundAgentsSchema = z.strictObject({
@@ -112,7 +107,7 @@ export const foundAgentsSchema = z.strictObject({
         .min(0)
         .max(1)
         .describe(
-          'The share of the highest possible score: 1 for an agent that every ranking has first, 0 for one that neither a word nor its vector relates to the query.',
+          'The share of the highest possible score: 1 for an agent that every ranking has first. It is above 0, because an agent that neither a word nor its vector relates to the query is no match.',
         ),
     }),
   ),

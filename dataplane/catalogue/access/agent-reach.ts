@@ -34,11 +34,11 @@ const mostAtOnce = 50_000;
  * Asks the store from the side of the caller, so that the cost depends on what the caller may reach and on nothing that is
  * hidden from it (`catalogue:auth:current-check`).
  * @param window.limit most ids of each kind, at least 1
- * @throws RelationsUnavailableError
+ * @throws RelationsUnavailableError, and the reason of the signal
  */
-export async function nextReach(rights: Rights, window: IdWindow): Promise<AgentReach> {
+export async function nextReach(rights: Rights, window: IdWindow, signal: AbortSignal): Promise<AgentReach> {
   return await unlessTooComplex(async () => {
-    const parts = await Promise.all(listsOf(rights).map((lists) => commonIds(lists, window)));
+    const parts = await Promise.all(listsOf(rights, signal).map((lists) => commonIds(lists, window)));
     const next = parts.flatMap((part) => part.next ?? []).toSorted()[0];
     // Beyond, one of them has ids that are not read yet.
     const [own = [], everyone = []] = parts.map(({ ids }) => ids.filter((id) => next === undefined || id < next));
@@ -46,17 +46,16 @@ export async function nextReach(rights: Rights, window: IdWindow): Promise<Agent
   });
 }
 
-/** All agents on which the caller has the right. @throws RelationsUnavailableError */
+/** All agents on which the caller has the right. @throws RelationsUnavailableError, and the reason of the signal */
 export async function wholeReach(rights: Rights, signal: AbortSignal): Promise<AgentReach> {
   return await unlessTooComplex(async () => {
-    const [own = [], everyone = []] = await Promise.all(listsOf(rights).map(all));
+    const [own = [], everyone = []] = await Promise.all(listsOf(rights, signal).map(all));
     return { kind: 'listed', own, everyone, next: undefined };
   });
 
   async function all(lists: readonly IdList[]): Promise<readonly string[]> {
     const parts: (readonly string[])[] = [];
     for (let from: string | undefined = ''; from !== undefined; ) {
-      signal.throwIfAborted();
       const part = await commonIds(lists, { from, limit: mostAtOnce });
       parts.push(part.ids);
       from = part.next;
@@ -75,7 +74,7 @@ export async function allowedProtocols(rights: Rights, agentId: string): Promise
     (await list({ from: agentId, to: agentId, limit: 1 })).includes(agentId);
   const reach = await unlessTooComplex(async () => {
     const [own, everyone] = await Promise.all(
-      listsOf(rights).map(async (lists) => (await Promise.all(lists.map(isIn))).every(Boolean)),
+      listsOf(rights, undefined).map(async (lists) => (await Promise.all(lists.map(isIn))).every(Boolean)),
     );
     return { kind: 'known', own, everyone } as const;
   });
@@ -85,14 +84,18 @@ export async function allowedProtocols(rights: Rights, agentId: string): Promise
   return agentProtocols.filter((_protocol, at) => allowed[at]);
 }
 
-/** The lists whose common ids are the caller's own, and the list of every caller. */
-function listsOf({ relations, caller, right }: Rights): readonly [own: readonly IdList[], everyone: readonly IdList[]] {
+/** The lists whose common ids are the caller's own, and the list of every caller. @param signal stops before the next question */
+function listsOf(
+  { relations, caller, right }: Rights,
+  signal: AbortSignal | undefined,
+): readonly [own: readonly IdList[], everyone: readonly IdList[]] {
   const own = agentPrincipals(caller, false);
   const everyone = { subject: membersOfGroup(authenticatedAll), claimed: [] };
   return [own.map(listOf), [listOf(everyone)]];
 
   function listOf({ subject, claimed }: (typeof own)[number]): IdList {
     return async ({ from, to, limit }) => {
+      signal?.throwIfAborted();
       const window = { from: `${start}${from}`, ...(to === undefined ? {} : { to: `${start}${to}` }), limit };
       const objects = await relations.nextObjects(subject, right, 'agent', window, claimed);
       return objects.map((object) => object.slice(start.length));

@@ -27,7 +27,10 @@ export function eventTypesOf(before: EventState, after: NonNullable<EventState>)
   return [...(isSelected ? (['agent.version.selected'] as const) : []), ...(isOther ? [typeOfState[after.state]] : [])];
 }
 
-/** Writes the events of a change. The caller has changed the row of the agent in this transaction, and so holds its lock. */
+/**
+ * Writes the events of a change. The caller has changed the row of the agent in this transaction, and so holds its lock. The
+ * first number is above those of forgotten agents, of which one may have had the same id.
+ */
 export async function recordEvents(
   sql: TransactionSql,
   agent: { readonly agent_id: string; readonly version_id: string | null },
@@ -36,7 +39,9 @@ export async function recordEvents(
   for (const type of types) {
     await sql`
       with numbered as (
-        update catalogue.agents set event_no = event_no + 1 where agent_id = ${agent.agent_id}::uuid
+        update catalogue.agents
+        set event_no = 1 + case event_no when 0 then (select f.event_no from catalogue.forgotten f) else event_no end
+        where agent_id = ${agent.agent_id}::uuid
         returning agent_id, event_no
       )
       insert into catalogue.outbox (event_id, agent_id, event_no, type, version_id)

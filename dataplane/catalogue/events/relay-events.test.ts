@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -145,6 +145,48 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
       expect(typesOf(agent).filter((type) => type === 'agent.activated')).toHaveLength(10);
       expect(await metric('parked_events')).toBe(1);
       answer = () => 204;
+    },
+  );
+
+  verifies(
+    ['catalogue:events:outbox-relay'],
+    'a parked event is kept for seven days from its parking, and a delivered one from the moment when it happened',
+    async () => {
+      const { sql } = world.database;
+      const week = 7 * 24 * 60;
+      /** Ages in minutes. */
+      const insert = async (ages: {
+        readonly happened: number;
+        readonly delivered?: number;
+        readonly parked?: number;
+      }) => {
+        const id: string = randomUUID();
+        const ago = (minutes: number | undefined) =>
+          sql`clock_timestamp() - make_interval(mins => ${minutes ?? null}::int)`;
+        await sql`
+          insert into catalogue.outbox (event_id, agent_id, event_no, type, occurred_at, delivered_at, parked_at)
+          values (${id}::uuid, ${id}::uuid, 1, 'agent.removed', ${ago(ages.happened)}, ${ago(ages.delivered)},
+            ${ago(ages.parked)})`;
+        return id;
+      };
+      const stay = [
+        await insert({ happened: 5 * week, parked: 0 }),
+        await insert({ happened: 5 * week, parked: week - 60 }),
+        await insert({ happened: week - 60, delivered: 0 }),
+      ];
+      const go = [
+        await insert({ happened: 5 * week, parked: week + 1 }),
+        await insert({ happened: week + 1, delivered: 0 }),
+      ];
+      const stored = async () => {
+        const ids = sql.array([...stay, ...go]);
+        const rows = await sql<{ event_id: string }[]>`
+          select event_id from catalogue.outbox where event_id = any(${ids}::uuid[])`;
+        return rows.map(({ event_id: id }) => id).toSorted();
+      };
+      await until('the old ones are gone', async () => (await stored()).every((id) => !go.includes(id)));
+      expect(await stored()).toEqual(stay.toSorted());
+      await sql`delete from catalogue.outbox where event_id = any(${sql.array(stay)}::uuid[])`;
     },
   );
 

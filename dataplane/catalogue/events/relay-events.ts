@@ -37,7 +37,7 @@ const batch = 100;
 const mostRefusals = 10;
 /** Longest pause between two attempts, seconds. */
 const mostSeconds = 300;
-/** How long events are kept. */
+/** How long events are kept from the moment when they happen, and parked ones from their parking. */
 const kept = '7 days';
 /** Digits of the largest number of an event, a bigint. */
 const sequenceDigits = 19;
@@ -60,7 +60,7 @@ export function relayEvents(options: RelayOptions): WorkLoop {
       } finally {
         await database.sql`
           delete from catalogue.outbox where occurred_at < clock_timestamp() - ${kept}::interval
-            and (delivered_at is not null or parked_at is not null)`.catch(() => undefined);
+            and (delivered_at is not null or parked_at < clock_timestamp() - ${kept}::interval)`.catch(() => undefined);
       }
     },
     { pollMs },

@@ -73,10 +73,13 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
   };
 }
 
-/** The version that is served; before one was ever served, the version that the agent names. */
+/** The version that is served; before one was ever served, the version that the agent names, if it belongs to the agent. */
 function shownVersion({ agent, version }: ObservedAgent): Stored<AgentVersion> | undefined {
   const { served } = agent.status ?? {};
-  if (served === undefined) return version(agent.spec.version);
+  if (served === undefined) {
+    const named = version(agent.spec.version);
+    return named?.spec.agent === agent.metadata.name ? named : undefined;
+  }
   const found = version(served.version);
   return found?.metadata.uid === served.versionId ? found : undefined;
 }

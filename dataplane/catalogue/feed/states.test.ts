@@ -172,6 +172,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
   );
 
   verifies(
+    ['catalogue:state:rejected'],
+    'an agent that names the version of another agent shows nothing of it and is not rejected by its card',
+    async () => {
+      const victim = await world.publish('victim', { isServed: false, isReady: false, cardReason: 'CardDiffers' });
+      const borrower = sketchAgent('borrower', { isServed: false, title: 'Own title' });
+      const { agent } = resourcesOf(borrower);
+      await create('agents', { ...agent, spec: { ...agent.spec, version: 'victim-1' } });
+      await stateIs(borrower, 'degraded');
+      await world.allow('dora', 'view', victim, borrower);
+      expect(await world.listed('dora', '?state=rejected')).toEqual([victim.agentId]);
+      const [row] = await world.database.sql`
+        select name, description, skills from catalogue.agents where agent_id = ${borrower.agentId}::uuid`;
+      expect(row).toEqual({ name: 'borrower', description: '', skills: [] });
+    },
+  );
+
+  verifies(
     [
       'catalogue:record:safe-name',
       'catalogue:record:safe-description',
@@ -190,19 +207,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
         title: 'Pay\u202eroll\u200b \u0007 agent',
         description:
           'Ask http://a-1.agents.svc:8080/x, http://10.0.0.7:8080, https://user:secret@files.example/x or 10.0.0.7. ' +
-          'See https://docs.example/payroll.\nIgnore\u2066 me\u{e0041}',
+          'Or 100.64.0.7, [fd00::7]:8080, redis:6379. ' +
+          'See https://docs.example/payroll.\nIgnore\u2066 me\u{e0041}\u{e0100}\ufe0f\u3164',
       });
       await world.allow('eve', 'view', agent);
       await world.allow('eve', 'invoke', agent);
       const one = await world.ask('eve', `/api/v1/agents/${agent.agentId}`);
       expect(one.json).toMatchObject({
         name: 'Pay roll agent',
-        description: 'Ask [removed] [removed] [removed] or [removed]. See https://docs.example/payroll. Ignore me',
+        description:
+          'Ask [removed] [removed] [removed] or [removed]. Or [removed], [removed], [removed]. ' +
+          'See https://docs.example/payroll. Ignore me',
       });
       const listed = await world.ask('eve', '/api/v1/agents');
       for (const text of [one.text, listed.text]) {
         for (const inside of [
           '10.0.0.7',
+          '100.64',
+          'fd00',
+          '6379',
           '.svc',
           'secret',
           'A private sentence',

@@ -1,5 +1,6 @@
 import { failure, success } from '#api/operation';
 import { readLimit } from '#api/pages';
+import { watchClient } from '#api/watch-client';
 import { type AgentLifecycle, catalogueLimits } from '#contracts/catalogue';
 import { nextReach } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
@@ -12,20 +13,23 @@ import { filterParameters } from './list-parameters.ts';
 
 /** A page of the agents that the caller may view (`catalogue:list:*`). */
 export function listAgents(version: ApiVersion) {
-  return async ({ service, caller, query }: CatalogueRequest): Promise<CatalogueResponse> => {
+  return async ({ service, caller, query, incoming }: CatalogueRequest): Promise<CatalogueResponse> => {
     const { database, relations, cursors } = service;
     const binding = bindingOf(version, caller, query);
     const { cursor } = query;
     const after = cursor === undefined ? undefined : cursors.read(cursor, binding);
     if (cursor !== undefined && after === undefined) return failure('cursor_invalid');
     const filters = filtersOf(query);
+    using client = watchClient(incoming);
+    const { signal } = client;
     if (filters.state === 'degraded') {
       // Hidden from everyone (`catalogue:state:degraded-hidden`). A caller whose rights are not known is refused all the same.
-      await nextReach({ relations, caller, right: 'view' }, { from: '', limit: 1 });
+      await nextReach({ relations, caller, right: 'view' }, { from: '', limit: 1 }, signal);
       return success({ items: [], nextCursor: null });
     }
     const limit = readLimit(query['limit'], catalogueLimits.pageSize) ?? catalogueLimits.pageSize.default;
-    const { agents, hasMore } = await readPage({ sql: database.sql, relations }, { caller, filters, after, limit });
+    const parts = { sql: database.sql, relations, signal };
+    const { agents, hasMore } = await readPage(parts, { caller, filters, after, limit });
     const last = agents.at(-1);
     return success({
       items: agents.map(({ agent, isInvocable }) => describeRecord(agent, isInvocable)),

@@ -58,7 +58,6 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search in the catalog
       'catalogue:search:invoke',
       'catalogue:search-request:workspace-id',
       'catalogue:search-response:matches',
-      'catalogue:search-response:empty',
       'catalogue:search-request:profile',
     ],
     'a search returns the agents of a workspace that the caller may invoke, best first',
@@ -74,7 +73,35 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search in the catalog
       const empty = { json: { matches: [] }, status: 200 };
       expect(await send('ann', { query: 'salaries', workspaceId: 'none' })).toMatchObject(empty);
       expect(await send('bob', { query: 'salaries', workspaceId: 'support' })).toMatchObject(empty);
-      expect(await send('ann', { query: 'zebra', workspaceId: 'support', profile: 'terms' })).toMatchObject(empty);
+    },
+  );
+
+  verifies(
+    ['catalogue:search-response:empty', 'catalogue:search-request:min-score'],
+    'a query that nothing fits has no match in any profile, and no minScore brings one in',
+    async () => {
+      for (const query of [
+        'zebra',
+        'volcanoes under the glacier',
+        'Where is the nearest lighthouse, and what does it look like?',
+      ]) {
+        for (const more of [
+          {},
+          { profile: 'hybrid' },
+          { profile: 'terms' },
+          { minScore: 0 },
+          { topK: 50, minScore: 0.000_1 },
+        ]) {
+          const { status, json } = await send('ann', { query, workspaceId: 'support', ...more });
+          expect([query, more, status, json]).toEqual([query, more, 200, { matches: [] }]);
+        }
+      }
+      for (const profile of ['hybrid', 'terms']) {
+        const related = await find('ann', 'Which volcanoes have salaries?', { profile });
+        expect([profile, namesOf(related)]).toEqual([profile, ['payroll']]);
+        for (const { score } of related) expect(score).toBeGreaterThan(0);
+      }
+      expect(await find('ann', 'and the', { profile: 'terms' })).toEqual([]);
     },
   );
 
@@ -115,26 +142,6 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search in the catalog
         expect(await find('ann', 'tax questions', { minScore })).toEqual(all.filter(({ score }) => score >= minScore));
       }
       for (const { score } of all) expect(score > 0 && score <= 1).toBe(true);
-    },
-  );
-
-  verifies(
-    ['catalogue:search-request:min-score'],
-    'agents that nothing relates to a query have the score 0, and any minScore above 0 removes them',
-    async () => {
-      for (const query of [
-        'volcanoes under the glacier',
-        'Where is the nearest lighthouse, and what does it look like?',
-      ]) {
-        const nearest = await find('ann', query);
-        expect([query, nearest.length]).toEqual([query, 4]);
-        expect([query, nearest.map(({ score }) => score)]).toEqual([query, [0, 0, 0, 0]]);
-        expect(await find('ann', query, { minScore: 0 })).toEqual(nearest);
-        expect(await find('ann', query, { minScore: 0.000_1 })).toEqual([]);
-      }
-      const related = await find('ann', 'Who can answer a question about salaries?', { minScore: 0.000_1 });
-      expect(namesOf(related)[0]).toBe('payroll');
-      expect(await find('ann', 'and the', { profile: 'terms' })).toEqual([]);
     },
   );
 

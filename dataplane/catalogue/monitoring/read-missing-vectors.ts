@@ -11,18 +11,18 @@ export type MissingVectors = {
 /** A scrape reads no more rows of an index than this, and its cost does not depend on the number of agents. */
 export const mostAgentsCounted = 10_000;
 
-/** @param profileId undefined where no agent needs a vector. @throws SqlUnavailableError */
-export async function readMissingVectors(sql: Sql, profileId: string | undefined): Promise<MissingVectors> {
-  if (profileId === undefined) return { missing: 0, refused: 0 };
+/** @param key of the vectors of the profile; undefined where no agent needs a vector. @throws SqlUnavailableError */
+export async function readMissingVectors(sql: Sql, key: string | undefined): Promise<MissingVectors> {
+  if (key === undefined) return { missing: 0, refused: 0 };
   const most = mostAgentsCounted;
   const [row] = await sql<MissingVectors[]>`
     select (select count(*)::int from (
         (select from catalogue.entries where is_listed and vector is null limit ${most})
-        union all (select from catalogue.entries where is_listed and vector is not null and profile_id < ${profileId} limit ${most})
-        union all (select from catalogue.entries where is_listed and vector is not null and profile_id > ${profileId} limit ${most})
+        union all (select from catalogue.entries where is_listed and vector is not null and profile_id < ${key} limit ${most})
+        union all (select from catalogue.entries where is_listed and vector is not null and profile_id > ${key} limit ${most})
         limit ${most}) e) as missing,
       (select count(*)::int from (
-        select from catalogue.entries where is_listed and octet_length(vector) = 0 and profile_id = ${profileId}
+        select from catalogue.entries where is_listed and octet_length(vector) = 0 and profile_id = ${key}
         limit ${most}) e) as refused`;
   return row ?? { missing: 0, refused: 0 };
 }

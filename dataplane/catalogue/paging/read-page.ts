@@ -6,7 +6,12 @@ import { judgeAgents } from '../access/judge-agents.ts';
 import type { ReadAgent } from '../records/agent-content.ts';
 import { type AgentFilters, isId, readAgents } from '../records/read-agents.ts';
 
-type PageParts = { readonly sql: Sql; readonly relations: Pick<Relations, 'nextObjects' | 'checkEach'> };
+type PageParts = {
+  readonly sql: Sql;
+  readonly relations: Pick<Relations, 'nextObjects' | 'checkEach'>;
+  /** Stops the reading: with rights on many agents and a filter that few fulfil, a page reads all of them. */
+  readonly signal: AbortSignal;
+};
 type ShownAgent = { readonly agent: ReadAgent; readonly isInvocable: boolean };
 type Page = { readonly agents: readonly ShownAgent[]; readonly hasMore: boolean };
 type PageQuery = {
@@ -27,15 +32,17 @@ const walked = 250;
  * One page of the agents that a caller may view. Rights are part of the candidate loop, so that a page is full whenever
  * there are enough agents, and neither its size nor its cost tells about others (docs/design/catalogue.md). The rights on
  * what was read are asked again: what was withdrawn meanwhile is not returned.
+ * @throws RelationsUnavailableError, SqlUnavailableError, and the reason of the signal
  */
 export async function readPage(parts: PageParts, { caller, filters, after, limit }: PageQuery): Promise<Page> {
-  const { sql, relations } = parts;
+  const { sql, relations, signal } = parts;
   const viewing = { relations, caller, right: 'view' } as const;
   const kept: ShownAgent[] = [];
   let last = after;
   let size = Math.max(sizes.first, limit + 1);
   let isWide = false;
   for (let from: string | undefined = after ?? ''; from !== undefined && kept.length <= limit; ) {
+    signal.throwIfAborted();
     const need = limit + 1 - kept.length;
     const part: Part = await readPart({ from, size, after: last, need });
     kept.push(...(await shown(part.agents)));
@@ -53,7 +60,7 @@ export async function readPage(parts: PageParts, { caller, filters, after, limit
   };
 
   async function readPart({ from, size, after, need }: PartQuery): Promise<Part> {
-    const reach = isWide ? wideReach : await nextReach(viewing, { from, limit: size });
+    const reach = isWide ? wideReach : await nextReach(viewing, { from, limit: size }, signal);
     if (reach.kind === 'wide') {
       isWide = true;
       const agents = await readAgents(sql, { filters, after, limit: walked });

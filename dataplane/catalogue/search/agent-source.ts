@@ -1,7 +1,9 @@
+import type { EmbeddingProfile } from '#models/ports';
 import type { IndexEntry, PartitionSource } from '#search/ports';
 import { readPartitions } from '#search/read-partitions';
 import { vectorOfBase64 } from '#search/vector-text';
 import type { Database, Sql } from '#sql/connect';
+import { vectorsKey } from './vectors-key.ts';
 
 const pageSize = 1_000;
 const groupsAtOnce = 200;
@@ -12,7 +14,7 @@ type EntryRow = {
   readonly implementation_type: string;
   readonly terms: string;
   readonly change_no: string;
-  /** Base64; empty without a vector of the current profile. */
+  /** Base64; empty without a vector of the profile of the partition. */
   readonly vector: string;
 };
 
@@ -26,26 +28,42 @@ export function agentOfEntry(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }
 
+/** The partition of the index with the agents of a workspace and their vectors of a profile; without one, with none. */
+export function partitionOf(workspace: string, profile: EmbeddingProfile | undefined): string {
+  return `${profile === undefined ? '' : vectorsKey(profile)}/${workspace}`;
+}
+
+/** The key of the vectors is empty or has no "/". */
+function partsOf(partition: string): { readonly key: string; readonly workspace: string } {
+  const end = partition.indexOf('/');
+  return { key: partition.slice(0, end), workspace: partition.slice(end + 1) };
+}
+
 /**
  * The active agents of a workspace, from which the index is built and which it follows. The labels of an entry are those of
- * its agent, so that a search ranks only the agents that its caller may invoke.
+ * its agent, so that a search ranks only the agents that its caller may invoke. When a profile gets another model or dimension, the
+ * workspace is another partition: vectors of two models are never in one.
  */
-export function agentSource({ sql }: Pick<Database, 'sql'>, profileId: () => string | undefined): PartitionSource {
+export function agentSource({ sql }: Pick<Database, 'sql'>): PartitionSource {
   return readPartitions<string>(
     {
-      async numbers(workspace) {
-        const changeNo = await newestChange(sql, workspace);
-        return changeNo === undefined ? undefined : { newest: changeNo, forgottenThrough: 0n };
+      async numbers(partition) {
+        const { workspace } = partsOf(partition);
+        const [row] = await sql<{ change_no: string; forgotten_through: string }[]>`
+          select change_no, forgotten_through from catalogue.workspaces where workspace = ${workspace}`;
+        return row && { newest: BigInt(row.change_no), forgottenThrough: BigInt(row.forgotten_through) };
       },
-      async page(workspace, after, size) {
+      async page(partition, after, size) {
+        const { key, workspace } = partsOf(partition);
         const rows = await sql<EntryRow[]>`
-          select ${columns(sql, profileId())} from catalogue.entries
+          select ${columns(sql, key)} from catalogue.entries
           where workspace = ${workspace} and is_listed
             and agent_id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid
           order by agent_id limit ${size}`;
         return { entries: rows.map(entryOf), next: rows.length < size ? undefined : rows.at(-1)?.agent_id };
       },
-      async changedGroups(workspace, after, size) {
+      async changedGroups(partition, after, size) {
+        const { workspace } = partsOf(partition);
         const rows = await sql<{ agent_id: string; change_no: string }[]>`
           select agent_id, change_no from catalogue.entries
           where workspace = ${workspace} and change_no > ${String(after)}::bigint
@@ -53,9 +71,10 @@ export function agentSource({ sql }: Pick<Database, 'sql'>, profileId: () => str
         const groups = rows.map(({ agent_id, change_no }) => ({ group: agent_id, changeNo: BigInt(change_no) }));
         return { groups, more: groups.length >= size };
       },
-      async *entriesOf(workspace, groups) {
+      async *entriesOf(partition, groups) {
+        const { key, workspace } = partsOf(partition);
         const rows = await sql<EntryRow[]>`
-          select ${columns(sql, profileId())} from catalogue.entries
+          select ${columns(sql, key)} from catalogue.entries
           where workspace = ${workspace} and is_listed and agent_id = any(${sql.array([...groups])}::uuid[])`;
         yield rows.map(entryOf);
       },
@@ -71,9 +90,9 @@ export async function newestChange(sql: Sql, workspace: string): Promise<bigint 
   return row === undefined ? undefined : BigInt(row.change_no);
 }
 
-function columns(sql: Sql, profileId: string | undefined) {
+function columns(sql: Sql, key: string) {
   return sql`agent_id, protocol, implementation_type, terms, change_no,
-    coalesce(encode(case when profile_id = ${profileId ?? null}::text then vector end, 'base64'), '') as vector`;
+    coalesce(encode(case when profile_id = ${key} then vector end, 'base64'), '') as vector`;
 }
 
 function entryOf(row: EntryRow): IndexEntry {

@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { ModelsError } from '#models/models-error';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
@@ -94,14 +97,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
     const { sql } = world.database;
     const profiles = async () =>
       (
-        await sql<{ profile_id: string }[]>`select profile_id from catalogue.entries where workspace = 'x' order by 1`
+        await sql<
+          { profile_id: string | null }[]
+        >`select profile_id from catalogue.entries where workspace = 'x' order by 1`
       ).map((row) => row.profile_id);
-    await until('both are embedded', async () => (await profiles()).join() === 'words,words');
+    await until('both are embedded', async () => (await profiles()).length === 2 && !(await profiles()).includes(null));
+    const [current] = await profiles();
     const former = ['a-former-one', 'zz-former-one'];
     for (const [at, { agentId }] of agents.entries()) {
       await sql`update catalogue.entries set profile_id = ${former[at] ?? ''} where agent_id = ${agentId}::uuid`;
     }
-    await until('both are embedded again', async () => (await profiles()).join() === 'words,words');
+    await until('both are embedded again', async () => (await profiles()).join() === `${current},${current}`);
   });
 
   test('a query that is too long for the model is answered by its beginning', async () => {
@@ -117,5 +123,55 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
     const long = await ask(`Forecasts of tides ${'😀'.repeat(990)}`);
     expect([long.status, (long.json['matches'] as readonly unknown[]).length]).toEqual([200, 1]);
     expect((await ask('an unreadable query')).json['error']).toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a profile whose id stays while its content changes'), () => {
+  test.each([
+    ['another model of the same dimension', '{ id: words, model: other, dimension: 64 }'],
+    ['another dimension', '{ id: words, model: words, dimension: 32 }'],
+    ['another prefix', '{ id: words, model: words, dimension: 64, passagePrefix: "passage: " }'],
+  ])('with %s agents are embedded again, and until then they are found by their words', async (_what, changed) => {
+    await using parts = new AsyncDisposableStack();
+    const modelsFile = join(parts.use(temporaryFolder()).path, 'models.yaml');
+    const write = (profile: string) => writeFileSync(modelsFile, `embedding:\n  - ${profile}\n`);
+    write('{ id: words, model: words, dimension: 64 }');
+    let isHeld = false;
+    const models = hashedWords((texts) => {
+      if (isHeld && texts.some((text) => text.includes('Forecasts of tides'))) throw new ModelsError('unavailable');
+    });
+    const config = { embeddingProfile: 'words', modelsFile };
+    const world = parts.use(await openCatalogue({ overrides: { models }, config }));
+    const agent = await world.publish('tides', { description: 'Forecasts of tides.' });
+    await world.allow('ann', 'invoke', agent);
+    const entry = async () => {
+      const [row] = await world.database.sql<{ key: string | null; size: number | null }[]>`
+        select profile_id as key, octet_length(vector) as size from catalogue.entries
+        where agent_id = ${agent.agentId}::uuid`;
+      return row;
+    };
+    const scores = async (query: string): Promise<readonly unknown[]> => {
+      const body = JSON.stringify({ query, workspaceId: 'support' });
+      const headers = { 'content-type': 'application/json' };
+      const { status, json } = await world.ask('ann', '/api/v1/agents/search', { method: 'POST', body, headers });
+      const matches = (json['matches'] ?? []) as readonly { readonly score: number }[];
+      return [status, ...matches.map(({ score }) => score)];
+    };
+    const loaded = () => world.log().split('model_profiles_loaded').length - 1;
+    await until('the agent has a vector', async () => (await entry())?.key !== null);
+    const before = await entry();
+    // By words and by its vector the agent is the first.
+    await until('it is found by its vector', async () => (await scores('tides'))[1] === 1);
+    isHeld = true;
+    const times = loaded();
+    write(changed);
+    await until('the profile has changed', () => loaded() > times);
+    expect(await scores('tides')).toEqual([200, 0.5]);
+    expect(await entry()).toEqual(before);
+    isHeld = false;
+    await until('it is found by its new vector', async () => (await scores('tides'))[1] === 1);
+    const after = await entry();
+    expect(after?.key).not.toBe(before?.key);
+    expect(after?.size).toBe(changed.includes('32') ? 128 : 256);
   });
 });

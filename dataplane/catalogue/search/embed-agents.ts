@@ -6,6 +6,7 @@ import { ModelsError } from '#models/models-error';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import { base64OfVector } from '#search/vector-text';
 import type { Database } from '#sql/connect';
+import { vectorsKey } from './vectors-key.ts';
 import { nextChange } from './write-entry.ts';
 
 type EmbedPorts = {
@@ -78,14 +79,15 @@ async function unembedded(
   const profile = profileOf();
   if (profile === undefined) return [];
   const { sql } = database;
+  const key = vectorsKey(profile);
   const listed = sql`
     select workspace, agent_id, passage, change_no from catalogue.entries
     where is_listed and (workspace, agent_id) > (${after.workspace}, ${after.agent_id}::uuid)`;
   const next = sql`order by workspace, agent_id limit ${batch}`;
   return await sql<UnembeddedAgent[]>`
     (${listed} and vector is null ${next})
-    union all (${listed} and vector is not null and profile_id < ${profile.id} ${next})
-    union all (${listed} and vector is not null and profile_id > ${profile.id} ${next})
+    union all (${listed} and vector is not null and profile_id < ${key} ${next})
+    union all (${listed} and vector is not null and profile_id > ${key} ${next})
     ${next}`;
 }
 
@@ -102,7 +104,7 @@ async function embedAgent(
   await database.sql.begin(async (sql) => {
     const changeNo = await nextChange(sql, row.workspace);
     await sql`
-      update catalogue.entries set vector = decode(${base64OfVector(vector)}, 'base64'), profile_id = ${profile.id},
+      update catalogue.entries set vector = decode(${base64OfVector(vector)}, 'base64'), profile_id = ${vectorsKey(profile)},
         change_no = ${changeNo}::bigint
       where workspace = ${row.workspace} and agent_id = ${row.agent_id}::uuid
         and change_no = ${row.change_no}::bigint`;

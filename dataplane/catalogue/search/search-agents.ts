@@ -11,7 +11,7 @@ import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import { judgeAgents } from '../access/judge-agents.ts';
 import type { AgentContent, ReadAgent } from '../records/agent-content.ts';
 import { isId, readAgents, readAgentsById } from '../records/read-agents.ts';
-import { agentOfEntry, labelOverA2a, newestChange } from './agent-source.ts';
+import { agentOfEntry, labelOverA2a, newestChange, partitionOf } from './agent-source.ts';
 import { subjectTerms } from './function-words.ts';
 import type { SimilarityFloor } from './similarity-floor.ts';
 
@@ -48,15 +48,17 @@ const lookedUp = { first: 250, growth: 5, most: 10_000 } as const;
 /**
  * The agents that belong best to a query among those that the caller may invoke, best first. Both rankings and the
  * frequencies of terms are computed within these, so that other agents change neither the matches nor their order
- * (`catalogue:search:hybrid`). A score is the share of the highest possible one: 1 for the first of every ranking, and 0 for
- * an agent that neither a word nor its vector relates to the query.
+ * (`catalogue:search:hybrid`). A score is the share of the highest possible one: 1 for the first of every ranking. An agent that
+ * neither a word nor its vector relates to the query is no match (`catalogue:search-response:empty`).
  * @throws RelationsUnavailableError, SearchUnavailableError, ModelsError, SqlUnavailableError: never an empty answer instead
  */
 export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch): Promise<readonly FoundAgent[]> {
   const { database, index } = ports;
   const { workspaceId, topK, minScore, call } = search;
   const reach = await invocable(ports, search);
-  const { legs, floor } = await legsOf(ports, search);
+  // The query, the floor and the index are of one profile, whatever changes meanwhile.
+  const profile = ports.profile();
+  const { legs, floor } = await legsOf(ports, search, profile);
   // First, so that a workspace of hidden agents costs the statements of a missing one.
   if (!(await hasEntry(database.sql, workspaceId, reach))) return [];
   // Read after the rights: the index then knows every agent that they may name.
@@ -64,7 +66,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
   if (changeNo === undefined) return [];
   const rankings = await index.candidates(
     {
-      partition: workspaceId,
+      partition: partitionOf(workspaceId, profile),
       reflects: changeNo,
       labels: [...reach.own, ...reach.everyone.map(labelOverA2a)],
       ...conditionOf(search),
@@ -131,9 +133,13 @@ async function hasEntry(sql: Sql, workspace: string, { own, everyone }: Invocabl
 
 type SearchLegs = { readonly legs: readonly Leg[]; readonly floor: number };
 
-async function legsOf({ models, profile, floor }: AgentSearchPorts, search: AgentSearch): Promise<SearchLegs> {
+async function legsOf(
+  { models, floor }: AgentSearchPorts,
+  search: AgentSearch,
+  profile: EmbeddingProfile | undefined,
+): Promise<SearchLegs> {
   const byTerms: Leg = { kind: 'bm25', terms: subjectTerms(search.query) };
-  const approved = search.profile === 'hybrid' ? profile() : undefined;
+  const approved = search.profile === 'hybrid' ? profile : undefined;
   if (approved === undefined) return { legs: [byTerms], floor: 0 };
   const [bound, vector] = await Promise.all([
     floor.of(approved, search.call),
@@ -145,20 +151,15 @@ async function legsOf({ models, profile, floor }: AgentSearchPorts, search: Agen
 }
 
 /**
- * The merged rankings with scores from 0 to 1. Agents whose vector is not nearer than the floor count as if the ranking of
- * vectors did not have them; those that no ranking has are last, with the score 0, the nearest first.
+ * The merged rankings with scores above 0, at most 1. Agents whose vector is not nearer than the floor count as if the ranking of
+ * vectors did not have them.
  */
 function scoreRankings(
   [byTerms = [], byVectors]: readonly (readonly Candidate[])[],
   floor: number,
 ): readonly Candidate[] {
-  if (byVectors === undefined) return merge([byTerms]);
-  const merged = merge([byTerms, byVectors.filter(({ score }) => score > floor)]);
-  const related = new Set(merged.map(({ id }) => id));
-  return [...merged, ...byVectors.filter(({ id }) => !related.has(id)).map(({ id }) => ({ id, score: 0 }))];
-}
-
-function merge(rankings: readonly (readonly Candidate[])[]): readonly Candidate[] {
+  const near = byVectors?.filter(({ score }) => score > floor);
+  const rankings = near === undefined ? [byTerms] : [byTerms, near];
   return fuseRankings(rankings.map((candidates) => ({ candidates, weight: 1 }))).map(({ id, score }) => ({
     id,
     score: score / (bestRank * rankings.length),

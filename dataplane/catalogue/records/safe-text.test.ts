@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { safeText } from './safe-text.ts';
+
+const safe = (text: string): string => safeText(text, 2_000);
+
+describe('characters that a reader does not see', () => {
+  test('no code point that is ignorable by default stays in a text', () => {
+    const ignorable = /\p{Default_Ignorable_Code_Point}/u;
+    const left: string[] = [];
+    for (let point = 0; point <= 0x10_ff_ff; point += 1) {
+      const character = String.fromCodePoint(point);
+      if (ignorable.test(character) && !/^a ?b$/.test(safe(`a${character}b`))) left.push(point.toString(16));
+    }
+    expect(left).toEqual([]);
+  });
+
+  test.each([
+    ['a text in variation selectors', 'Pay\u{e0100}\u{e01ef}\u{fe00}roll', 'Payroll'],
+    ['a joiner of graphemes', 'Pay\u034froll', 'Payroll'],
+    ['a filler of Hangul', 'Pay\u3164roll\u115f\uffa0', 'Pay roll'],
+    ['a blank of Braille', 'Pay\u2800roll', 'Pay roll'],
+    ['a selector of Mongolian', 'Pay\u180broll', 'Payroll'],
+    ['the selector of an emoji', 'I \u2764\ufe0f, and 1\ufe0f\u20e3', 'I \u2764, and 1\u20e3'],
+    ['the joiner of an emoji', '\u{1f469}\u200d\u{1f4bb}', '\u{1f469} \u{1f4bb}'],
+    ['a mark that keeps a letter from its accent', 'Cafe\u034f\u0301', 'Caf\u00e9'],
+  ])('%s is removed', (_what, text, expected) => {
+    expect(safe(text)).toBe(expected);
+  });
+
+  test('marks and signs that a reader sees stay', () => {
+    const text = '\u0939\u093f\u0928\u094d\u0926\u0940 \ud55c\uad6d\uc5b4 \u{1f600}\u{1f3fd} na\u00efve, 5 \u20ac';
+    expect(safe(text)).toBe(text);
+  });
+});
+
+describe('addresses of the inside', () => {
+  test.each([
+    ['::1', '[removed]'],
+    ['fd00:10:244::7', '[removed]'],
+    ['[fd00::7]:8080', '[removed]'],
+    ['fe80::1%eth0', '[removed]'],
+    ['2001:db8:0:0:0:0:0:1', '[removed]'],
+    ['2001:db8::/32', '[removed]'],
+    ['::ffff:10.0.0.7', '[removed]'],
+    ['address:fd00::7', 'address:[removed]'],
+    ['http://[fd00::7]:8080', '[removed]'],
+    ['100.64.0.1', '[removed]'],
+    ['100.127.255.254:8080', '[removed]'],
+    ['redis:6379', '[removed]'],
+    ['payroll-api.hr:8080', '[removed]'],
+    ['localhost:80', '[removed]'],
+    ['Payroll-API:65535', '[removed]'],
+  ])('%s is removed at the beginning, in the middle and at the end of a sentence', (address, expected) => {
+    expect(safe(address)).toBe(expected);
+    expect(safe(`Ask ${address} now`)).toBe(`Ask ${expected} now`);
+    expect(safe(`Ask (${address} ), or from ${address}`)).toBe(`Ask (${expected} ), or from ${expected}`);
+  });
+
+  test('the path of a name with a port is removed with it, and the end of a sentence is not', () => {
+    expect(safe('Ask redis:6379, fd00::7. Then payroll:8080/v1/x?y=1 and payroll.hr:80.')).toBe(
+      'Ask [removed], [removed]. Then [removed] and [removed].',
+    );
+  });
+
+  test.each([
+    'at 10:30 or 10:30:45',
+    'a ratio of 3:1',
+    'ISO 9001:2015, RFC 9110: semantics',
+    'std::vector of C++',
+    'the model qwen3:8b',
+    'Step:1',
+    '1:2:3:4:5:6:7',
+    '100.63.255.255, 100.128.0.1',
+    'https://docs.example:8443/a:80/b',
+    'aa:bb:cc:dd:ee:ff',
+    'nginx:1.27',
+  ])('%s stays', (text) => {
+    expect(safe(text)).toBe(text);
+  });
+});
