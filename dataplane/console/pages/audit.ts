@@ -115,7 +115,7 @@ function changeOf(
   { serving, access, settings }: AuditEntry['content'],
 ): Markup | Promise<Markup> | '' {
   if (serving === undefined && access === undefined && settings === undefined) return '';
-  const members = settings === undefined ? [] : [audit.settings(settings.changed)];
+  const members = settings === undefined ? [] : [audit.settings(settings.changed.join(', '))];
   const versions = serving === undefined ? [] : [audit.change(servingText(serving.before), servingText(serving.after))];
   const counts = access === undefined ? [] : [audit.rights(access.before?.count ?? 0, access.after?.count ?? 0)];
   const signed = (sign: '+' | '−', named: readonly string[], count = named.length): readonly string[] => {

@@ -244,7 +244,7 @@ export const en = {
     until: 'Before (UTC)',
     change: (before: string, after: string) => `Version: ${before} → ${after}`,
     rights: (before: number, after: number) => `Rights: ${before} → ${after}`,
-    settings: (names: readonly string[]) => `Settings: ${names.join(', ')}`,
+    settings: (names: string) => `Settings: ${names}`,
     others: (count: number) => `and ${count} more`,
     entry: 'Entry',
     next: 'Older entries',

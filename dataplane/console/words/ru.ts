@@ -243,7 +243,7 @@ export const ru: Words = {
     until: 'До (UTC)',
     change: (before, after) => `Версия: ${before} → ${after}`,
     rights: (before, after) => `Прав: ${before} → ${after}`,
-    settings: (names) => `Настройки: ${names.join(', ')}`,
+    settings: (names) => `Настройки: ${names}`,
     others: (count) => `и ещё ${count}`,
     entry: 'Запись',
     next: 'Более старые записи',
