@@ -52,7 +52,12 @@ async function enterWorkspace(sql: TransactionSql, agent: AgentContent, changeNo
       change_no = excluded.change_no`;
 }
 
-async function leaveWorkspace(sql: TransactionSql, agentId: string, workspace: string, changeNo: string): Promise<void> {
+async function leaveWorkspace(
+  sql: TransactionSql,
+  agentId: string,
+  workspace: string,
+  changeNo: string,
+): Promise<void> {
   await sql`
     update catalogue.entries set is_listed = false, change_no = ${changeNo}::bigint
     where workspace = ${workspace} and agent_id = ${agentId}::uuid`;
