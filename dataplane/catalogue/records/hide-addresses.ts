@@ -22,7 +22,7 @@ const mailAddress = /^(?:mailto|e-?mail):[^:@]+@[^:@]+$/i;
 const standards = /^(?:BCP|CVE|CWE|DIN|EN|IEC|IEEE|ISO|NIST|PEP|RFC|STD)$/i;
 
 /** What is kept of a text: `ports` are names with a port. */
-export type AddressOptions = { readonly keepsPorts: boolean };
+type AddressOptions = { readonly keepsPorts: boolean };
 
 /**
  * A text without addresses of the inside of an installation and without credentials. An address over https with a public name
