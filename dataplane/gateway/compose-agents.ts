@@ -38,7 +38,7 @@ type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdo
   /** Path of the file of a credential. */
   readonly credentialFile: (name: string) => string;
   /** Rights in place of those of the settings. */
-  readonly rights?: Pick<Relations, 'check'> | undefined;
+  readonly rights?: Pick<Relations, 'check' | 'checkerOf'> | undefined;
   /** Budgets in place of those of the settings. */
   readonly budgets?: RunBudgets | undefined;
   /** Called after a change of a route, a probe or the last call of a version. */
@@ -155,13 +155,16 @@ function budgetsIn(
   return limits === undefined ? noBudgets : parts.use(awaitBudgets(rights, limits, logger));
 }
 
-/** The rights of the settings. Until their store is reached, each check throws RelationsUnavailableError. */
+/** The rights of the settings. Until their store is reached, each question throws RelationsUnavailableError. */
 function rightsIn(
   parts: AsyncDisposableStack,
   access: RelationsAccess,
   logger: Pick<Logger, 'info' | 'warn'>,
-): Pick<Relations, 'check'> {
+): Pick<Relations, 'check' | 'checkerOf'> {
   const session = { applicationName: 'portcullis-gateway', statementTimeoutMs: 2_000, logger };
   const awaited = parts.use(awaitRelations(access, session));
-  return { check: async (...question) => await awaited.now().check(...question) };
+  return {
+    check: async (...question) => await awaited.now().check(...question),
+    checkerOf: (...asker) => awaited.now().checkerOf(...asker),
+  };
 }

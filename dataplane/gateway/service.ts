@@ -48,7 +48,7 @@ export type GatewayOverrides = {
   readonly agentRoutes?: OpenRouteSource<AgentRoute>;
   readonly reports?: ReportSink;
   /** The rights on agents, in place of those of the database. */
-  readonly rights?: Pick<Relations, 'check'>;
+  readonly rights?: Pick<Relations, 'check' | 'checkerOf'>;
   /** The budgets of runs, in place of those of the database. */
   readonly budgets?: RunBudgets;
   readonly logger?: Logger;

@@ -163,7 +163,13 @@ export async function startGrantedAgents(options: StartGranted = {}): Promise<Gr
         }),
         agentRoutes: routes.open,
         reports: { write: async () => undefined },
-        rights: { check: async (...asked) => !missingRights.has(asked.slice(0, 3).join(' ')) },
+        rights: {
+          check: async (...asked) => !missingRights.has(asked.slice(0, 3).join(' ')),
+          checkerOf:
+            (subject) =>
+            async (...asked) =>
+              !missingRights.has([subject, ...asked].join(' ')),
+        },
         idleMs: 0,
       },
     ),

@@ -3,12 +3,14 @@ import { type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http
 import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
 import { openStoreRegistry } from '#relations/adapters/openfga/store-registry';
 import type { Relations } from '#relations/ports';
+import { userSubject } from '#relations/subject';
 import type { Database } from '#sql/connect';
 import { missingPostgres, openTestDatabase } from '#sql/testing/test-database';
 import type { AgentSketch } from '../../dataplane/catalogue/testing/agent-resources.ts';
 import { type CatalogueWorld, startCatalogue } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import {
   type AgentPlaneWorld,
+  peopleIssuer,
   agentId as routedAgent,
   routedVersion,
   startAgentPlane,
@@ -101,6 +103,51 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
       expect(withId.filter((one) => !one.includes('"relation":'))).toEqual([]);
     },
   );
+
+  test('a refused call reads the groups of its caller once, for both rights', async () => {
+    const teams = ['group:acme/reader', 'group:acme/outer'];
+    const person = userSubject({ issuer: peopleIssuer, subject: 'carl' });
+    await relations.grant([
+      { subject: person, relation: 'member', object: teams[0] ?? '' },
+      { subject: `${teams[0]}#member`, relation: 'member', object: teams[1] ?? '' },
+    ]);
+    const token = await plane.personToken('carl', { tenants: ['acme'] });
+    const { asked } = await questionsAbout(missing, () => plane.call(`/agents/${missing}/mcp`, { token, body: '{}' }));
+    const walked = asked.filter((one) => !one.includes('"relation":'));
+    expect(walked.filter((one) => one.includes(`"${teams[0]}#member"`))).toHaveLength(1);
+    expect(new Set(walked).size).toBe(walked.length);
+    const lookedUp = asked.filter((one) => one.includes('"relation":') && one.includes(`"${teams[1]}#member"`));
+    expect(lookedUp).toHaveLength(2);
+  });
+
+  test('a check walks through 1,000 groups, and the server answers for a caller with more', async () => {
+    const person = 'user:emil';
+    const join = (from: number, to: number) =>
+      relations.grant(
+        Array.from({ length: to - from }, (_one, at) => ({
+          subject: person,
+          relation: 'member',
+          object: `group:acme/many-${from + at}`,
+        })),
+      );
+    for (let at = 0; at < 1_000; at += 100) await join(at, at + 100);
+    const granted = 'agent:01890a5d-ac96-774b-bcce-b302099a80ab';
+    await relations.grant([{ subject: 'group:acme/many-999#member', relation: 'view', object: granted }]);
+    const checksOf = async () => {
+      recorder.forget();
+      const check = relations.checkerOf(person);
+      const answers = [await check('view', granted), await check('invoke', granted)];
+      expect(answers).toEqual([true, false]);
+      const requests = recorder.seen.map(({ path }) => path);
+      return { checks: requests.filter((path) => path.endsWith('/check')).length, requests: requests.length };
+    };
+    const within = await checksOf();
+    expect(within.checks).toBe(0);
+    await join(1_000, 1_001);
+    const beyond = await checksOf();
+    expect(beyond.checks).toBe(2);
+    expect(beyond.requests).toBeLessThan(within.requests);
+  });
 
   test('a caller with more groups than one question follows is answered by a check of the server', async () => {
     const person = 'user:dora';

@@ -29,6 +29,9 @@ export type TuplePage = {
 /** Groups that the verified token of the subject names, each `group:…`. The subject is a member of them for one call. */
 type ClaimedGroups = readonly string[];
 
+/** Whether one subject has a relation to an object. */
+export type RelationChecker = (relation: string, object: string) => Promise<boolean>;
+
 /**
  * A store of relations. Every method throws RelationsUnavailableError if the store does not answer: callers fail closed,
  * and a change may or may not have taken effect. It throws RelationsModelError, before any call, for arguments that the
@@ -46,6 +49,12 @@ export type Relations = AsyncDisposable & {
    * object: a hidden object costs as much as a missing one. With more groups than a store can follow that way it may depend on them.
    */
   check(subject: string, relation: string, object: string, claimed?: ClaimedGroups): Promise<boolean>;
+
+  /**
+   * `check` of several relations or objects for one subject: its groups are read once at most, after the first question that needs
+   * them. The answers reflect each change that any process completed before this call.
+   */
+  checkerOf(subject: string, claimed?: ClaimedGroups): RelationChecker;
 
   /**
    * Every group that has a user or an agent as a member, directly or by nested groups, claimed groups included; in order,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { StorageGuard } from '#checks/guard/storage-guard';
 import type { AgentContent } from '../records/agent-content.ts';
 import { cardTexts, withCardTexts } from '../records/card-texts.ts';
-import { removed } from '../records/safe-text.ts';
+import { removed } from '../records/hide-addresses.ts';
 
 type JudgedCard =
   | { readonly kind: 'judged' }

@@ -1,3 +1,7 @@
+-- All tables are locked first, in the order in which a process of an earlier release writes them: the changes themselves lock the
+-- outbox first, which could deadlock with such a write.
+lock table agents, workspaces, outbox in access exclusive mode;
+
 -- A scrape counts parked events.
 create index outbox_parked on outbox (parked_at) where parked_at is not null and delivered_at is null;
 

@@ -1,6 +1,6 @@
 import { type AgentSkill, catalogueLimits } from '#contracts/catalogue';
 import type { AgentContent } from './agent-content.ts';
-import { safeText } from './safe-text.ts';
+import { safeId, safeText } from './safe-text.ts';
 
 /** The part of a record that its author wrote. */
 type CardPart = Pick<AgentContent, 'name' | 'description' | 'skills'>;
@@ -25,28 +25,31 @@ export function cardTexts(card: CardPart): readonly string[] {
 export function withCardTexts(agent: AgentContent, texts: readonly string[]): AgentContent {
   if (cardTexts(agent).length !== texts.length) throw new RangeError('a card has another number of texts');
   let next = 0;
-  const card = mapTexts(agent, (_text, most) => {
+  const card = mapTexts(agent, (_text, most, clean) => {
     const text = texts[next] ?? '';
     next += 1;
-    return safeText(text, most);
+    return clean(text, most);
   });
   return { ...agent, ...card };
 }
 
-/** @param change gets each text with the most code points that it may have */
-function mapTexts(card: CardPart, change: (text: string, most: number) => string): CardPart {
-  const name = change(card.name, title);
-  const description = change(card.description, longest);
+/** @param change gets each text with the most code points that it may have, and what makes it safe */
+function mapTexts(
+  card: CardPart,
+  change: (text: string, most: number, clean: (text: string, most: number) => string) => string,
+): CardPart {
+  const name = change(card.name, title, safeText);
+  const description = change(card.description, longest, safeText);
   return { name, description, skills: card.skills.map(ofSkill) };
 
   function ofSkill(skill: AgentSkill): AgentSkill {
     const { examples } = skill;
     return {
-      id: change(skill.id, title),
-      name: change(skill.name, title),
-      description: change(skill.description, longest),
-      tags: skill.tags.map((tag) => change(tag, title)),
-      ...(examples === undefined ? {} : { examples: examples.map((one) => change(one, longest)) }),
+      id: change(skill.id, title, safeId),
+      name: change(skill.name, title, safeText),
+      description: change(skill.description, longest, safeText),
+      tags: skill.tags.map((tag) => change(tag, title, safeText)),
+      ...(examples === undefined ? {} : { examples: examples.map((one) => change(one, longest, safeText)) }),
     };
   }
 }

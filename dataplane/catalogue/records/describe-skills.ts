@@ -1,13 +1,13 @@
 import { type AgentSkill, catalogueLimits } from '#contracts/catalogue';
 import type { PublishManifest } from '#flow/definition/manifest-schema';
-import { safeText } from './safe-text.ts';
+import { safeId, safeText } from './safe-text.ts';
 
 const { title, description, skills, tags, examples } = catalogueLimits;
 
 /** One skill of a card with safe texts. */
 export function safeSkill(skill: Omit<AgentSkill, 'examples'> & { readonly examples?: readonly string[] | undefined }) {
   return {
-    id: safeText(skill.id, title),
+    id: safeId(skill.id, title),
     name: safeText(skill.name, title),
     description: safeText(skill.description, description),
     tags: skill.tags.slice(0, tags).map((tag) => safeText(tag, title)),

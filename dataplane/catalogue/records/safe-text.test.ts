@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { safeText } from './safe-text.ts';
+import { safeId, safeText } from './safe-text.ts';
 
 const safe = (text: string): string => safeText(text, 2_000);
 
@@ -50,6 +50,37 @@ describe('addresses of the inside', () => {
     ['payroll-api.hr:8080', '[removed]'],
     ['localhost:80', '[removed]'],
     ['Payroll-API:65535', '[removed]'],
+    ['my_redis:6379', '[removed]'],
+    ['//redis:6379/0', '//[removed]'],
+    ['@redis:6379', '@[removed]'],
+    ['%redis:6379', '%[removed]'],
+    ['.redis:6379', '[removed]'],
+    ['-redis:6379', '[removed]'],
+    ['redis:6379:', '[removed]:'],
+    ['Step:10/redis:6379', 'Step:10/[removed]'],
+    ['8.8.8.8:53', '[removed]'],
+    ['8.8.8.8:5', '[removed]'],
+    ['redis:1000', '[removed]'],
+    ['redis:1899', '[removed]'],
+    ['redis:2040', '[removed]'],
+    ['payroll.hr:100', '[removed]'],
+    ['.redis.svc', '[removed]'],
+    ['my_redis.svc', 'my_[removed]'],
+    ['admin:secret@db:5432/x', '[removed]'],
+    ['admin:secret@db', '[removed]'],
+    ['user:12345@db:5432', '[removed]'],
+    ['12345:secret@10.0.0.7', '[removed]'],
+    ['12345:secret@[fd00::7]:5432', '[removed]'],
+    ['admin:p@ss:"word/@db:5432', '[removed]'],
+    ['email:secret@db:5432', '[removed]'],
+    ['_http://admin:secret@db', '_[removed]'],
+    ['averylongnameofascheme://admin:secret@db', 'averyl[removed]'],
+    ['https://docs.example/?to=http://redis:6379', 'https://docs.example/?to=[removed]'],
+    ['https://docs.example/?to=https://admin:secret@db', 'https://docs.example/?to=[removed]'],
+    ['https://payroll.hr.svc/x', '[removed]'],
+    ['https://docs.example/redis.svc', '[removed]'],
+    ['https://docs.example/10.0.0.7', '[removed]'],
+    ['https://redis./x', '[removed]'],
   ])('%s is removed at the beginning, in the middle and at the end of a sentence', (address, expected) => {
     expect(safe(address)).toBe(expected);
     expect(safe(`Ask ${address} now`)).toBe(`Ask ${expected} now`);
@@ -74,7 +105,56 @@ describe('addresses of the inside', () => {
     'https://docs.example:8443/a:80/b',
     'aa:bb:cc:dd:ee:ff',
     'nginx:1.27',
+    'RFC:2616, rfc:2616, PEP:8000',
+    'iso:27001 and iso:14001',
+    'postgres:16',
+    'Step:10',
+    'meeting at:10',
+    'step:999',
+    'node-js:20, node.js:99',
+    'note:2024-05-01, version:1900, version:2039, node-js:2024',
+    'https://example.com/a?x=b:80, https://example.com/redis:6379',
+    'https://web.archive.org/web/2020/https://example.com/',
+    'git@example.com:team/tool.git, cc:@ann, nginx:1.27@2',
+    'at 10:30@HQ',
+    'mailto:ann@example.com, e-mail:ann@example.com',
+    '~/.local/bin',
   ])('%s stays', (text) => {
     expect(safe(text)).toBe(text);
+  });
+});
+
+describe('the id of a skill', () => {
+  test('a number after a colon stays, and other addresses and credentials do not', () => {
+    expect(safeId('iso:27001', 20)).toBe('iso:27001');
+    expect(safeId('redis:6379', 20)).toBe('redis:6379');
+    expect(safeId('admin:secret@db:5432', 20)).toBe('[removed]');
+    expect(safeId('redis.svc:6379', 20)).toBe('[removed]');
+  });
+});
+
+describe('long texts', () => {
+  /** A pattern that takes quadratic time does not end within the time of a test. */
+  const long = 400_000;
+
+  test.each([
+    'a-.',
+    'a',
+    'a:',
+    'a:a@',
+    '[',
+    '[removed]/',
+    'a://',
+    'a+.',
+    '1.',
+    ':',
+    'f:',
+    '@',
+    '10.0.',
+    ' ',
+    'https://',
+    'ab:10/',
+  ])('a text of many times %j is read in a time that grows with its length only', (part) => {
+    expect(safeText(part.repeat(long / part.length), 2_000).length).toBeLessThanOrEqual(2_000);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agentProtocols } from '#contracts/catalogue';
+import { until } from '#kit/testing/until';
 import type { EmbeddingProfile } from '#models/ports';
 import type { SearchIndex } from '#search/ports';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
@@ -102,5 +103,34 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search during chang
     expect(await found(Number.MIN_VALUE)).toEqual(related);
     expect(await found(0.5)).toEqual(related);
     expect(await found(0.5 + Number.EPSILON)).toEqual([]);
+  });
+
+  test('a change that moves an agent locks both workspaces by name, so that it does not deadlock with a batch over them', async () => {
+    const { agentId } = await world.publish('mover');
+    const { database } = world;
+    const shown = await findShownAgent(database.sql, agentId, agentProtocols);
+    if (shown === undefined) throw new TypeError('the agent is not stored');
+    const { is_current: _isCurrent, ...agent } = shown;
+    await database.sql`insert into catalogue.workspaces (workspace, change_no) values ('accounts', 1)`;
+    let moving: Promise<boolean> | undefined;
+    await database.sql.beginOnce(async (sql) => {
+      await sql`select from catalogue.workspaces where workspace = 'accounts' for update`;
+      moving = database.sql.beginOnce((other) => writeAgent(other, { ...agent, workspace: 'accounts' }));
+      moving.catch(() => undefined);
+      await until('the change waits for a lock', async () => {
+        const waiting = await database.sql`
+          select from pg_locks
+          where not granted and pid in (select pid from pg_stat_activity where datname = current_database())`;
+        return waiting.length > 0;
+      });
+      await sql`select from catalogue.workspaces where workspace = 'support' for update`;
+    });
+    expect(await moving).toBe(true);
+    const entries = await database.sql<{ workspace: string; is_listed: boolean }[]>`
+      select workspace, is_listed from catalogue.entries where agent_id = ${agentId}::uuid order by workspace`;
+    expect(entries).toEqual([
+      { workspace: 'accounts', is_listed: true },
+      { workspace: 'support', is_listed: false },
+    ]);
   });
 });

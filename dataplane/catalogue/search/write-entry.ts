@@ -14,19 +14,36 @@ function passageOf({ name, description, skills }: AgentContent): string {
 }
 
 /**
- * Stores the search entry of an agent; only an active one is found. The caller holds the transaction of the change of
- * the agent.
+ * Stores the search entry of an agent, and ends those in other workspaces; only an active agent is found. The workspaces are locked
+ * by name, as every change locks them. The caller holds the transaction of the change of the agent.
  * @throws SqlUnavailableError
  */
 export async function writeEntry(sql: TransactionSql, agent: AgentContent): Promise<void> {
   const { agent_id: agentId, workspace } = agent;
-  await leaveWorkspaces(sql, agentId, workspace);
+  const changed = await sql<{ name: string }[]>`
+    select workspace as name from (${listedIn(sql, agentId)} union select ${workspace}) as changed order by workspace`;
+  for (const { name } of changed) {
+    const changeNo = await nextChange(sql, name);
+    await (name === workspace ? enterWorkspace(sql, agent, changeNo) : leaveWorkspace(sql, agentId, name, changeNo));
+  }
+}
+
+/** Ends the entries of an agent in all workspaces. The caller holds the transaction of the change of the agent. */
+export async function leaveWorkspaces(sql: TransactionSql, agentId: string): Promise<void> {
+  const left = await sql<{ workspace: string }[]>`${listedIn(sql, agentId)} order by workspace`;
+  for (const { workspace } of left) await leaveWorkspace(sql, agentId, workspace, await nextChange(sql, workspace));
+}
+
+function listedIn(sql: TransactionSql, agentId: string) {
+  return sql`select workspace from catalogue.entries where agent_id = ${agentId}::uuid and is_listed`;
+}
+
+async function enterWorkspace(sql: TransactionSql, agent: AgentContent, changeNo: string): Promise<void> {
   const passage = passageOf(agent);
-  const changeNo = await nextChange(sql, workspace);
   await sql`
     insert into catalogue.entries
       (workspace, agent_id, is_listed, protocol, implementation_type, passage, terms, change_no)
-    values (${workspace}, ${agentId}::uuid, ${agent.state === 'active' && !agent.is_contested}, ${agent.protocol},
+    values (${agent.workspace}, ${agent.agent_id}::uuid, ${agent.state === 'active' && !agent.is_contested}, ${agent.protocol},
       ${agent.implementation_type}, ${passage}, ${analyse(passage).join(' ')}, ${changeNo}::bigint)
     on conflict (workspace, agent_id) do update set
       is_listed = excluded.is_listed, protocol = excluded.protocol,
@@ -35,18 +52,15 @@ export async function writeEntry(sql: TransactionSql, agent: AgentContent): Prom
       change_no = excluded.change_no`;
 }
 
-/** Ends the entries of an agent in other workspaces than this one; in all of them without one. */
-export async function leaveWorkspaces(sql: TransactionSql, agentId: string, workspace?: string): Promise<void> {
-  const left = await sql<{ workspace: string }[]>`
-    select workspace from catalogue.entries
-    where agent_id = ${agentId}::uuid and is_listed and workspace is distinct from ${workspace ?? null}::text
-    order by workspace`;
-  for (const { workspace: former } of left) {
-    const changeNo = await nextChange(sql, former);
-    await sql`
-      update catalogue.entries set is_listed = false, change_no = ${changeNo}::bigint
-      where workspace = ${former} and agent_id = ${agentId}::uuid`;
-  }
+async function leaveWorkspace(
+  sql: TransactionSql,
+  agentId: string,
+  workspace: string,
+  changeNo: string,
+): Promise<void> {
+  await sql`
+    update catalogue.entries set is_listed = false, change_no = ${changeNo}::bigint
+    where workspace = ${workspace} and agent_id = ${agentId}::uuid`;
 }
 
 /** The number of a change of a workspace, whose row stays locked until the end of the transaction. */

@@ -66,6 +66,8 @@ export function reachSuite(open: () => Promise<Relations>): void {
             for (const [type, relation] of asked) {
               const objects = names.map((name) => `${type}:${name}`);
               const single = await Promise.all(objects.map((one) => relations.check(ann, relation, one, claimed)));
+              const check = relations.checkerOf(ann, claimed);
+              expect(await Promise.all(objects.map((one) => check(relation, one)))).toEqual(single);
               expect(await relations.checkEach(ann, relation, objects, claimed)).toEqual(single);
               const allowed = objects.filter((_one, at) => single[at]);
               expect(await inWindows(relations, [type, relation], limit, claimed)).toEqual(allowed);

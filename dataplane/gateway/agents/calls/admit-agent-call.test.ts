@@ -107,7 +107,9 @@ test('a version is in use from the moment when the route of a call is read', asy
   };
   const caller = { kind: 'caller', subject: { issuer: 'people', subject: 'ann' }, actors: [], groups: [] } as const;
   const identify = async () => ({ ...caller, tenant: undefined, parent: undefined, token: undefined });
-  const parts = { table, pins, identify, relations: { check: async () => true }, confirmers: new Set<string>() };
+  const check = async () => true;
+  const relations = { check, checkerOf: () => check };
+  const parts = { table, pins, identify, relations, confirmers: new Set<string>() };
   const origin = { rawHeaders: [], remoteAddress: undefined };
   const admitted = await admitAgentCall(parts, parseCall(of()) as RoutedCall, 'POST', origin);
   expect(reported).toEqual([{ agentId, versionId: firstVersion }]);

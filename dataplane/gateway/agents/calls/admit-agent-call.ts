@@ -15,7 +15,7 @@ export type AdmissionParts = {
   readonly pins: Pick<VersionPins, 'pin'>;
   readonly identify: IdentifyCaller;
   /** Throws RelationsUnavailableError while there is no connection. */
-  readonly relations: Pick<Relations, 'check'>;
+  readonly relations: Pick<Relations, 'check' | 'checkerOf'>;
   /** `issuer|subject` of those who may call MCP while its profile is confirmed. */
   readonly confirmers: ReadonlySet<string>;
 };

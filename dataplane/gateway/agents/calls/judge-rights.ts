@@ -5,8 +5,7 @@ import type { CallMode } from './parse-call.ts';
 
 /**
  * The right that both the subject and the agent that calls for it have: `invoke`; `view`, if each has at least view or
- * invoke;
- * `none` otherwise.
+ * invoke; `none` otherwise.
  */
 export type AgentRight = 'invoke' | 'view' | 'none';
 
@@ -17,14 +16,15 @@ export type AgentRight = 'invoke' | 'view' | 'none';
  * @throws RelationsUnavailableError
  */
 export async function judgeRights(
-  relations: Pick<Relations, 'check'>,
+  relations: Pick<Relations, 'checkerOf'>,
   caller: AgentPerson,
   { agentId, mode }: { readonly agentId: string; readonly mode: CallMode },
 ): Promise<AgentRight> {
   const object = `agent:${agentId}`;
   const principals = agentPrincipals(caller, mode === 'A2A');
+  const checkers = principals.map(({ subject, claimed }) => relations.checkerOf(subject, claimed));
   const ask = (relation: 'invoke' | 'view'): Promise<boolean[]> =>
-    Promise.all(principals.map(({ subject, claimed }) => relations.check(subject, relation, object, claimed)));
+    Promise.all(checkers.map((check) => check(relation, object)));
   const mayInvoke = await ask('invoke');
   if (mayInvoke.every(Boolean)) return 'invoke';
   const mayView = await ask('view');

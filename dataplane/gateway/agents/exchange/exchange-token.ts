@@ -17,7 +17,7 @@ import type { readExchange } from './read-exchange.ts';
 
 export type ExchangeParts = {
   readonly table: AgentTable;
-  readonly relations: Pick<Relations, 'check'>;
+  readonly relations: Pick<Relations, 'check' | 'checkerOf'>;
   readonly keys: GatewayKeyRing;
   readonly issuer: string;
   readonly grants: RunGrantVerifier;

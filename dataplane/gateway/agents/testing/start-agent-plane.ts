@@ -80,7 +80,7 @@ export async function startAgentPlane(
   runs: { readonly atOnce: number; readonly perMinute: number } = { atOnce: 16, perMinute: 10_000 },
   connections: readonly object[] = [],
   budgets?: RunBudgets,
-  stored?: Pick<Relations, 'check'>,
+  stored?: Pick<Relations, 'check' | 'checkerOf'>,
   bounds: Pick<GatewayOverrides, 'maxBodyMs' | 'clientIdleMs' | 'maxHeldBytes' | 'heldWaitMs'> = {},
 ): Promise<AgentPlaneWorld> {
   await using parts = new AsyncDisposableStack();
@@ -111,7 +111,13 @@ export async function startAgentPlane(
   const gateway = parts.use(
     await startGateway(folder, 'token', {
       agentRoutes: agentRoutes.open,
-      rights: stored ?? { check },
+      rights: stored ?? {
+        check,
+        checkerOf:
+          (subject, claimed) =>
+          (...question) =>
+            check(subject, ...question, claimed),
+      },
       agents: { issuer: gatewayIssuer, keysFile },
       ...(budgets === undefined ? {} : { budgets }),
       ...bounds,

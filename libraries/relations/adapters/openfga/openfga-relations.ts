@@ -5,7 +5,7 @@ import type { TokenFile } from '#kit/http/token-file';
 import { checkChange, checkLimit, checkReplacement } from '../../check-change.ts';
 import { isGrantedOnly, type ObjectType } from '../../model.ts';
 import { objectsWithin } from '../../objects-within.ts';
-import { type Relations, relationLimits, type Tuple } from '../../ports.ts';
+import { type RelationChecker, type Relations, relationLimits, type Tuple } from '../../ports.ts';
 import { RelationsModelError } from '../../relations-error.ts';
 import {
   checkClaims,
@@ -37,6 +37,12 @@ type OpenFgaOptions = {
   /** Most pairs of object and relation that one list visits; `largestReach` by default. */
   readonly mostReached?: number;
 };
+
+/**
+ * Most groups that a check of a granted relation walks through: a refused caller costs about one request for each of them, and one for
+ * each relation that is asked.
+ */
+const largestWalkOfCheck = 1_000;
 
 /** Attempts of a change that conflicts with another one of the same tuples. */
 const conflictTries = 8;
@@ -129,24 +135,35 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
     return false;
   }
 
-  return {
-    joinsTransactions: false,
-
-    async check(subject, relation, object, claimed = []) {
+  function checkerOf(subject: string, claimed: readonly string[] = []): RelationChecker {
+    const walkForCheck = { read, most: Math.min(most, largestWalkOfCheck) };
+    let groups: Promise<readonly string[]> | undefined;
+    const groupsOnce = (): Promise<readonly string[]> => {
+      groups ??= groupsFrom(walkForCheck, subject, claimed);
+      return groups;
+    };
+    return async (relation, object) => {
       checkQuestion(subject, relation, object);
       checkClaims(subject, claimed);
       const tuple = { subject, relation, object };
       const type = object.slice(0, object.indexOf(':')) as ObjectType;
       if (!isGrantedOnly(type, relation)) return await checkAtServer(tuple, claimed);
       try {
-        return await holdsByTuple({ hasTuple, walk }, { ...tuple, claimed });
+        return await holdsByTuple({ hasTuple, groups: groupsOnce }, { ...tuple, claimed });
       } catch (error) {
         if (error instanceof RelationsModelError && error.code === 'too_complex') {
           return await checkAtServer(tuple, claimed);
         }
         throw error;
       }
-    },
+    };
+  }
+
+  return {
+    joinsTransactions: false,
+
+    check: (subject, relation, object, claimed) => checkerOf(subject, claimed)(relation, object),
+    checkerOf,
 
     async groupsOf(subject, claimed = []) {
       checkClaims(subject, claimed);

@@ -11,7 +11,7 @@ export const largestReach = 10_000;
 /** Tuples that one walk reads at a time. */
 const readsAtOnce = 16;
 
-export type WalkPorts = {
+type WalkPorts = {
   readonly read: ReadTuples;
   /** `largestReach`, or less. */
   readonly most: number;

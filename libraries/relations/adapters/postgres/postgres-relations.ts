@@ -51,6 +51,10 @@ function postgresRelations(sql: Sql): Relations {
       throw tooComplex();
     },
 
+    checkerOf(subject, claimed) {
+      return (relation, object) => relations.check(subject, relation, object, claimed);
+    },
+
     async groupsOf(subject, claimed = []) {
       checkClaims(subject, claimed);
       const reached = await available(() => reachedFrom(sql, [subject, ...claimed.map(membersOf)], ['member']));
