@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRunning } from '#kit/process/is-running';
 import { removeOlder } from './folder-access.ts';
 import { type FileProvider, FileUnavailableError } from './ports.ts';
 
@@ -8,10 +9,12 @@ import { type FileProvider, FileUnavailableError } from './ports.ts';
 const objectMs = 1_000_000;
 
 /**
- * Temporary files of one version. An object is removed at the end of its run; objects of a process that was killed are
- * removed when they expire, at the start and with each new object (`fileref:adapter:cleanup`).
+ * Temporary files of one version, which is opened once in a process. An object is removed at the end of its run; objects of a
+ * process that was killed are removed at the start of the next one, and all others when they expire, at the start and with
+ * each new object (`fileref:adapter:cleanup`).
  */
 export async function openTemporaryFiles(folder: string, expireMs = objectMs): Promise<FileProvider> {
+  await removeAbandoned(folder);
   await removeOlder(folder, expireMs);
   return {
     async put(bytes) {
@@ -19,15 +22,32 @@ export async function openTemporaryFiles(folder: string, expireMs = objectMs): P
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await removeOlder(folder, expireMs);
-        await writeFile(join(folder, id), bytes, { flag: 'wx', mode: 0o600 });
+        await writeFile(pathOf(folder, id), bytes, { flag: 'wx', mode: 0o600 });
       } catch {
-        await rm(join(folder, id), { force: true }).catch(() => undefined);
+        await rm(pathOf(folder, id), { force: true }).catch(() => undefined);
         throw new FileUnavailableError();
       }
       return id;
     },
     async remove(id) {
-      await rm(join(folder, id), { force: true }).catch(() => undefined);
+      await rm(pathOf(folder, id), { force: true }).catch(() => undefined);
     },
   };
+}
+
+/** The name of an object begins with the id of the process that removes it. */
+function pathOf(folder: string, id: string): string {
+  return join(folder, `${process.pid}.${id}`);
+}
+
+/**
+ * Removes the objects of processes that have ended. A process that was started again in its container has the id of the one before
+ * it. On a machine, another process of the version may still end its runs.
+ */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, pid] = /^(\d+)\./.exec(name) ?? [];
+    const isAbandoned = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
+    if (isAbandoned) await rm(join(folder, name), { force: true }).catch(() => undefined);
+  }
 }

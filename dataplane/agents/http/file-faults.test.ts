@@ -1,6 +1,9 @@
-import { mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { v4 as uuid } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { flowLimits } from '#contracts/flow-limits';
@@ -130,7 +133,7 @@ verifies(
   },
 );
 
-test('temporary files of a killed agent process are removed when they expire, and newer ones are kept', async () => {
+test('temporary files expire, and newer ones are kept', async () => {
   using folder = temporaryFolder();
   const [old, fresh] = [join(folder.path, 'old'), join(folder.path, 'fresh')];
   for (const path of [old, fresh]) writeFileSync(path, '');
@@ -141,9 +144,48 @@ test('temporary files of a killed agent process are removed when they expire, an
   utimesSync(fresh, before, before);
   const id = await provider.put(Buffer.from('content'));
   expect(() => statSync(fresh)).toThrow();
-  expect(statSync(join(folder.path, id)).mode & 0o777).toBe(0o600);
+  const [name = ''] = readdirSync(folder.path);
+  expect(name).toContain(id);
+  expect(statSync(join(folder.path, name)).mode & 0o777).toBe(0o600);
   await provider.remove(id);
-  expect(() => statSync(join(folder.path, id))).toThrow();
+  expect(readdirSync(folder.path)).toEqual([]);
+});
+
+test('the next process of a version removes what a killed one has left, and nothing of one that still runs', async () => {
+  using folder = temporaryFolder();
+  const file = new URL('../testing/leave-file.ts', import.meta.url);
+  /** A process that has stored an object, and what it has stored. */
+  async function leave() {
+    const before = readdirSync(folder.path);
+    const child = spawn(process.execPath, [fileURLToPath(file), folder.path], { stdio: 'ignore' });
+    const ended = once(child, 'exit');
+    const name = await until('it has stored an object', () =>
+      readdirSync(folder.path).find((one) => !before.includes(one)),
+    );
+    return {
+      name,
+      kill: async () => {
+        child.kill('SIGKILL');
+        await ended;
+      },
+    };
+  }
+  const killed = await leave();
+  await killed.kill();
+  const running = await leave();
+  try {
+    // The second process was started after the first one had ended.
+    expect(readdirSync(folder.path)).toEqual([running.name]);
+    // A process that was started again in its container has the id of the one before it.
+    const own = join(folder.path, `${process.pid}.left`);
+    writeFileSync(own, '');
+    const provider = await openTemporaryFiles(folder.path);
+    expect(readdirSync(folder.path)).toEqual([running.name]);
+    await provider.put(Buffer.from('content'));
+    expect(readdirSync(folder.path)).toHaveLength(2);
+  } finally {
+    await running.kill();
+  }
 });
 
 test('an agent version that accepts files is ready only with a configured file store, and its startup check reads a file', async () => {

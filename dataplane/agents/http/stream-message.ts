@@ -1,6 +1,6 @@
 import { a2aErrorBody } from '../a2a/error-body.ts';
 import { readCallMessage } from '../a2a/read-call-message.ts';
-import type { StreamEvent } from '../a2a/wire.ts';
+import type { StreamEvent, Task } from '../a2a/wire.ts';
 import { callerKey, type ExecutionIdentity } from '../calls/agent-call.ts';
 import { AgentError, atStep } from '../calls/agent-error.ts';
 import { admitCall } from '../steps/process-call.ts';
@@ -69,20 +69,22 @@ function requireStreaming({ profiles }: AgentServer): void {
   if (!profiles.streaming) throw new AgentError('UnsupportedOperationError');
 }
 
-/** The bytes of each event, which all readers of a task share. */
-const frames = new WeakMap<StreamEvent, Buffer>();
+/** The bytes of each event and of each snapshot of a task, which all readers of the task share. */
+const frames = new WeakMap<StreamEvent | Task, Buffer>();
 
 function frameOf(event: StreamEvent): Buffer {
-  const known = frames.get(event);
+  const key = 'task' in event ? event.task : event;
+  const known = frames.get(key);
   if (known !== undefined) return known;
   const frame = Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
-  frames.set(event, frame);
+  frames.set(key, frame);
   return frame;
 }
 
 /**
- * Sends the events of a task as they occur, and ends with its final status, or with an error for a reader that leaves too much
- * unread. Between events a comment keeps the connection open, because clients and proxies close one that is silent for some minutes.
+ * Sends the events of a task as they occur, and ends with its final status. A reader that leaves too much unread gets an error,
+ * and its connection is closed, so that no proxy takes the stream for whole. It stays subscribed without further events until the
+ * task ends: the run continues, because the error tells the client to read the task. Between events a comment keeps the connection open, because clients and proxies close one that is silent for some minutes.
  * @throws AgentError if the task has ended
  */
 function relayEvents(
@@ -104,21 +106,24 @@ function relayEvents(
     beat = setInterval(() => outgoing.write(': the task is in progress\n\n'), unwatchedMs / 2);
   };
   let leave: (() => void) | undefined;
+  let isCut = false;
   const depart = (): void => {
     clearInterval(beat);
-    leave?.();
+    if (!isCut) leave?.();
   };
   leave = tasks.subscribe(owner, id, {
     event(event: StreamEvent) {
+      if (isCut) return;
       open();
       if (reader.send(frameOf(event))) return;
+      isCut = true;
+      clearInterval(beat);
       const body = a2aErrorBody(new AgentError('stream_unread'), trace.traceId);
-      outgoing.end(`event: error\ndata: ${JSON.stringify(body)}\n\n`);
-      depart();
+      outgoing.write(`event: error\ndata: ${JSON.stringify(body)}\n\n`, () => outgoing.destroy());
     },
     ended() {
       clearInterval(beat);
-      outgoing.end();
+      if (!isCut) outgoing.end();
     },
   });
   if (leave === undefined) throw new AgentError('UnsupportedOperationError');

@@ -7,7 +7,7 @@ import { messageOf } from '../testing/start-agent.ts';
 import { createStreamReaders } from './stream-readers.ts';
 
 const mebibyte = 1_048_576;
-const piece = Buffer.alloc(mebibyte, 'a');
+const pieceOf = (mebibytes = 1): Buffer => Buffer.alloc(mebibytes * mebibyte, 'a');
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A server whose answers the test writes. */
@@ -43,14 +43,14 @@ test('a reader that has left more than its bytes unread gets no further piece, a
   const slow = await begin();
   const toSlow = readers.open(slow.outgoing);
   let sent = 0;
-  for (; toSlow.send(piece); sent += 1) await turn();
+  for (; toSlow.send(pieceOf()); sent += 1) await turn();
   expect(slow.outgoing.writableLength).toBeGreaterThan(ownBytes);
   expect(slow.outgoing.writableLength).toBeLessThanOrEqual(ownBytes + mebibyte + 1_024);
   const quick = await begin();
   quick.socket.resume();
   const toQuick = readers.open(quick.outgoing);
   for (let count = 0; count < 4 * sent; count += 1) {
-    expect(toQuick.send(piece)).toBe(true);
+    expect(toQuick.send(pieceOf())).toBe(true);
     await until('it is read', () => quick.outgoing.writableLength === 0);
   }
 });
@@ -62,16 +62,40 @@ test('if all readers leave too much unread together, the connection with the mos
   const [first, second] = [await begin(), await begin()];
   const [toFirst, toSecond] = [readers.open(first.outgoing), readers.open(second.outgoing)];
   while (first.outgoing.writableLength < 4 * mebibyte) {
-    toFirst.send(piece);
+    toFirst.send(pieceOf());
     await turn();
   }
   expect(first.outgoing.destroyed).toBe(false);
   while (!first.outgoing.destroyed) {
     expect(second.outgoing.writableLength).toBeLessThanOrEqual(4 * mebibyte);
-    toSecond.send(piece);
+    toSecond.send(pieceOf());
     await turn();
   }
   expect(second.outgoing.destroyed).toBe(false);
+});
+
+test('a piece that several readers leave unread counts once, and pieces of their own count each', async () => {
+  const { begin } = await open();
+  const limits = { readers: 8, ownBytes: 100 * mebibyte, allBytes: 20 * mebibyte };
+  const readers = createStreamReaders(limits);
+  const clients = [await begin(), await begin(), await begin(), await begin()];
+  const streams = clients.map(({ outgoing }) => readers.open(outgoing));
+  const closed = (): number => clients.filter(({ outgoing }) => outgoing.destroyed).length;
+  const shared = pieceOf(16);
+  for (const stream of streams) stream.send(shared);
+  await turn();
+  await turn();
+  const unread = clients.reduce((sum, { outgoing }) => sum + outgoing.writableLength, 0);
+  expect([unread > limits.allBytes, closed()]).toEqual([true, 0]);
+  streams[0]?.send(pieceOf(16));
+  await until('a connection is closed', () => closed() > 0);
+  expect([closed(), clients[0]?.outgoing.destroyed]).toEqual([1, true]);
+  for (const { socket } of clients) socket.resume();
+  await until('the others have read it', () => clients.slice(1).every(({ outgoing }) => outgoing.writableLength === 0));
+  // Nothing that was read or closed is counted any more.
+  for (const stream of streams.slice(1)) stream.send(pieceOf(6));
+  await turn();
+  expect(closed()).toBe(1);
 });
 
 test('streams are counted until they were read or closed, also after their end', async () => {
@@ -83,7 +107,7 @@ test('streams are counted until they were read or closed, also after their end',
   const refused = expect.objectContaining({ code: 'too_many_runs' });
   expect(() => readers.open(third.outgoing)).toThrow(refused);
   while (first.outgoing.writableLength === 0) {
-    toFirst.send(piece);
+    toFirst.send(pieceOf());
     await turn();
   }
   first.outgoing.end();
@@ -106,11 +130,23 @@ const stream = (url: string): Promise<Response> =>
     body: JSON.stringify(messageOf({ text: 'hello' })),
   });
 
+/** The text of a stream, and whether it has a clean end. */
+async function readAll({ body }: Response): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  let text = '';
+  try {
+    for await (const bytes of body ?? []) text += Buffer.from(bytes).toString();
+  } catch {
+    return { text, isWhole: false };
+  }
+  return { text, isWhole: true };
+}
+
 test('the stream of a reader that leaves too much unread ends with a typed error, and its task can be read', async () => {
   // The artifact and the final status are sent in one turn, so that nothing is read between them.
   const readers = createStreamReaders({ readers: 16, ownBytes: 0, allBytes: mebibyte });
   await using agent = await openBuiltAgent({ readers });
-  const text = await (await stream(agent.url)).text();
+  const { text, isWhole } = await readAll(await stream(agent.url));
+  expect(isWhole).toBe(false);
   const events = text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
   expect(events).toHaveLength(4);
   const error = events[3]?.replace('event: error\ndata: ', '') ?? '';
@@ -119,6 +155,26 @@ test('the stream of a reader that leaves too much unread ends with a typed error
   const headers = { 'x-user-id': 'ann', 'a2a-version': '1.0' };
   const read = await fetch(`${agent.url}/tasks/${task.id}`, { headers });
   expect(await read.json()).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+});
+
+test('the run of a reader that left too much unread continues, and that of a client that has left is cancelled', async () => {
+  const limits = { readers: 16, allBytes: mebibyte };
+  const cutting = createStreamReaders({ ...limits, ownBytes: -1 });
+  const usual = createStreamReaders({ ...limits, ownBytes: mebibyte });
+  let chosen = cutting;
+  await using agent = await openBuiltAgent({ readers: { open: (outgoing) => chosen.open(outgoing) } });
+  agent.upstream.play({ kind: 'silence' });
+  const headers = { 'x-user-id': 'ann', 'a2a-version': '1.0' };
+  const tasks = async (): Promise<readonly { readonly status: { readonly state: string } }[]> =>
+    ((await (await fetch(`${agent.url}/tasks`, { headers })).json()) as { tasks: [] }).tasks;
+  const { text, isWhole } = await readAll(await stream(agent.url));
+  expect([isWhole, text]).toEqual([false, expect.stringContaining('stream_unread')]);
+  // Its client leaves later, so that the other run would have been cancelled before this one.
+  chosen = usual;
+  await (await stream(agent.url)).body?.cancel();
+  await until('a run has ended', () => agent.codes.length > 0);
+  const states = (await tasks()).map(({ status }) => status.state);
+  expect(states.toSorted()).toEqual(['TASK_STATE_CANCELED', 'TASK_STATE_WORKING']);
 });
 
 test('a stream above the number of readers of a process is refused without a run', async () => {

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { AgentError } from '../calls/agent-error.ts';
 
 /**
- * Bytes that one reader, and all readers of the process together, may leave unread. One event has at most 6 MiB: a text of 1 MiB
- * whose every character is escaped.
+ * Bytes that one reader, and all readers of the process together, may leave unread; for all, a piece that several readers share
+ * counts once. One event has at most 6 MiB: a text of 1 MiB whose every character is escaped.
  */
 export const unreadLimits = { ownBytes: 8 * 1_048_576, allBytes: 32 * 1_048_576 } as const;
 
@@ -30,36 +30,84 @@ export type StreamReaders = {
 };
 
 export function createStreamReaders({ readers, ownBytes, allBytes }: ReaderLimits): StreamReaders {
-  const open = new Set<ServerResponse>();
+  const open = new Map<ServerResponse, Unread>();
+  const unread = createSharedUnread();
   let isPlanned = false;
 
   /** Closes the connections that have read least, until the others leave no more unread than all may. */
   function makeRoom(): void {
     isPlanned = false;
-    const unread = [...open].map((outgoing) => ({ outgoing, bytes: outgoing.writableLength }));
-    let all = unread.reduce((sum, { bytes }) => sum + bytes, 0);
-    for (const { outgoing, bytes } of unread.toSorted((one, other) => other.bytes - one.bytes)) {
-      if (all <= allBytes) return;
-      all -= bytes;
+    const slowestFirst = [...open].toSorted(([one], [other]) => other.writableLength - one.writableLength);
+    for (const [outgoing, own] of slowestFirst) {
+      if (unread.bytes <= allBytes) return;
       outgoing.destroy();
+      own.clear();
     }
   }
 
   return {
     open(outgoing) {
       if (open.size >= readers) throw new AgentError('too_many_runs');
+      const own = unread.add();
       if (!outgoing.destroyed) {
-        open.add(outgoing);
-        outgoing.once('close', () => open.delete(outgoing));
+        open.set(outgoing, own);
+        outgoing.once('close', () => {
+          open.delete(outgoing);
+          own.clear();
+        });
       }
       return {
         send(piece) {
           if (outgoing.writableLength > ownBytes) return false;
-          outgoing.write(piece);
+          if (outgoing.destroyed) return true;
+          outgoing.write(piece, own.hold(piece));
           // Later: the connection takes the bytes of this turn of the event loop at its end.
           if (!isPlanned) setImmediate(makeRoom);
           isPlanned = true;
           return true;
+        },
+      };
+    },
+  };
+}
+
+/** The pieces that one reader has not read. */
+type Unread = {
+  /** @returns a function that releases the piece, once */
+  hold(piece: Buffer): () => void;
+  clear(): void;
+};
+
+/** The bytes of the pieces that at least one reader has not read: those are in memory. */
+function createSharedUnread(): { readonly bytes: number; add(): Unread } {
+  const holders = new Map<Buffer, number>();
+  let bytes = 0;
+
+  function change(piece: Buffer, by: 1 | -1): void {
+    const before = holders.get(piece) ?? 0;
+    if (before + by === 0) holders.delete(piece);
+    else holders.set(piece, before + by);
+    if (before === 0) bytes += piece.length;
+    else if (before + by === 0) bytes -= piece.length;
+  }
+
+  return {
+    get bytes() {
+      return bytes;
+    },
+    add() {
+      const releases = new Set<() => void>();
+      return {
+        hold(piece) {
+          change(piece, 1);
+          const release = (): void => {
+            if (releases.delete(release)) change(piece, -1);
+          };
+          releases.add(release);
+          return release;
+        },
+        clear() {
+          for (const release of releases) release();
         },
       };
     },

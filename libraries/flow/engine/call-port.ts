@@ -14,6 +14,16 @@ import type { RunContext } from './run-context.ts';
 type Attempts = { count: number };
 type Calling = Pick<NodeOf<'retrieval'>, 'timeoutMs' | 'retry'>;
 
+/** The tokens of a call of a model. */
+type ModelTokens<Name extends PortName> = {
+  /** What an attempt can use. */
+  readonly need: TokenNeed;
+  /** The request of an attempt for a run that has `left` before it. */
+  readonly requestWith: (left: number) => PortRequests[Name];
+  /** What an answer used. */
+  readonly usedBy: (answer: ReadAnswer<Name>) => number;
+};
+
 type PortAsk<Name extends PortName, Result> = {
   readonly run: RunContext;
   readonly node: Calling;
@@ -24,8 +34,7 @@ type PortAsk<Name extends PortName, Result> = {
   /** How many walks may be under way at the same time. */
   readonly width: number;
   readonly request: PortRequests[Name];
-  /** Of a call of a model: the tokens that an attempt can use, and its request for a run that has `left` before it. */
-  readonly tokens?: { readonly need: TokenNeed; readonly requestWith: (left: number) => PortRequests[Name] };
+  readonly tokens?: ModelTokens<Name>;
   readonly signal: AbortSignal;
   readonly attempts: Attempts;
   /** Converts an answer to the result; an error that it throws counts as an error of the attempt. */
@@ -116,23 +125,38 @@ async function callOnce<Name extends PortName, Result>(
   const { runId, traceId, context } = run;
   const trace = childSpan(nodeSpan(run.trace, path));
   let hasEnded = false;
-  let isRead = false;
+  let isCalled = false;
+  let isAnswered = false;
+  /** The tokens that the attempt is known to have used; undefined after they are spent. */
+  let used = tokens?.need.text;
   const request = tokens?.requestWith(left) ?? ask.request;
   const given = untilEnded(request, () => hasEnded || deadline.signal.aborted);
   try {
     const facts = { signal: deadline.signal, runId, traceId, trace, caller, path, attempt, context };
     const call: PortCall = share === undefined ? facts : { ...facts, share };
-    const answer = await unlessAborted(() => run.ports[port](given, call), deadline.signal);
+    const answer = await unlessAborted(() => {
+      isCalled = true;
+      return run.ports[port](given, call);
+    }, deadline.signal);
+    isAnswered = true;
     // Before the answer is counted: the run that waits for it has nothing left but its share.
     settle();
-    const whole = readAnswer(port, answer, run);
-    isRead = true;
+    const bytes = sizeOf(answer);
+    const whole = wholeAnswer(port, answer);
+    if (whole !== undefined) used = tokens?.usedBy(whole);
+    run.budget.spend('outputBytes', bytes);
+    if (whole === undefined) throw new FlowError('answer_invalid');
+    const spent = used;
+    used = undefined;
+    // Tokens are spent whether or not the answer can be used.
+    if (spent !== undefined) run.budget.spend('modelTokens', spent);
     return read(whole);
   } catch (error) {
-    // The model reports no tokens of such a call: it has read at least the texts.
-    if (tokens !== undefined && !isRead && (deadline.signal.aborted || isFinal?.() === true || isInvalid(error))) {
+    // Where the model reports no tokens, it has read at least the texts.
+    const isUsed = isAnswered || (isCalled && (deadline.signal.aborted || isFinal?.() === true || isInvalid(error)));
+    if (used !== undefined && isUsed) {
       settle();
-      run.budget.spend('modelTokens', tokens.need.text);
+      run.budget.spend('modelTokens', used);
     }
     if (deadline.timedOut()) throw new FlowError('timeout');
     throw error;
@@ -157,19 +181,21 @@ function untilEnded<Request extends object>(request: Request, hasEnded: () => bo
   };
 }
 
-/** @throws FlowError answer_invalid, budget_exceeded */
-function readAnswer<Name extends PortName>(port: Name, answer: unknown, run: RunContext): ReadAnswer<Name> {
-  let bytes: number;
+/**
+ * The bytes of an answer, which is measured before its schema is checked, because that would traverse an answer of any depth.
+ * @throws FlowError answer_invalid
+ */
+function sizeOf(answer: unknown): number {
   try {
-    // The size is checked first, because a schema check would traverse an answer of any depth.
-    bytes = measureOutput(answer as JsonValue);
+    return measureOutput(answer as JsonValue);
   } catch {
     throw new FlowError('answer_invalid');
   }
-  run.budget.spend('outputBytes', bytes);
-  const shape = answerSchemas[port].safeParse(answer);
-  if (!shape.success) throw new FlowError('answer_invalid');
-  return shape.data as ReadAnswer<Name>;
+}
+
+/** An answer of the schema of its port; undefined if it is another one. */
+function wholeAnswer<Name extends PortName>(port: Name, answer: unknown): ReadAnswer<Name> | undefined {
+  return answerSchemas[port].safeParse(answer).data as ReadAnswer<Name> | undefined;
 }
 
 /** A call that ignores its signal must not block the run: its late answer is dropped. */

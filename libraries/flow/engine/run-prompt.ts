@@ -85,13 +85,12 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
         ...request,
         parameters: { ...parameters, maxTokens: mostTokens(parameters.maxTokens, left) },
       }),
+      usedBy: (answer) => usedTokens(answer) ?? text + textTokens(answer),
     },
     signal: run.signal,
     attempts: run.attempts,
     isFinal: () => streamedBytes > 0,
     read: (answer) => {
-      // Tokens are spent whether or not the answer can be used.
-      context.budget.spend('modelTokens', usedTokens(answer) ?? text + textTokens(answer));
       if (answer.toolCalls.length > flowLimits.tools) throw new FlowError('answer_invalid');
       return answer.toolCalls.length > 0 || responseSchema === undefined
         ? answer

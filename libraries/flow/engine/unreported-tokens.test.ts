@@ -23,8 +23,13 @@ const text = flowText({
 });
 
 /** Runs the flow with a model. @returns the last event, the calls of the model, and the tokens that the run counts */
-async function tokensOf(model: FlowPorts['model'], modelTokens = 100_000, signal?: AbortSignal) {
-  const meter = new BudgetMeter({ ...fullBudget, modelTokens });
+async function tokensOf(
+  model: FlowPorts['model'],
+  modelTokens = 100_000,
+  signal?: AbortSignal,
+  outputBytes = fullBudget.outputBytes,
+) {
+  const meter = new BudgetMeter({ ...fullBudget, modelTokens, outputBytes });
   let calls = 0;
   const counted: FlowPorts['model'] = (...of) => {
     calls += 1;
@@ -73,4 +78,55 @@ test('a call that is cancelled while its model works counts the tokens of its te
   const { last, tokens } = await tokensOf(model, 100_000, controller.signal);
   expect(last).toMatchObject({ type: 'failed', code: 'cancelled' });
   expect(tokens).toBeGreaterThanOrEqual(question.length);
+});
+
+test('an answer that exceeds the bytes of its run counts the tokens that it reports, or those of its texts', async () => {
+  const answer = 'an answer of some words';
+  const usage = { promptTokens: 30, completionTokens: 20 };
+  const exceeded = { type: 'failed', code: 'budget_exceeded', message: expect.stringContaining('(bytes)') };
+  const reported = await tokensOf(async () => ({ text: answer, usage }), 100_000, undefined, 10);
+  expect([reported.last, reported.tokens]).toEqual([expect.objectContaining(exceeded), 50]);
+  const { last, tokens } = await tokensOf(async () => ({ text: answer }), 100_000, undefined, 10);
+  expect(last).toMatchObject(exceeded);
+  expect(tokens).toBeGreaterThanOrEqual(question.length + answer.length);
+  expect(await tokensOf(async () => ({ text: answer, usage }))).toMatchObject({ tokens: 50, last: { type: 'result' } });
+});
+
+test('of prompts at the same time, only those whose model was asked before the run was cancelled count tokens', async () => {
+  const ids = ['one', 'two', 'three', 'four'];
+  const branches = flowText({
+    nodes: [
+      { id: 'all', kind: 'parallel', config: { branches: ids, concurrency: ids.length } },
+      ...ids.map((id) => ({
+        id,
+        kind: 'prompt',
+        config: { model: 'm', messages: [{ role: 'user', content: question }], parameters: { maxTokens: 100 } },
+      })),
+    ],
+    edges: [
+      ['start', 'all'],
+      ['all', 'end'],
+    ],
+  });
+  /** Runs the flow and cancels it in the call of this number. @returns the calls and the tokens that the run counts */
+  async function cancelledIn(number: number): Promise<readonly [calls: number, tokens: number]> {
+    const controller = new AbortController();
+    const meter = new BudgetMeter(fullBudget);
+    let calls = 0;
+    const model: FlowPorts['model'] = (_, { signal }) => {
+      calls += 1;
+      if (calls === number) controller.abort();
+      return new Promise((_resolve, reject) => {
+        if (signal.aborted) reject(signal.reason);
+        else signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    };
+    const { last } = await runText(branches, { model }, { meter, signal: controller.signal });
+    expect(last).toMatchObject({ type: 'failed', code: 'cancelled' });
+    return [calls, meter.used().modelTokens];
+  }
+  const [all, tokens] = await cancelledIn(ids.length);
+  expect(all).toBe(ids.length);
+  const [first, firstTokens] = await cancelledIn(1);
+  expect([first, firstTokens]).toEqual([1, tokens / all]);
 });

@@ -107,13 +107,13 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   }
   const { run } = admission;
   plane.metrics.runs.add(1);
-  const onContinued = (): void => {
-    run.endAfter(unwatchedMs);
+  const onContinued = (continuedMs: number): void => {
+    run.endAfter(continuedMs);
     // The process of a flow reports its runs. For that of an image the gateway counts them, until it has ended the run.
     if (version.sdk === undefined) return;
     held.use(plane.pins.pin({ agentId: admitted.spec.agentId, versionId: version.versionId }));
     const kept = held.move();
-    setTimeout(() => kept.dispose(), unwatchedMs).unref();
+    setTimeout(() => kept.dispose(), continuedMs).unref();
   };
   try {
     await takeBudget(plane, admitted);
@@ -160,7 +160,7 @@ async function takeBudget(
 async function exchangeWithProcess(
   plane: ForwardParts,
   { call, admitted, exchange, life, forwarded }: Forward,
-  onContinued: () => void,
+  onContinued: (continuedMs: number) => void,
 ): Promise<void> {
   const { incoming, outgoing, trace } = exchange;
   const { version, caller, spec } = admitted;
@@ -226,7 +226,7 @@ async function exchangeWithProcess(
     const sending = { exchange, signal: time.signal, idleMs: plane.clientIdleMs, onSent, bytes };
     await sendJudgedAnswer(answer, facts, sending).catch((reason: unknown): never => {
       const isBroken = reason instanceof AgentRefusal && reason.code === 'agent_unavailable';
-      if (operation.name === 'message:stream' && !isBroken) onContinued();
+      if (operation.name === 'message:stream' && !isBroken) onContinued(unwatchedMs);
       if (time.timedOut() && !(reason instanceof AgentRefusal)) throw new AgentRefusal('deadline_exceeded');
       throw reason;
     });
@@ -239,11 +239,13 @@ async function exchangeWithProcess(
     signal: time.signal,
   });
   forwarded.received = end.bytes;
-  // The process continues the run of a stream for a while, in case its client comes back. A stream that broke off at
-  // the process mostly has no run left, because the process was killed. Where only the connection was lost, the run
-  // continues without being counted: no client can cause that.
-  const isContinued = end.kind !== 'whole' && end.kind !== 'broken';
-  if (operation.name === 'message:stream' && isContinued) onContinued();
+  // The process continues the run of a stream for a while, in case its client comes back. The process of a flow closes the
+  // connection of a client that reads too slowly. Then the run continues, so that no client frees its place in this way; after
+  // the error of a reader that left too much unread until the run ends, which the gateway does not learn. A stream of an image
+  // that broke off mostly has no run left, because the process was killed.
+  const isContinued = end.kind !== 'whole' && (end.kind !== 'broken' || version.sdk === undefined);
+  const isCut = end.kind === 'broken' && end.saysWhy;
+  if (operation.name === 'message:stream' && isContinued) onContinued(isCut ? version.limits.timeoutMs : unwatchedMs);
   if (end.kind === 'client_gone' || end.kind === 'client_stuck') outgoing.destroy();
   else if (end.kind !== 'whole') {
     endBroken(exchange, end, {
@@ -323,7 +325,7 @@ function codeOf(end: PipeEnd, isLate: boolean, isEnding: boolean): AgentRefusal[
 }
 
 /**
- * Ends an answer that broke off. A stream gets a last event that says why; where that could join half an event, and in any
+ * Ends an answer that broke off. A stream gets a last event that says why, unless the process has sent one; where that could join half an event, and in any
  * other answer, the connection is closed, so that the client does not take it for whole.
  */
 function endBroken(
@@ -332,5 +334,6 @@ function endBroken(
   { isStream, code }: { readonly isStream: boolean; readonly code: AgentRefusal['code'] },
 ): void {
   if (!isStream || !end.isBetweenEvents || outgoing.destroyed) return void outgoing.destroy();
+  if (end.saysWhy) return void outgoing.end();
   outgoing.end(`event: error\ndata: ${refusalBody({ code }, trace.traceId).toString()}\n\n`);
 }

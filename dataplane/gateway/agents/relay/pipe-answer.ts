@@ -7,7 +7,13 @@ export type PipeEnd = {
   readonly bytes: number;
   /** Whether the last bytes end an event of a stream, so that a further event may follow. */
   readonly isBetweenEvents: boolean;
+  /** Whether the last event of a stream is an error, so that it says why the stream ends. */
+  readonly saysWhy: boolean;
 };
+
+/** More bytes than an event with an error has. */
+const tailBytes = 2_048;
+const errorAtEnd = /(?:^|\n\n)event: error\ndata: [^\n]*\n\n$/;
 
 type PipeOptions = {
   /** How long a client may read nothing, milliseconds. */
@@ -28,7 +34,7 @@ export function pipeAnswer(
 ): Promise<PipeEnd> {
   return new Promise((resolve) => {
     let bytes = 0;
-    let tail = 0;
+    let tail: Uint8Array = Buffer.alloc(0);
     let stuck: NodeJS.Timeout | undefined;
 
     function finish(kind: PipeEnd['kind']): void {
@@ -40,11 +46,12 @@ export function pipeAnswer(
         body.on('error', () => undefined);
         body.destroy();
       }
-      resolve({ kind, bytes, isBetweenEvents: bytes === 0 || tail === 0x0a0a });
+      const last = Buffer.from(tail).toString('latin1');
+      resolve({ kind, bytes, isBetweenEvents: bytes === 0 || last.endsWith('\n\n'), saysWhy: errorAtEnd.test(last) });
     }
     function onData(chunk: Buffer): void {
       bytes += chunk.length;
-      for (const byte of chunk.subarray(-2)) tail = ((tail << 8) | byte) & 0xffff;
+      tail = Buffer.concat([tail, chunk.subarray(-tailBytes)]).subarray(-tailBytes);
       if (outgoing.write(chunk)) return;
       body.pause();
       stuck ??= setTimeout(() => finish('client_stuck'), idleMs);

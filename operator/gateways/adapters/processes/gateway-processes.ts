@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isRunning } from '#kit/process/is-running';
 import type { GatewayReplicas } from '../../ports.ts';
 
 /** Interval between checks of the processes; the checks are local. */
@@ -72,15 +73,5 @@ async function readJson(path: string): Promise<unknown> {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch {
     return undefined;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // The process runs under another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

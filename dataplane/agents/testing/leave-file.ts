@@ -1,0 +1,7 @@
+// A process that stores an object in a folder for temporary files and runs until it is killed. Argument: the folder.
+import { openTemporaryFiles } from '../files/temporary-files.ts';
+
+const [folder = ''] = process.argv.slice(2);
+const provider = await openTemporaryFiles(folder);
+await provider.put(Buffer.from('content'));
+setInterval(() => undefined, 60_000);
