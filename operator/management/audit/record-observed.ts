@@ -44,9 +44,11 @@ export function startObserving(options: {
 
   function found(): readonly ObservedChange[] {
     const changes = [
-      ...caches.everyRevision().flatMap((revision) =>
-        readable(`revision/${revision.objectName}`, () => [changeOfRevision(revision), ...changesOfPurge(revision)]),
-      ),
+      ...caches
+        .everyRevision()
+        .flatMap((revision) =>
+          readable(`revision/${revision.objectName}`, () => [changeOfRevision(revision), ...changesOfPurge(revision)]),
+        ),
       ...caches.bindings
         .list()
         .flatMap((binding) => readable(`binding/${binding.metadata.uid}`, () => changesOfBinding(binding))),
