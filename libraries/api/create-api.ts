@@ -157,7 +157,7 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
   };
   const response = await respond(options, operation, traceparent, { ...asked, traceId, onCaller });
   if (response.kind === 'error') {
-    const { code, isDecided = false } = response;
+    const { code, isDecided } = response;
     await options.onRefused?.({ operation: operation.name, code, isDecided, caller, incoming, traceId, path });
   }
   sendResponse(table, incoming, outgoing, trace, response);

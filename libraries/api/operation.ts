@@ -13,8 +13,8 @@ export type ApiError<Code extends string> = {
   readonly kind: 'error';
   readonly code: Code;
   readonly details?: readonly ErrorDetail[];
-  /** Present if nothing was changed and nothing will be, although other answers with the code leave that open. */
-  readonly isDecided?: true;
+  /** Whether nothing was changed and nothing will be, where other answers with the code say the opposite. */
+  readonly isDecided?: boolean;
 };
 
 export type ApiSuccess = {
@@ -215,8 +215,8 @@ export type Authorizer<Caller, Code extends string> = {
 export type RefusedRequest<Caller, Code extends string, Name extends string> = {
   readonly operation: Name;
   readonly code: Code;
-  /** Whether the error says so itself that nothing was changed and nothing will be. */
-  readonly isDecided: boolean;
+  /** What the error itself says about whether nothing was changed and nothing will be. */
+  readonly isDecided: boolean | undefined;
   /** Absent if the request failed before its identity was verified. */
   readonly caller: Caller | undefined;
   readonly incoming: IncomingMessage;

@@ -28,18 +28,13 @@ export function withoutForgottenCauses(
   );
 }
 
-/** The annotation with which the operator forgets the causes about a revision; undefined if the binding has none from before its purge. */
+/** The annotation with which the operator forgets the causes about a revision; undefined if the binding has none. */
 export function forgettingCausesOf(
-  { revisionName, purgedAt }: { readonly revisionName: string; readonly purgedAt: string },
+  revisionName: string,
   { metadata, status }: Pick<ModelBinding, 'metadata' | 'status'>,
 ): Readonly<Record<string, string>> | undefined {
   const applications = status?.applications ?? [];
-  const hasCause = applications.some(
-    (record) =>
-      record.cause !== undefined &&
-      revisionNameOf(record) === revisionName &&
-      Date.parse(record.time) <= Date.parse(purgedAt),
-  );
+  const hasCause = applications.some((record) => record.cause !== undefined && revisionNameOf(record) === revisionName);
   if (!hasCause) return undefined;
   const names = new Set([...(metadata.annotations?.[forgetCausesAnnotation]?.split(' ') ?? []), revisionName]);
   return { [forgetCausesAnnotation]: [...names].join(' ') };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keepLastManager, managerNote } from './field-manager.ts';
+import { changeTime, keepLastManager, managerNote } from './field-manager.ts';
 
 const entry = (manager: string, time: string, change: object = {}) => ({
   manager,
@@ -18,6 +18,7 @@ test('of the managers of an object the one that changed its spec last is kept, a
     entry('operator', '2026-01-04T00:00:00Z', { subresource: 'status' }),
   );
   expect(managerNote(metadata)).toEqual({ author: 'kubectl-edit (field manager)' });
+  expect(changeTime(metadata)).toBe('2026-01-02T00:00:00Z');
   expect(JSON.stringify(metadata)).toBe('{"name":"a"}');
 });
 
@@ -25,6 +26,7 @@ test('of two managers of the same second none is named, and of later ones the la
   const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z'];
   const both = [entry('kubectl-patch', early), entry('portcullis', early)];
   expect(managerNote(read(...both))).toEqual({});
+  expect(changeTime(read(...both))).toBe(early);
   expect(managerNote(read(...both, entry('kubectl-edit', late)))).toEqual({ author: 'kubectl-edit (field manager)' });
   expect(managerNote(read(entry('kubectl-edit', late), ...both))).toEqual({ author: 'kubectl-edit (field manager)' });
   expect(managerNote(read(entry('a', early), entry('a', early)))).toEqual({ author: 'a (field manager)' });
@@ -37,4 +39,5 @@ test.each([
   ['an entry that is not an object', ['text', null]],
 ])('no author is derived from %s', (_name, entries) => {
   expect(managerNote(read(...entries))).toEqual({});
+  expect(changeTime(read([]))).toBeUndefined();
 });

@@ -2,6 +2,7 @@ import { type ChangeNote, changeAuthorSchema } from '#resources/change-note';
 
 /** A symbol is in no JSON and no YAML, so that an object that is written back does not contain it. */
 const lastManager = Symbol('field manager of the newest change of the spec');
+const lastTime = Symbol('time of the newest change of the spec');
 
 type SpecEntry = { readonly manager: string; readonly time: string };
 const maxManagerLength = 128;
@@ -10,11 +11,13 @@ const maxManagerLength = 128;
 const known = new Map<string, string>();
 const maxKnown = 1_000;
 
-/** Returns the metadata without managedFields, which double its size; only the newest manager of the spec is kept. */
+/** Returns the metadata without managedFields, which double its size; only the newest manager of the spec and its time are kept. */
 export function keepLastManager<M extends object>(metadata: M & { readonly managedFields?: unknown }): M {
   const { managedFields, ...rest } = metadata;
-  const manager = newestManager(managedFields);
-  return (manager === undefined ? rest : { ...rest, [lastManager]: manager }) as M;
+  const newest = newestChange(managedFields);
+  if (newest === undefined) return rest as M;
+  const { manager, time } = newest;
+  return { ...rest, [lastTime]: time, ...(manager === undefined ? {} : { [lastManager]: manager }) } as unknown as M;
 }
 
 /**
@@ -27,8 +30,13 @@ export function managerNote(metadata: object): ChangeNote {
   return author.success ? { author: author.data } : {};
 }
 
+/** When the spec of an object as it was read last changed, by the clock of the server: RFC 3339, undefined where it records none. */
+export function changeTime(metadata: object): string | undefined {
+  return (metadata as { readonly [lastTime]?: string })[lastTime];
+}
+
 /** Times are whole seconds: of two managers of the same second it is not known which one was last. */
-function newestManager(managedFields: unknown): string | undefined {
+function newestChange(managedFields: unknown): { readonly manager?: string; readonly time: string } | undefined {
   if (!Array.isArray(managedFields)) return undefined;
   let newest: SpecEntry | undefined;
   let isAlone = false;
@@ -37,7 +45,8 @@ function newestManager(managedFields: unknown): string | undefined {
     isAlone = newest === undefined || entry.time > newest.time || (isAlone && entry.manager === newest.manager);
     newest = entry;
   }
-  return newest === undefined || !isAlone ? undefined : interned(newest.manager);
+  if (newest === undefined) return undefined;
+  return { time: newest.time, ...(isAlone ? { manager: interned(newest.manager) } : {}) };
 }
 
 /** Runs for each entry of each object of a watch, so it checks members instead of parsing a schema. */

@@ -5,14 +5,22 @@ import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import { RelationsModelError } from '#relations/relations-error';
+import { SqlUnavailableError } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { UndecidedChangeError } from './carry-out-change.ts';
 import { createRightChanges } from './change-rights.ts';
 import { tupleOfRight } from './right-tuples.ts';
 import { createRights } from './rights.ts';
 
 const issuer = 'http://issuer.test';
 const administrator = (subject: string): ControlRight => ({ role: 'administrator', holder: { issuer, subject } });
+const ofPolicy = (subject: string): ControlRight => ({
+  role: 'author',
+  holder: { issuer, subject },
+  policyId: '01900000-0000-7000-8000-0000000000aa',
+});
 const by = (subject: string) => ({
   author: { kind: 'token' as const, issuer, subject, actors: [] },
   groups: [],
@@ -40,7 +48,9 @@ async function openChanges({
   const audit = await openPostgresAudit(database, 'management');
   const rights = createRights(relations);
   const store = { undecided };
-  const changes = createRightChanges({ database, relations, rights, audit, store, clock });
+  const logged: string[] = [];
+  const logger = { error: (event: string) => logged.push(event) };
+  const changes = createRightChanges({ database, relations, rights, audit, store, clock, logger });
   await stored.grant([tupleOfRight(administrator('first'))]);
   const owned = parts.move();
   /** Action, outcome and holder of each entry, the oldest first. */
@@ -50,8 +60,48 @@ async function openChanges({
       return `${action} ${outcome} ${target?.id.split('|')[1]}`;
     });
   }
-  return { database, relations, audit, changes, entries, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  /** Makes every change that was left this old. */
+  const age = (seconds: number) =>
+    database.sql`update management.right_changes set created_at = clock_timestamp() - make_interval(secs => ${seconds})`;
+  const left = async () => (await database.sql`select from management.right_changes`).length;
+  return {
+    database,
+    relations,
+    audit,
+    changes,
+    entries,
+    age,
+    left,
+    logged,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
+
+type Failure = 'before' | 'after' | undefined;
+
+/** A store outside of the database, which fails before or after it makes a change. */
+function outside(state: { fails?: Failure; whenAsked?: () => Promise<unknown> }) {
+  const failing = (stored: Relations, action: 'grant' | 'revoke'): Relations['grant'] => {
+    return async (tuples) => {
+      if (state.fails === 'before') throw new RelationsUnavailableError();
+      await stored[action](tuples);
+      if (state.fails === 'after') throw new RelationsUnavailableError();
+    };
+  };
+  return (stored: Relations): Relations => ({
+    ...stored,
+    joinsTransactions: false,
+    async tuplesOf(object) {
+      await state.whenAsked?.();
+      return stored.tuplesOf(object);
+    },
+    grant: failing(stored, 'grant'),
+    revoke: failing(stored, 'revoke'),
+  });
+}
+
+/** Seconds after which a change without an entry is settled. */
+const longest = 30;
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), () => {
   test('more changes at a time than the pool has connections all take effect', async () => {
@@ -108,36 +158,106 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), 
   });
 
   test('in a store outside of the database, a change has one entry that says what the store shows', async () => {
-    let fails: 'before' | 'after' | undefined;
-    const dying = (stored: Relations, action: 'grant' | 'revoke'): Relations['grant'] => {
-      return async (tuples) => {
-        if (fails === 'before') throw new RelationsUnavailableError();
-        await stored[action](tuples);
-        if (fails === 'after') throw new RelationsUnavailableError();
-      };
-    };
-    const storeOf = (stored: Relations): Relations => ({
-      ...stored,
-      joinsTransactions: false,
-      grant: dying(stored, 'grant'),
-      revoke: dying(stored, 'revoke'),
-    });
-    await using world = await openChanges({ storeOf });
+    const state: { fails?: Failure } = {};
+    await using world = await openChanges({ storeOf: outside(state) });
     await world.changes.grant(administrator('done'), by('first'));
-    for (fails of ['before', 'after'] as const) {
-      await expect(world.changes.grant(administrator(`left-${fails}`), by('first'))).rejects.toThrow();
-    }
-    fails = undefined;
+    state.fails = 'after';
+    await expect(world.changes.grant(administrator('made'), by('first'))).rejects.toThrow(UndecidedChangeError);
+    state.fails = 'before';
+    await expect(world.changes.grant(ofPolicy('not-made'), by('first'))).rejects.toThrow(UndecidedChangeError);
+    state.fails = undefined;
     expect(await world.entries()).toEqual(['administrator.grant accepted done']);
+    await world.age(longest);
     await Promise.all([world.changes.settleLeft(), world.changes.settleLeft()]);
     await world.changes.settleLeft();
-    const settled = ['administrator.grant failed left-before', 'administrator.grant accepted left-after'];
-    expect(await world.entries()).toEqual(['administrator.grant accepted done', ...settled]);
-    fails = 'after';
-    await expect(world.changes.revoke(administrator('done'), by('first'))).rejects.toThrow();
-    fails = undefined;
-    await world.changes.grant(administrator('done'), by('first'));
-    const again = ['administrator.revoke accepted done', 'administrator.grant accepted done'];
-    expect((await world.entries()).slice(3)).toEqual(again);
+    const settled = ['administrator.grant accepted made', 'administrator.grant failed not-made'];
+    expect((await world.entries()).slice(1).toSorted()).toEqual(settled);
+  });
+
+  test('the entry of a change that was left stays when the next change of the same right fails too', async () => {
+    const state: { fails?: Failure } = { fails: 'after' };
+    await using world = await openChanges({ storeOf: outside(state) });
+    await expect(world.changes.grant(administrator('twice'), by('first'))).rejects.toThrow();
+    await world.age(longest);
+    await expect(world.changes.revoke(administrator('twice'), by('first'))).rejects.toThrow();
+    await world.age(longest);
+    await world.changes.settleLeft();
+    const made = ['administrator.grant accepted twice', 'administrator.revoke accepted twice'];
+    expect(await world.entries()).toEqual(made);
+  });
+
+  test('a change that may be in progress is not settled, and no other change of its object begins', async () => {
+    const state: { fails?: Failure } = { fails: 'after' };
+    await using world = await openChanges({ storeOf: outside(state) });
+    await expect(world.changes.grant(administrator('slow'), by('first'))).rejects.toThrow();
+    state.fails = undefined;
+    await world.age(longest / 2);
+    await world.changes.settleLeft();
+    const refused = await world.changes.revoke(administrator('slow'), by('first')).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(RelationsUnavailableError);
+    expect(refused).not.toBeInstanceOf(UndecidedChangeError);
+    expect(await world.entries()).toEqual([]);
+    await world.changes.grant(ofPolicy('other'), by('first'));
+    await world.age(longest);
+    await world.changes.revoke(administrator('slow'), by('first'));
+    const settled = ['administrator.grant accepted slow', 'administrator.revoke accepted slow'];
+    expect(await world.entries()).toEqual(['administrator.grant accepted other', ...settled]);
+  });
+
+  test('a change whose session ended while it asked the store is not made', async () => {
+    const state: { whenAsked?: () => Promise<unknown> } = {};
+    await using world = await openChanges({ storeOf: outside(state) });
+    const { sql } = world.database;
+    state.whenAsked = () => sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+      and database = (select oid from pg_database where datname = current_database())`;
+    await expect(world.changes.grant(administrator('late'), by('first'))).rejects.toThrow(SqlUnavailableError);
+    expect([await world.changes.list(), await world.left()]).toEqual([[administrator('first')], 0]);
+  });
+
+  test('to settle, nothing waits for the lock, and nothing holds it while the store does not answer', async () => {
+    const state: { fails?: Failure; whenAsked?: () => Promise<unknown> } = { fails: 'after' };
+    await using world = await openChanges({ storeOf: outside(state) });
+    const { sql } = world.database;
+    await expect(world.changes.grant(administrator('left'), by('first'))).rejects.toThrow();
+    await world.age(longest);
+    await sql.begin(async (own) => {
+      await own`select pg_advisory_xact_lock(hashtextextended('portcullis.management.rights', 0))`;
+      await world.changes.settleLeft();
+    });
+    expect([await world.entries(), await world.left()]).toEqual([[], 1]);
+    let free: unknown;
+    state.whenAsked = async () => {
+      [free] = await sql`select pg_try_advisory_xact_lock(hashtextextended('portcullis.management.rights', 0)) as free`;
+      throw new RelationsUnavailableError();
+    };
+    await expect(world.changes.settleLeft()).rejects.toThrow(RelationsUnavailableError);
+    expect(free).toEqual({ free: true });
+    delete state.whenAsked;
+    await world.changes.settleLeft();
+    expect([await world.entries(), await world.left()]).toEqual([['administrator.grant accepted left'], 0]);
+  });
+
+  test('a change that a newer release left is kept, reported once, and does not hold up others', async () => {
+    const state: { fails?: Failure } = { fails: 'after' };
+    await using world = await openChanges({ storeOf: outside(state) });
+    await expect(world.changes.grant(administrator('newer'), by('first'))).rejects.toThrow();
+    await world.database.sql`update management.right_changes set entry = '{"action":"newer"}'`;
+    await expect(world.changes.grant(administrator('left'), by('first'))).rejects.toThrow();
+    state.fails = undefined;
+    await world.age(longest);
+    await world.changes.grant(administrator('next'), by('first'));
+    const made = ['administrator.grant accepted left', 'administrator.grant accepted next'];
+    expect([await world.entries(), await world.left(), world.logged]).toEqual([made, 1, ['right_change_unreadable']]);
+  });
+
+  test('a right that the store cannot hold leaves nothing to settle', async () => {
+    const state = outside({});
+    const storeOf = (stored: Relations): Relations => ({
+      ...state(stored),
+      grant: () => Promise.reject(new RelationsModelError('bad_subject', 'is too long')),
+    });
+    await using world = await openChanges({ storeOf });
+    await expect(world.changes.grant(administrator('long'), by('first'))).rejects.toThrow(RelationsModelError);
+    expect(await world.left()).toBe(0);
   });
 });

@@ -2,13 +2,14 @@ import { type ChangeAuthor, changeEntry } from '#audit/change-entry';
 import type { AuditLog } from '#audit/ports';
 import type { AuditContent } from '#contracts/audit';
 import type { ControlRight } from '#contracts/rights';
+import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { controlPlane } from '#relations/model';
-import { type Relations, relationLimits, type Tuple } from '#relations/ports';
+import { type Relations, RelationsUnavailableError, relationLimits, type Tuple } from '#relations/ports';
 import type { Database, TransactionSql } from '#sql/connect';
 import { awaitUndecided, type UndecidedCommands } from './await-undecided.ts';
-import { carryOutChange, hasLeftChange, takeLeftChanges } from './carry-out-change.ts';
-import { createRightsLock } from './lock-rights.ts';
+import { carryOutChange, createLeftChanges } from './carry-out-change.ts';
+import { createRightsLock, underFreeRightsLock } from './lock-rights.ts';
 import { roleRight } from './required-right.ts';
 import { rightOfTuple, tupleOfRight } from './right-tuples.ts';
 import type { Rights } from './rights.ts';
@@ -34,13 +35,14 @@ export type RightChanges = {
   grant(right: ControlRight, by: RightChange): Promise<ChangedRight>;
   /** After it resolves, except to `undecided`, no command of the holder is accepted that depended on the right. */
   revoke(right: ControlRight, by: RightChange): Promise<ChangedRight>;
-  /** Adds the entries of changes that a killed process made, or left to a store that did not answer. */
+  /** Adds the entries of changes that a killed process made, or left to a store that did not answer, once they are old enough. */
   settleLeft(): Promise<void>;
 };
 
 /**
  * Changes rights one at a time over all replicas. Each change that takes effect has one entry in the audit log, and no other one.
- * Every method throws RelationsUnavailableError, SqlUnavailableError or RecordsUnavailableError.
+ * A change of an object waits for the entries of earlier ones: until then it is refused with RelationsUnavailableError.
+ * `grant` and `revoke` throw UndecidedChangeError if the change may have been made. Every method throws RelationsUnavailableError, SqlUnavailableError or RecordsUnavailableError.
  */
 export function createRightChanges(options: {
   readonly database: Pick<Database, 'sql'>;
@@ -49,10 +51,14 @@ export function createRightChanges(options: {
   readonly audit: Pick<AuditLog, 'append'>;
   readonly store: UndecidedCommands;
   readonly clock: Clock;
+  readonly logger: Pick<Logger, 'error'>;
 }): RightChanges {
-  const { database, relations, rights, audit, store, clock } = options;
+  const { database, relations, rights, audit, store, clock, logger } = options;
   const ports = { database, relations };
   const locked = createRightsLock(database);
+  const leftChanges = createLeftChanges({ ...ports, audit }, (change) =>
+    logger.error('right_change_unreadable', { change }),
+  );
 
   /** @returns the entry of a change that was made, with the result */
   async function changeOnce(
@@ -62,6 +68,10 @@ export function createRightChanges(options: {
   ): Promise<{ readonly result: ChangedRight; readonly entry?: AuditContent }> {
     const tuple = tupleOfRight(right);
     if (!(await mayChange(rights, by))) return { result: { kind: 'no_right' } };
+    // What the store shows after this change says nothing about one that was left.
+    if (await leftChanges.isLeft(transaction, tuple.object)) {
+      throw new RelationsUnavailableError(undefined, false, 'an earlier change is not settled');
+    }
     const held = await relations.tuplesOf(tuple.object);
     const isHeld = held.some((one) => textOf(one) === textOf(tuple));
     if (isHeld === (action === 'grant')) return { result: { kind: 'changed', changed: false } };
@@ -71,11 +81,12 @@ export function createRightChanges(options: {
     return { result: { kind: 'changed', changed: true }, entry };
   }
 
-  function change(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
+  async function change(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
+    // In a separate transaction: if the new change fails, the entries stay.
+    if ((await leftChanges.find()) !== undefined) await locked(leftChanges.settle);
     return locked(async (transaction) => {
-      const left = await takeLeftChanges(ports, transaction);
       const { result, entry } = await changeOnce(transaction, action, { right, by });
-      await audit.append(transaction, entry === undefined ? left : [...left, entry]);
+      await audit.append(transaction, entry === undefined ? [] : [entry]);
       return result;
     });
   }
@@ -105,10 +116,11 @@ export function createRightChanges(options: {
       return (await awaitUndecided(store, clock)) ? changed : { kind: 'undecided' };
     },
     async settleLeft() {
-      if (!(await hasLeftChange(ports))) return;
-      await locked(async (transaction) => {
-        await audit.append(transaction, await takeLeftChanges(ports, transaction));
-      });
+      const object = await leftChanges.find();
+      if (object === undefined) return;
+      // While the store does not answer, the lock stays free.
+      await relations.tuplesOf(object);
+      await underFreeRightsLock(database, leftChanges.settle);
     },
   };
 }

@@ -6,6 +6,8 @@ import type { Database, TransactionSql } from '#sql/connect';
  */
 type UnderRightsLock = <T>(change: (sql: TransactionSql) => Promise<T>) => Promise<T>;
 
+const key = 'portcullis.management.rights';
+
 /**
  * A change that asks for a right under the lock does not take effect after the answer to the revocation of that right, over
  * all replicas. To ask it needs a second connection while its own one waits for the lock or holds it: as many changes as the
@@ -17,11 +19,23 @@ export function createRightsLock({ sql }: Pick<Database, 'sql'>): UnderRightsLoc
   return (change) => {
     const changed = latest.then(() =>
       sql.beginOnce(async (transaction) => {
-        await transaction`select pg_advisory_xact_lock(hashtextextended('portcullis.management.rights', 0))`;
+        await transaction`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
         return change(transaction);
       }),
     );
     latest = changed.catch(() => undefined);
     return changed;
   };
+}
+
+/** Runs a change like UnderRightsLock does, unless another one holds the lock. It asks for no other connection. */
+export async function underFreeRightsLock(
+  { sql }: Pick<Database, 'sql'>,
+  change: (sql: TransactionSql) => Promise<void>,
+): Promise<void> {
+  await sql.beginOnce(async (transaction) => {
+    const [lock] = await transaction<{ isFree: boolean }[]>`
+      select pg_try_advisory_xact_lock(hashtextextended(${key}, 0)) as "isFree"`;
+    if (lock?.isFree === true) await change(transaction);
+  });
 }

@@ -36,7 +36,7 @@ const undecided: ReadonlySet<ManagementErrorCode> = new Set([
 export function createRefusalNotes(recorder: Pick<RefusalRecorder, 'record'>) {
   return async ({ operation, code, isDecided, caller, incoming, traceId, path }: Refused): Promise<void> => {
     const action = commands[operation] ?? 'read';
-    if (action === 'read' ? !refusedReads.has(code) : isUndecided(operation, code) && !isDecided) return;
+    if (action === 'read' ? !refusedReads.has(code) : !(isDecided ?? !undecided.has(code))) return;
     await recorder.record({
       action,
       code,
@@ -46,12 +46,6 @@ export function createRefusalNotes(recorder: Pick<RefusalRecorder, 'record'>) {
       traceId,
     });
   };
-}
-
-/** A store of rights outside of the database may have made the change without an answer; it gets its entry later. */
-function isUndecided(operation: ServedOperation, code: ManagementErrorCode): boolean {
-  const isOfRights = operation === 'grantRight' || operation === 'revokeRight';
-  return undecided.has(code) || (isOfRights && code === 'authorization_unavailable');
 }
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

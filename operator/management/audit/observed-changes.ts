@@ -12,11 +12,20 @@ export type ObservedChange = {
   readonly source: string;
   /** The command of this API that made it, if its token is true. */
   readonly claims?: ClaimedCommand | undefined;
-  /** The name of a purged revision, unless the log has its purge by this API. */
-  readonly purged?: string;
+  /** A purge, which is one by this API if the log has its entry with this very time. */
+  readonly purge?: ObservedPurge;
   /** The deleted object, of which the API server must have none; with any UID if none is named. */
   readonly deleted?: { readonly kind: Kind; readonly id: string; readonly uid?: string };
+  /** Its time is that of the resource: any text that the schema of the resource accepts. */
   readonly content: AuditContent;
+};
+
+type ObservedPurge = {
+  readonly objectName: string;
+  /** The time of the purge as the client states it: any text that the schema of the resource accepts. */
+  readonly time: string;
+  /** The time by the clock of the server, RFC 3339. */
+  readonly seenAt: string | undefined;
 };
 
 /** The claims of a token, and the conditions on the command that it names. */
@@ -93,16 +102,16 @@ export function changeOfRevision(revision: KnownRevision): ObservedChange {
 
 /** A revision whose text was removed. */
 export function changesOfPurge(revision: KnownRevision): readonly ObservedChange[] {
-  const { policyId, number, definitionDigest, objectName, policy, purgeTime, purgedBy } = revision;
+  const { policyId, number, definitionDigest, objectName, policy, purgeTime, purgedBy, purgeSeenAt } = revision;
   if (purgeTime === undefined) return [];
   const state = { policyId, revision: number, digest: definitionDigest };
   return [
     {
       source: `purge/${objectName}/${policy.uid}`,
-      purged: objectName,
+      purge: { objectName, time: purgeTime, seenAt: purgeSeenAt },
       content: {
         ...base,
-        time: new Date(purgeTime).toISOString(),
+        time: purgeTime,
         action: 'revision.purge',
         code: null,
         author: claimedAuthor(purgedBy),
@@ -143,7 +152,7 @@ function changeOfApplication(modelId: string, uid: string, record: ApplicationRe
     claims: { kind: 'application', operationId, targetId: modelId, policyId, revision: policyRevision },
     content: {
       ...base,
-      time: new Date(time).toISOString(),
+      time,
       action: isUnbind ? 'binding.unbind' : 'binding.apply',
       code: outcome === 'Failed' ? (reason ?? 'failed') : null,
       author: claimedAuthor(author),

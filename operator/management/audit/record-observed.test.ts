@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { changeEntry } from '#audit/change-entry';
 import type { AuditLog } from '#audit/ports';
+import type { AuditContent } from '#contracts/audit';
 import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
 import type { ListOptions } from '#kube/client/client';
@@ -58,11 +60,12 @@ type Seen = {
   readonly cached?: readonly string[];
   /** Names of ModelBindings in the cache, each with the id of its model. */
   readonly bindings?: Readonly<Record<string, string>>;
+  readonly applications?: readonly unknown[];
 };
 
 /** Examines the resources once, in a process that has only the content of the database. */
 async function observe(audit: AuditLog, seen: Seen) {
-  const { revisions, cached = [policyId], onServer = cached, bindings = {} } = seen;
+  const { revisions, cached = [policyId], onServer = cached, bindings = {}, applications = [] } = seen;
   let asked = 0;
   const observing = startObserving({
     client: {
@@ -83,6 +86,7 @@ async function observe(audit: AuditLog, seen: Seen) {
         list: () =>
           Object.entries(bindings).map(([name, id]) => ({
             metadata: { name, uid: `uid-of-${name}`, labels: { 'portcullis.dev/id': id } },
+            status: { applications },
           })),
       },
       synced: Promise.resolve(),
@@ -98,9 +102,15 @@ async function observe(audit: AuditLog, seen: Seen) {
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are observed in the resources'), () => {
-  async function observed(...all: readonly Seen[]) {
+  const purgeTime = '2026-01-31T09:00:00.000Z';
+  const purged = { ...revision(1), purgeTime, purgedBy: 'kubectl-patch (field manager)' };
+
+  const observed = (...all: readonly Seen[]) => observedAfter(async () => undefined, ...all);
+
+  async function observedAfter(prepare: (audit: AuditLog) => Promise<unknown>, ...all: readonly Seen[]) {
     await using database = await openTestDatabase();
     const audit = await openPostgresAudit(database.database, 'management');
+    await prepare(audit);
     for (const seen of all) await observe(audit, seen);
     const { entries } = await audit.read({ filter: {}, order: 'oldest', limit: 100 });
     return entries.map(({ content }) => content);
@@ -153,10 +163,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
   });
 
   test('a removed text has one entry if no purge by the API has one, with the field manager or unknown', async () => {
-    const purgeTime = '2026-01-31T09:00:00.000Z';
-    const purged = { ...revision(1), purgeTime };
-    const byKubectl = { ...purged, purgedBy: 'kubectl-patch (field manager)' };
-    expect(await observed({ revisions: [byKubectl], command }, { revisions: [byKubectl] })).toMatchObject([
+    expect(await observed({ revisions: [purged], command }, { revisions: [purged] })).toMatchObject([
       {
         action: 'revision.purge',
         outcome: 'observed',
@@ -165,7 +172,64 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
         target: { type: 'revision', id: purged.objectName },
       },
     ]);
-    expect((await observed({ revisions: [purged], command })).map(({ author }) => author.kind)).toEqual(['unknown']);
+    const byUnknown = { ...purged, purgedBy: undefined };
+    expect((await observed({ revisions: [byUnknown], command })).map(({ author }) => author.kind)).toEqual(['unknown']);
+  });
+
+  const purgesOf = (entries: readonly AuditContent[]) =>
+    entries.filter(({ action }) => action === 'revision.purge').map(({ outcome, time }) => [outcome, time]);
+  const ofApi = (time: string): AuditContent => {
+    const by = { author: { kind: 'unknown' }, client: 'none', traceId: null } as const;
+    const state = { policyId, revision: 1, digest: 'a'.repeat(64) };
+    const target = { type: 'revision', id: purged.objectName } as const;
+    return changeEntry({ action: 'revision.purge', target, before: state, after: state }, by, new Date(time));
+  };
+
+  test('a purge by the API is not observed; one by another client after a purge by the API that failed is', async () => {
+    const seen = { revisions: [purged], command };
+    const accepted = ['accepted', purgeTime];
+    expect(purgesOf(await observedAfter((audit) => audit.write([ofApi(purgeTime)]), seen))).toEqual([accepted]);
+    for (const other of ['2026-01-31T08:59:59.999Z', '2026-01-31T09:00:00.001Z']) {
+      expect(purgesOf(await observedAfter((audit) => audit.write([ofApi(other)]), seen))).toEqual([
+        ['accepted', other],
+        ['observed', purgeTime],
+      ]);
+    }
+  });
+
+  test('a purge from before the entries that retention kept has no entry, whatever time its client states', async () => {
+    const kept = '2026-03-01T00:00:00.000Z';
+    const afterRetention = (change: Partial<KnownRevision>) =>
+      observedAfter(
+        async (audit) => {
+          await audit.write([ofApi('2026-01-01T00:00:00.000Z'), ofApi(kept)]);
+          await audit.retain(new Date(kept), new Date(kept));
+        },
+        { revisions: [{ ...purged, ...change }], command },
+      );
+    const accepted = ['accepted', kept];
+    expect(purgesOf(await afterRetention({ purgeSeenAt: '2026-02-28T23:59:59Z' }))).toEqual([accepted]);
+    for (const purgeSeenAt of [kept, undefined]) {
+      expect(purgesOf(await afterRetention({ purgeSeenAt }))).toEqual([accepted, ['observed', purgeTime]]);
+    }
+    const neverRetained = (audit: AuditLog) => audit.write([ofApi(kept)]);
+    const old = { ...purged, purgeSeenAt: purgeTime };
+    expect(purgesOf(await observedAfter(neverRetained, { revisions: [old], command }))).toHaveLength(2);
+  });
+
+  test.each(['2026-01-01T00:00:00+99:99', '0000-01-01T00:00:00+14:00'])(
+    'a purge at %s is recorded as now, and does not hold up others',
+    async (time) => {
+      const entries = await observed({ revisions: [{ ...purged, purgeTime: time }, revision(2)], command });
+      expect(entries.map(({ action }) => action)).toEqual(['revision.purge', 'policy.record']);
+      expect(Date.parse(entries[0]?.time ?? '')).toBeGreaterThan(Date.parse(purgeTime));
+    },
+  );
+
+  test('a binding without a valid form does not hold up others', async () => {
+    const bindings = { broken: modelId };
+    const entries = await observed({ revisions: [revision(2)], command, bindings, applications: [null] });
+    expect(entries.map(({ action }) => action)).toEqual(['policy.record']);
   });
 
   test('a time in the future is recorded as now, and a change without a valid form does not hold up others', async () => {

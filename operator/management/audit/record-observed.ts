@@ -20,6 +20,7 @@ import { createModelMemory } from './remember-models.ts';
 import { repeatLook } from './repeat-look.ts';
 
 const batch = 500;
+const chain = 'management';
 /** A value that a label can have; a revision can name any text as the id of its policy. */
 const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 
@@ -37,16 +38,35 @@ export function startObserving(options: {
 }): AsyncDisposable {
   const { client, caches, audit, store, clock, logger } = options;
   const settled = new Set<string>();
+  /** Objects whose changes cannot be read. */
+  const unreadable = new Set<string>();
   const models = createModelMemory(caches.bindings, audit);
 
   function found(): readonly ObservedChange[] {
     const changes = [
-      ...caches.everyRevision().flatMap((revision) => [changeOfRevision(revision), ...changesOfPurge(revision)]),
-      ...caches.bindings.list().flatMap(changesOfBinding),
+      ...caches
+        .everyRevision()
+        .flatMap((revision) =>
+          readable(`revision/${revision.objectName}`, () => [changeOfRevision(revision), ...changesOfPurge(revision)]),
+        ),
+      ...caches.bindings
+        .list()
+        .flatMap((binding) => readable(`binding/${binding.metadata.uid}`, () => changesOfBinding(binding))),
       ...deletions(),
       ...models.deletions(clock.date()),
     ];
     return changes.filter(({ source }) => !settled.has(source)).slice(0, batch);
+  }
+
+  /** One object without a valid form must not hold up the others. */
+  function readable(object: string, read: () => readonly ObservedChange[]): readonly ObservedChange[] {
+    try {
+      return read();
+    } catch (error) {
+      if (!unreadable.has(object)) logger.error('change_not_recorded', { failure: describeFailure(error) });
+      unreadable.add(object);
+      return [];
+    }
   }
 
   function deletions(): readonly ObservedChange[] {
@@ -62,16 +82,26 @@ export function startObserving(options: {
   }
 
   /** Whether a command of this API made the change: the token alone proves nothing. Undefined while that is open. */
-  async function isOwn({ claims, purged }: ObservedChange): Promise<boolean | undefined> {
-    if (purged !== undefined) return isPurgeOfApi(purged);
+  async function isOwn({ claims, purge }: ObservedChange): Promise<boolean | undefined> {
+    if (purge !== undefined) return isPurgeOfApi(purge);
     if (claims === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(claims.operationId)) return false;
     return isMadeBy(claims, await store.get(claims.operationId));
   }
 
-  /** A purge by this API has its entry before it takes effect. */
-  async function isPurgeOfApi(targetId: string): Promise<boolean> {
-    const filter = { action: 'revision.purge', outcome: 'accepted', targetId } as const;
-    return (await audit.read({ filter, order: 'newest', limit: 1 })).entries.length > 0;
+  /**
+   * A purge by this API has an entry with its time before it takes effect. Of one that is older than the entries that retention
+   * kept it is not known any more who made it, and it gets no second entry.
+   */
+  async function isPurgeOfApi({ objectName, time, seenAt }: NonNullable<ObservedChange['purge']>): Promise<boolean> {
+    const at = Date.parse(time);
+    if (!Number.isNaN(at)) {
+      const [since, until] = [new Date(at).toISOString(), new Date(at + 1).toISOString()];
+      const filter = { action: 'revision.purge', outcome: 'accepted', targetId: objectName, since, until } as const;
+      if ((await audit.read({ filter, order: 'newest', limit: 1 })).entries.length > 0) return true;
+    }
+    if (seenAt === undefined) return false;
+    const [oldest] = (await audit.read({ filter: { chain }, order: 'oldest', limit: 1 })).entries;
+    return oldest !== undefined && oldest.number > 1 && Date.parse(seenAt) < Date.parse(oldest.content.time);
   }
 
   async function look(signal: AbortSignal): Promise<void> {
@@ -98,9 +128,10 @@ export function startObserving(options: {
   /** @returns whether the change is settled; false for a deletion of a policy or model that exists */
   async function record({ source, deleted, content }: ObservedChange): Promise<boolean> {
     if (deleted !== undefined && (await isOnServer(deleted))) return false;
-    // A resource may name any time; one in the future would keep retention from all entries after it.
+    // A resource may name any time, also one of no calendar. One in the future would keep retention from all entries after it.
     const now = clock.date();
-    const time = new Date(content.time) > now ? now.toISOString() : content.time;
+    const at = Date.parse(content.time);
+    const time = (at >= 0 && at <= now.getTime() ? new Date(at) : now).toISOString();
     try {
       await audit.writeOnce(source, { ...content, time });
     } catch (error) {

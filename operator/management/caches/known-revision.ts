@@ -1,4 +1,4 @@
-import { managerNote } from '#kube/client/field-manager';
+import { changeTime, managerNote } from '#kube/client/field-manager';
 import { createdAnnotation } from '#resources/kinds';
 import type { Metadata, Stored } from '#resources/metadata';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
@@ -13,6 +13,8 @@ export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {
   readonly bytes: number;
   /** The field manager that removed the text; absent for a revision with its text, and where the server names none. */
   readonly purgedBy?: string | undefined;
+  /** RFC 3339: when it did so by the clock of the server, which the client cannot choose as it does `purgeTime`. */
+  readonly purgeSeenAt?: string | undefined;
 };
 
 /** RFC 3339: when an object was created; a restored object carries its first creation in an annotation. */
@@ -25,6 +27,8 @@ export function createdAt({ annotations, creationTimestamp }: Metadata): string 
 export function knownRevision({ metadata, spec }: Stored<PolicyRevision>): KnownRevision {
   const { definition, tests, ...rest } = spec;
   const bytes = storedBytes(definition, tests);
-  const purgedBy = rest.purgeTime === undefined ? undefined : managerNote(metadata).author;
-  return { ...rest, purgedBy, objectName: metadata.name, recordedAt: createdAt(metadata), bytes };
+  const isPurged = rest.purgeTime !== undefined;
+  const purgedBy = isPurged ? managerNote(metadata).author : undefined;
+  const purgeSeenAt = isPurged ? changeTime(metadata) : undefined;
+  return { ...rest, purgedBy, purgeSeenAt, objectName: metadata.name, recordedAt: createdAt(metadata), bytes };
 }

@@ -4,7 +4,9 @@ import { clientClassOf } from '#audit/client-class';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { readShape } from '#contracts/read-shape';
 import { controlRightSchema } from '#contracts/rights';
+import { describeFailure } from '#kit/log/describe-failure';
 import { RelationsModelError } from '#relations/relations-error';
+import { UndecidedChangeError } from '../access/carry-out-change.ts';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { bodyErrors, usualSuccess } from './operation-parts.ts';
@@ -80,6 +82,11 @@ async function changeRight(request: ManagementRequest, action: 'grant' | 'revoke
     if (changed.kind === 'last') return failure('last_administrator');
     return success({ right: right.value, changed: changed.changed });
   } catch (error) {
+    if (error instanceof UndecidedChangeError) {
+      const code = 'authorization_unavailable';
+      service.commands.logger.warn('dependency_failed', { code, traceId, failure: describeFailure(error) });
+      return { ...failure(code), isDecided: false };
+    }
     if (!(error instanceof RelationsModelError)) throw error;
     return failure('invalid_body', [{ path: '/holder', message: 'is too long to be stored' }]);
   }

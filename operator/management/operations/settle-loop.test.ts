@@ -59,7 +59,6 @@ function openLoop(left: readonly string[], whileAdvancing: (operationId: string)
   const sources = {
     caches: { onModelChange: () => undefined },
     reader: { read: async () => undefined },
-    rightChanges: { settleLeft: async () => undefined },
   };
   return { did, start: (sweepMs: number) => startSettling(ports, sources, { recoverMs: hourMs, sweepMs }) };
 }
@@ -114,8 +113,7 @@ test('a model that cannot be read does not hold up the operations on other model
       return undefined;
     },
   };
-  const rightChanges = { settleLeft: async () => undefined };
-  const sources = { caches: { onModelChange: () => undefined }, reader, rightChanges };
+  const sources = { caches: { onModelChange: () => undefined }, reader };
   await using _loop = startSettling(ports, sources, { recoverMs: hourMs, sweepMs: 20 });
   await until('the operation on the other model ended', () => ended.length > 0);
   expect(new Set(ended)).toEqual(new Set(['on-whole']));

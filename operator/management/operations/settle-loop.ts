@@ -18,7 +18,7 @@ export type Settling = AsyncDisposable & {
 };
 
 /**
- * The only loop that settles operations. It continues abandoned commands, operations on policies and changes of rights. It ends operations on
+ * The only loop that settles operations. It continues abandoned commands and operations on policies. It ends operations on
  * bindings after the operator recorded their outcome: when a binding changes, and for all bindings at a fixed interval, so
  * that a change that no watch reported is found too.
  * @param times intervals of recovery and of the look at all bindings; after a full recovery the next one starts immediately
@@ -28,7 +28,6 @@ export function startSettling(
   sources: {
     readonly caches: Pick<ManagementCaches, 'onModelChange'>;
     readonly reader: ModelFactsReader;
-    readonly rightChanges: { settleLeft(): Promise<void> };
   },
   times: { readonly recoverMs: number; readonly sweepMs: number },
 ): Settling {
@@ -72,7 +71,6 @@ export function startSettling(
       await store.prune();
       prunedAt = clock.now();
     }
-    await attempt('settling_failed', () => sources.rightChanges.settleLeft());
     // A batch can take long: bindings that changed meanwhile do not wait for it.
     return recoverOperations(ports, settleChanged);
   }

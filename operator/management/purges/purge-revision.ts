@@ -133,20 +133,19 @@ export function createRevisionPurges(options: {
       }
       // A repetition continues what a killed process left.
       if (result.kind === 'purged') {
-        const { purgedAt } = result.purge;
-        await forgetCauses({ revisionName: `${policyId}-${number}`, purgedAt });
+        await forgetCauses(`${policyId}-${number}`);
       }
       return result;
     }
   }
 
   /** Has the operator remove the causes of applications of the revision that failed: they may quote its rules and tests. */
-  async function forgetCauses(purged: { readonly revisionName: string; readonly purgedAt: string }): Promise<void> {
+  async function forgetCauses(revisionName: string): Promise<void> {
     const { items } = await listAll<ModelBinding>(client, kinds.modelBinding);
-    for (const { metadata } of items.filter((binding) => forgettingCausesOf(purged, binding) !== undefined)) {
+    for (const { metadata } of items.filter((binding) => forgettingCausesOf(revisionName, binding) !== undefined)) {
       await untilNoRace(async () => {
         const binding = await client.get<ModelBinding>(kinds.modelBinding, metadata.name);
-        const annotations = binding === undefined ? undefined : forgettingCausesOf(purged, binding);
+        const annotations = binding === undefined ? undefined : forgettingCausesOf(revisionName, binding);
         if (binding === undefined || annotations === undefined) return;
         await applyDesired(client, kinds.modelBinding, binding, { annotations });
       });

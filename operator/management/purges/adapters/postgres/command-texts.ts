@@ -36,9 +36,11 @@ export function createCommandTexts({ sql }: Pick<Database, 'sql'>): CommandTexts
             origin = (origin::jsonb - 'message')::text
           where target_type = 'policy' and target_id = ${policyId} and state in ('succeeded', 'failed')
             and (operation_id = any(${sql.array(ids)}::uuid[]) or (result::jsonb ->> 'revision')::bigint = ${number})`;
+        // A command of an earlier version does not name what it applied, and neither does one that unbinds.
         await sql`
           update management.operations set failure_cause = null
-          where ${applies(policyId, number)} and failure_cause is not null`;
+          where failure_cause is not null
+            and (${applies(policyId, number)} or target_type = 'model' and origin::jsonb #>> '{after}' is null)`;
       }),
   };
 }

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
+import { startSettlingRights } from './settle-left-changes.ts';
+
+test('changes of rights are settled again after an attempt that failed, and not after the end', async () => {
+  let attempts = 0;
+  const failures: string[] = [];
+  const changes = {
+    async settleLeft() {
+      attempts += 1;
+      if (attempts === 1) throw new Error('the store is away');
+    },
+  };
+  const logger = { warn: (event: string) => failures.push(event) };
+  const settling = startSettlingRights(changes, { everyMs: 1, logger });
+  await until('there were more attempts', () => attempts > 2);
+  await settling[Symbol.asyncDispose]();
+  const ended = attempts;
+  await new Promise(setImmediate);
+  expect([attempts, failures]).toEqual([ended, ['settling_failed']]);
+});
