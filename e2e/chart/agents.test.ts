@@ -33,7 +33,7 @@ async function podOf(objects: readonly Rendered[]): Promise<RenderedPod> {
 describe('the pod of an agent', () => {
   skipWithout(missingHelm);
   test.each(files)(
-    'with %s the agent pod is restricted, read-only, without a service account token, and has probes and resources',
+    'with %s the agent pod is restricted, read-only but for temporary files, without a service account token, and has probes and resources',
     async (file, user) => {
       const objects = await renderFile(file);
       const { spec } = await podOf(objects);
@@ -49,7 +49,9 @@ describe('the pod of an agent', () => {
         ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, privileged: false },
         capabilities: { drop: ['ALL'] },
       });
-      expect(container?.volumeMounts?.filter(({ readOnly }) => readOnly !== true)).toEqual([]);
+      const writable = container?.volumeMounts?.filter(({ readOnly }) => readOnly !== true);
+      expect(writable).toEqual([{ name: 'tmp', mountPath: '/tmp' }]);
+      expect(spec.volumes?.find(({ name }) => name === 'tmp')).toMatchObject({ emptyDir: { sizeLimit: '576Mi' } });
       expect(container?.resources).toMatchObject({ requests: { cpu: expect.any(String) }, limits: {} });
       const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
       expect(probes.map((probe) => probe?.httpGet.path)).toEqual(['/livez', '/livez', '/readyz']);
