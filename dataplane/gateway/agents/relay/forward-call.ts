@@ -239,12 +239,12 @@ async function exchangeWithProcess(
     signal: time.signal,
   });
   forwarded.received = end.bytes;
-  // The process continues the run of a stream for a while, in case its client comes back. The process of a flow closes the
-  // connection of a client that reads too slowly. Then the run continues, so that no client frees its place in this way; after
-  // the error of a reader that left too much unread until the run ends, which the gateway does not learn. A stream of an image
-  // that broke off mostly has no run left, because the process was killed.
-  const isContinued = end.kind !== 'whole' && (end.kind !== 'broken' || version.sdk === undefined);
-  const isCut = end.kind === 'broken' && end.saysWhy;
+  // The process continues the run of a stream for a while, in case its client comes back. The process of a flow ends the stream of
+  // a client that reads too slowly with an error. Then the run continues until its end, which the gateway does not learn, so that no
+  // client frees its place in this way. A stream that broke off without an error has no run left, because the process was killed,
+  // or one that the process ends soon, because it has no reader.
+  const isCut = end.kind === 'broken' && end.saysWhy && version.sdk === undefined;
+  const isContinued = end.kind !== 'whole' && (end.kind !== 'broken' || isCut);
   if (operation.name === 'message:stream' && isContinued) onContinued(isCut ? version.limits.timeoutMs : unwatchedMs);
   if (end.kind === 'client_gone' || end.kind === 'client_stuck') outgoing.destroy();
   else if (end.kind !== 'whole') {
