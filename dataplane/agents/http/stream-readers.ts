@@ -23,7 +23,7 @@ export type StreamReader = {
   send(piece: Buffer): boolean;
 };
 
-/** The readers of all streams of one process: what they leave unread is in its memory. */
+/** The readers of all streams of one process. Their unread bytes are in the memory of the process. */
 export type StreamReaders = {
   /** Counts a stream until its client has read all of it or its connection is closed. @throws AgentError too_many_runs */
   open(outgoing: ServerResponse): StreamReader;

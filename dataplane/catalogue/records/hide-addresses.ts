@@ -21,7 +21,7 @@ const mailAddress = /^(?:mailto|e-?mail):[^:@]+@[^:@]+$/i;
 /** Bodies whose documents are named by a number, such as RFC:2616. */
 const standards = /^(?:BCP|CVE|CWE|DIN|EN|IEC|IEEE|ISO|NIST|PEP|RFC|STD)$/i;
 
-/** What is kept of a text: `ports` are names with a port. */
+/** With `keepsPorts`, a name with a port stays in the text. */
 type AddressOptions = { readonly keepsPorts: boolean };
 
 /**

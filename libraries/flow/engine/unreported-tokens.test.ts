@@ -43,7 +43,7 @@ const fails = (code: 'unavailable' | 'answer_invalid') => async (): Promise<neve
   throw new PortError(code);
 };
 
-test('an answer without usage counts at least the bytes of its texts, and one with usage counts what it reports', async () => {
+test('an answer without usage counts at least the bytes of its texts, and an answer with usage counts its reported tokens', async () => {
   const answer = 'an answer of some words';
   const usage = { promptTokens: 3, completionTokens: 2 };
   expect(await tokensOf(async () => ({ text: answer, usage }))).toMatchObject({ calls: 1, tokens: 5 });
