@@ -236,7 +236,10 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await added.getByLabel('Time, ms').fill('9999');
     await page.getByText('The definition cannot be applied').waitFor();
     await added.getByLabel('Time, ms').fill('20');
+    await page.getByText('The definition can be applied.').waitFor();
+    const held = await rules.count();
     await answers.getByRole('button', { name: 'Add a pattern' }).click();
+    await until('the added rule is shown', async () => (await rules.count()) === held + 1);
     await page.getByText('The definition cannot be applied').waitFor();
     await answers.getByRole('group').last().getByRole('button', { name: 'Remove the rule' }).click();
     await page.getByText('The definition can be applied.').waitFor();
