@@ -1,14 +1,7 @@
-import { z } from 'zod';
+import { readReplyRefusal } from '#contracts/a2a-reply';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { unreachableReason } from '../errors/unreachable.ts';
-
-const errorSchema = z.looseObject({
-  error: z.looseObject({
-    message: z.string(),
-    details: z.array(z.looseObject({ domain: z.string().optional(), reason: z.string().optional() })),
-  }),
-});
 
 const exits: Readonly<Record<string, ExitName>> = {
   guardrail_denied: 'guardrail_blocked',
@@ -21,10 +14,8 @@ const exits: Readonly<Record<string, ExitName>> = {
 
 /** The error of a refused call, with the stable code of the agent or the gateway. */
 export function agentRefusal(status: number, json: unknown): CliError {
-  const read = errorSchema.safeParse(json);
-  if (!read.success) return new CliError('failed', `The agent answered with status ${status} and no error of A2A.`);
-  const { message, details } = read.data.error;
-  const code = details.find(({ domain }) => domain === 'portcullis')?.reason ?? String(status);
+  const { code, message } = readReplyRefusal(status, json);
+  if (message === '') return new CliError('failed', `The agent answered with status ${status} and no error of A2A.`);
   return codedError(code, message);
 }
 

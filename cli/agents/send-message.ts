@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import { isReplyEnd, readReply } from '#contracts/a2a-reply';
 import { connectionFault } from '#kit/http/connection-fault';
 import type { JsonValue } from '#kit/json/json-value';
 import { CliError } from '../errors/cli-error.ts';
 import { exchangeJson } from '../http/exchange-json.ts';
 import { agentRefusal, interruptedChat, lateAgent, unreachableAgent } from './agent-refusal.ts';
+import { type AgentReply, withPart } from './collect-reply.ts';
 import type { AgentAddress } from './find-agent-address.ts';
-
-const partSchema = z.looseObject({ text: z.string().optional(), data: z.json().optional() });
-const answerSchema = z.looseObject({
-  message: z.looseObject({ parts: z.array(partSchema), contextId: z.string().optional() }),
-});
-/** The answer of an agent; calls with its context continue the conversation. */
-export type AgentAnswer = { readonly text?: string; readonly data?: JsonValue; readonly contextId?: string };
 
 type Sent = {
   readonly to: AgentAddress;
@@ -21,6 +15,8 @@ type Sent = {
   readonly data: JsonValue | undefined;
   /** Context of an earlier answer; a new one when absent. */
   readonly contextId?: string | undefined;
+  /** The task that asked for this message. */
+  readonly taskId?: string | undefined;
   /** Longest wait for the answer in seconds. */
   readonly timeoutSeconds: number;
   /** Its abort ends the call, and with it the run. */
@@ -37,13 +33,12 @@ export async function sendAgentMessage({
   text,
   data,
   contextId,
+  taskId,
   timeoutSeconds,
   signal,
-}: Sent): Promise<AgentAnswer> {
+}: Sent): Promise<AgentReply> {
   const parts = [...(text === undefined ? [] : [{ text }]), ...(data === undefined ? [] : [{ data }])];
-  const body = {
-    message: { messageId: randomUUID(), role: 'ROLE_USER', parts, ...(contextId === undefined ? {} : { contextId }) },
-  };
+  const body = { message: { messageId: randomUUID(), role: 'ROLE_USER', parts, contextId, taskId } };
   const headers = { 'a2a-version': '1.0', ...identity };
   const { origin } = to;
   const request = { method: 'POST', path: `${to.path}/message:send`, body, headers, signal } as const;
@@ -53,15 +48,20 @@ export async function sendAgentMessage({
     throw unreachableAgent(origin, cause);
   });
   if (!answer.ok) throw agentRefusal(answer.status, answer.json);
-  const read = answerSchema.safeParse(answer.json);
-  if (!read.success)
+  const reply = wholeReply(answer.json);
+  if (reply === undefined)
     throw new CliError('failed', `The agent at ${origin} gave an answer that is not a message of A2A.`);
-  const { parts: found, contextId: context } = read.data.message;
-  const answered = found.find((part) => part.text !== undefined)?.text;
-  const given = found.find((part) => part.data !== undefined)?.data;
-  return {
-    ...(answered === undefined ? {} : { text: answered }),
-    ...(given === undefined ? {} : { data: given as JsonValue }),
-    ...(context === undefined ? {} : { contextId: context }),
-  };
+  const { fault, ...complete } = reply;
+  if (fault !== undefined) throw fault;
+  return complete;
+}
+
+/** The reply of an answer; undefined if it is none, or ends nothing. */
+function wholeReply(json: unknown): AgentReply | undefined {
+  try {
+    const parts = readReply(json);
+    return parts.some(isReplyEnd) ? parts.reduce<AgentReply>(withPart, {}) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -73,3 +73,27 @@ test('an agent that does not stream is reported, so that its answer is awaited a
   const { reply } = await stream((response) => response.writeHead(400).end(body));
   expect(reply).toBeUndefined();
 });
+
+test('an agent whose process knows no streams is reported in the same way', async () => {
+  const { reply } = await stream((response) => response.writeHead(404).end('{"error":{"code":404}}'));
+  expect(reply).toBeUndefined();
+});
+
+test('the error event that ends a stream is a fault with its code', async () => {
+  const details = [{ domain: 'portcullis', reason: 'guardrail_denied' }];
+  const error = JSON.stringify({ error: { message: 'Denied.', details } });
+  const { reply } = await stream((response) =>
+    response.end(`${begun}${piece('Good')}event: error\ndata: ${error}\n\n`),
+  );
+  expect(reply).toMatchObject({
+    text: 'Good',
+    fault: { exit: 'guardrail_blocked', message: 'guardrail_denied: Denied.' },
+  });
+});
+
+test('a task that asks for a message is complete and says so', async () => {
+  const { reply } = await stream((response) =>
+    response.end(`${begun}${ended('TASK_STATE_INPUT_REQUIRED', [{ text: 'When?' }])}`),
+  );
+  expect(reply).toEqual({ taskId: 't-1', contextId: 'c-1', text: 'When?', inputRequired: true });
+});

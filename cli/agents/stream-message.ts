@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { saysNoStreams } from '#contracts/a2a-reply';
 import { exchangeJson } from '../http/exchange-json.ts';
 import { patientFetch } from '../http/patient-fetch.ts';
 import { agentRefusal, interruptedChat, lateAgent, unreachableAgent } from './agent-refusal.ts';
+import type { AgentReply } from './collect-reply.ts';
 import type { AgentAddress } from './find-agent-address.ts';
-import { readTaskEvents, type TaskReply } from './read-task-events.ts';
+import { readTaskEvents } from './read-task-events.ts';
 
 type Streamed = {
   readonly to: AgentAddress;
@@ -11,6 +13,8 @@ type Streamed = {
   readonly text: string;
   /** Context of an earlier answer; a new one when absent. */
   readonly contextId: string | undefined;
+  /** The task that asked for this message. */
+  readonly taskId?: string | undefined;
   /** Longest time in seconds without an event. */
   readonly timeoutSeconds: number;
   /** Its abort cancels the task. */
@@ -25,16 +29,15 @@ const cancelMs = 2_000;
  * @returns the answer, or undefined if the agent does not stream
  * @throws CliError not_running, timeout or a refusal before the task began
  */
-export async function streamAgentMessage(streamed: Streamed): Promise<TaskReply | undefined> {
-  const { to, text, contextId, timeoutSeconds, onText } = streamed;
+export async function streamAgentMessage(streamed: Streamed): Promise<AgentReply | undefined> {
+  const { to, text, contextId, taskId: askedBy, timeoutSeconds, onText } = streamed;
   const ms = timeoutSeconds * 1_000;
   const headers = { 'a2a-version': '1.0', ...streamed.identity };
-  const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }] };
-  const inContext = contextId === undefined ? {} : { contextId };
+  const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }], contextId, taskId: askedBy };
   const request = {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ message: { ...message, ...inContext } }),
+    body: JSON.stringify({ message }),
   };
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), ms);
@@ -51,9 +54,9 @@ export async function streamAgentMessage(streamed: Streamed): Promise<TaskReply 
       const fault = streamed.signal.aborted ? interruptedChat() : lateAgent(to.origin, timeoutSeconds, undefined);
       return { ...reply, fault };
     }
-    const refusal = agentRefusal(answer.status, await answer.json().catch(() => undefined));
-    if (refusal.message.startsWith('UnsupportedOperationError')) return undefined;
-    throw refusal;
+    const json: unknown = await answer.json().catch(() => undefined);
+    if (saysNoStreams(answer.status, json)) return undefined;
+    throw agentRefusal(answer.status, json);
   } catch (cause) {
     if (streamed.signal.aborted) throw interruptedChat();
     if (late.signal.aborted) throw lateAgent(to.origin, timeoutSeconds, cause);

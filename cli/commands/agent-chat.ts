@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
+import type { AgentReply } from '../agents/collect-reply.ts';
 import { findAgentAddress } from '../agents/find-agent-address.ts';
-import type { TaskReply } from '../agents/read-task-events.ts';
 import { sendAgentMessage } from '../agents/send-message.ts';
 import { streamAgentMessage } from '../agents/stream-message.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -51,12 +51,14 @@ async function chatWithAgent(name: string, options: ChatOptions): Promise<void> 
   const { signal } = interruption;
   const { requestTimeout: timeoutSeconds } = options;
   let contextId = options.context;
+  let taskId: string | undefined;
   const turn = async (text: string): Promise<void> => {
-    const call = { to, identity, text, contextId, timeoutSeconds };
+    const call = { to, identity, text, contextId, taskId, timeoutSeconds };
     const printer = printerOf(options);
     const streamed = await streamAgentMessage({ ...call, signal, onText: printer.text });
     const reply = streamed ?? (await sendAgentMessage({ ...call, data: undefined, signal }));
     contextId = reply.contextId ?? contextId;
+    taskId = reply.inputRequired ? (reply.taskId ?? taskId) : undefined;
     printer.end(reply);
   };
   await (options.message === undefined ? eachLine(turn, signal) : turn(options.message));
@@ -92,7 +94,7 @@ function printerOf(options: OutputOptions) {
   return {
     text,
     /** @throws CliError the fault of the reply */
-    end({ fault, ...answer }: TaskReply): void {
+    end({ fault, ...answer }: AgentReply): void {
       if (!isForPeople(format)) writeValue(format, { complete: fault === undefined, ...answer });
       else if (printed === '')
         text(answer.text ?? (answer.data === undefined ? '' : JSON.stringify(answer.data, undefined, 2)));

@@ -124,7 +124,11 @@ async function sendMessage(name: string, options: SendOptions): Promise<void> {
   const acting = { issuer: tenantIssuer(options.tenant), subject: options.as ?? process.env['PORTCULLIS_AS'] ?? '' };
   await using file =
     path === undefined ? undefined : await handOverFile(platform.data, path, { agentId: to.agentId, acting });
-  const { contextId: _context, ...answer } = await sendAgentMessage({
+  const {
+    contextId: _context,
+    taskId: _task,
+    ...answer
+  } = await sendAgentMessage({
     to,
     identity,
     text,

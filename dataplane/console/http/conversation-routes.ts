@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
+import { isReplyEnd, type ReplyPart } from '#contracts/a2a-reply';
 import { agentRecordSchema } from '#contracts/catalogue';
-import { converse, type TurnEvent } from '../clients/agent-conversation.ts';
+import { converse } from '../clients/agent-conversation.ts';
 import type { PersonHeaders, TenantApi } from '../clients/tenant-api.ts';
 import { conversation, longestMessage, turnBegin, turnPart, wholeTurn } from '../pages/agent-conversation.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
@@ -34,7 +35,7 @@ export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: Co
     const { agentPages: own } = words;
     const agentId = context.req.param('id').toLowerCase();
     const link = { href: `/agents/${agentId}`, label: own.agent };
-    const { text = '', context: contextId = '' } = await readForm(context);
+    const { text = '', context: contextId = '', task: taskId = '' } = await readForm(context);
     if (text.trim() === '' || text.length > longestMessage) {
       const refused = { kind: 'error', title: own.messageRefused, text: own.messageForm(longestMessage) } as const;
       return answerPart(context, { title: own.chat, part: notice(refused), link });
@@ -48,20 +49,26 @@ export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: Co
       headers: personOf(context),
       text,
       contextId: contextId === '' ? undefined : contextId,
+      taskId: taskId === '' ? undefined : taskId,
     };
     const sides = { person: context.get('session').subject, agent: record.value.name, text };
     if (!isOfScript(context)) {
       const signal = AbortSignal.any([stopping, context.req.raw.signal, AbortSignal.timeout(wholeTurnMs)]);
       const { events, isCut } = await collectTurn(converse({ ...turn, signal }));
       const shown = wholeTurn(words, { ...sides, events, isCut });
-      const begun = events.find((event) => event.kind === 'begun')?.contextId ?? contextId;
-      const main = conversation(page, agentId, { shown, contextId: begun });
+      const begun = events.find((event) => event.kind === 'begun');
+      const asking = events.at(-1)?.kind === 'asked' ? (begun?.taskId ?? taskId) : '';
+      const main = conversation(page, agentId, { shown, contextId: begun?.contextId ?? contextId, taskId: asking });
       return answerPage(context, { title: record.value.name, main });
     }
     const id = randomUUID();
     async function* parts(signal: AbortSignal): AsyncGenerator<string> {
       yield String(await turnBegin(words, { id, ...sides }));
-      for await (const event of converse({ ...turn, signal })) yield String(await turnPart(words, id, event));
+      let asking = turn.taskId;
+      for await (const event of converse({ ...turn, signal })) {
+        if (event.kind === 'begun') asking = event.taskId;
+        yield String(await turnPart(words, { id, taskId: asking }, event));
+      }
     }
     return streamEvents(context, parts, stopping);
   });
@@ -69,15 +76,15 @@ export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: Co
 
 /** The events of a turn until its end, or until the answer is too long: `isCut`, and the turn is ended. */
 async function collectTurn(
-  turn: AsyncGenerator<TurnEvent>,
-): Promise<{ readonly events: readonly TurnEvent[]; readonly isCut: boolean }> {
-  const events: TurnEvent[] = [];
+  turn: AsyncGenerator<ReplyPart>,
+): Promise<{ readonly events: readonly ReplyPart[]; readonly isCut: boolean }> {
+  const events: ReplyPart[] = [];
   let left = mostOfAnswer;
   for await (const event of turn) {
     if (event.kind === 'text') left -= event.text.length;
-    if (event.kind === 'data') left -= event.json.length;
+    if (event.kind === 'data') left -= JSON.stringify(event.data).length;
     if (left < 0) return { events, isCut: true };
     events.push(event);
   }
-  return { events, isCut: !events.some(({ kind }) => kind === 'ended' || kind === 'failed') };
+  return { events, isCut: !events.some(isReplyEnd) };
 }

@@ -1,12 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsoleContext } from './environment.ts';
 
+/** Longest time without a byte: common proxies close a response after 60 s without one. */
+const keepAliveMs = 15_000;
+
 /** A pause after each event without content: an API that does not answer is not asked in a loop. */
 const pauseMs = 1_000;
 
 /**
- * Server-sent events with the HTML that the generator yields; undefined keeps the connection alive. The stream ends with the
- * session, with the process, or when the browser closes it.
+ * Server-sent events with the HTML that the generator yields. A comment keeps the connection open where the generator yields
+ * undefined or, for `keepAliveMs`, nothing. The stream ends with the session, with the process, or when the browser closes it.
  */
 export function streamEvents(
   context: ConsoleContext,
@@ -18,14 +21,29 @@ export function streamEvents(
   const signal = AbortSignal.any([ended.signal, stopping, AbortSignal.timeout(Math.min(leftMs, 2 ** 31 - 1))]);
   const encoder = new TextEncoder();
   const generator = parts(signal);
+  const comment = encoder.encode(':\n\n');
+  let timer: NodeJS.Timeout | undefined;
   const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      timer = setInterval(() => {
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(comment);
+      }, keepAliveMs).unref();
+    },
     async pull(controller) {
-      const { done, value } = await generator.next();
-      if (done === true || signal.aborted) return controller.close();
+      const { done, value } = await generator.next().catch((error: unknown) => {
+        clearInterval(timer);
+        throw error;
+      });
+      timer?.refresh();
+      if (done === true || signal.aborted) {
+        clearInterval(timer);
+        return controller.close();
+      }
       if (value === undefined) await pause(pauseMs, undefined, { signal }).catch(() => undefined);
-      controller.enqueue(encoder.encode(value === undefined ? ':\n\n' : eventOf(value)));
+      controller.enqueue(value === undefined ? comment : encoder.encode(eventOf(value)));
     },
     async cancel() {
+      clearInterval(timer);
       ended.abort();
       await generator.return(undefined);
     },

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
-import type { TurnEvent } from '../clients/agent-conversation.ts';
+import type { ReplyPart } from '#contracts/a2a-reply';
+import type { JsonValue } from '#kit/json/json-value';
 import type { Words } from '../words/en.ts';
 import { badge } from './badge.ts';
 import { notice } from './notice.ts';
@@ -13,7 +14,7 @@ export const longestMessage = 20_000;
 export function conversation(
   { words, session }: PageContext,
   agentId: string,
-  turn?: { readonly shown: Markup | Promise<Markup>; readonly contextId: string },
+  turn?: { readonly shown: Markup | Promise<Markup>; readonly contextId: string; readonly taskId: string },
 ): Markup | Promise<Markup> {
   const { agentPages: own } = words;
   return html`<section aria-labelledby="chat"><h2 id="chat">${own.chat}</h2><p class="hint">${own.chatText}</p>
@@ -22,9 +23,15 @@ export function conversation(
 <form class="chat" method="post" action="/agents/${agentId}/chat" data-chat hx-post="/agents/${agentId}/chat" hx-target="#talk" hx-swap="beforeend" hx-sync="this:drop">
 <input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
 <input type="hidden" name="context" id="context" value="${turn?.contextId ?? ''}">
+${taskField(turn?.taskId ?? '')}
 <label for="message">${own.message}</label>
 <textarea id="message" name="text" rows="3" required maxlength="${longestMessage}" data-once></textarea>
 <p><button>${own.send}</button> <button type="button" class="plain" data-stop hidden>${own.stop}</button></p></form></section>`;
+}
+
+/** The task that the next message belongs to: one that asked for it, else none. */
+function taskField(taskId: string): Markup | Promise<Markup> {
+  return html`<input type="hidden" name="task" id="task" value="${taskId}">`;
 }
 
 /** Both sides of a turn, before the first part of the answer. */
@@ -35,21 +42,31 @@ export function turnBegin(
   const { id, person, agent, text } = turn;
   return html`<li class="card"><strong>${person}</strong><div class="said">${text}</div></li>
 <li class="card answer"><strong>${agent}</strong><div class="said" id="said-${id}"></div>
-<p class="sub cut" hidden>${words.agentPages.cut}</p><div id="end-${id}"></div></li>`;
+<p class="sub cut" hidden>${words.agentPages.cut}</p><div id="end-${id}"></div></li>
+<hx-partial hx-target="#task" hx-swap="outerHTML">${taskField('')}</hx-partial>`;
 }
 
 /** The markup that an event adds to the page: every text is escaped. */
-export function turnPart(words: Words, id: string, event: TurnEvent): Markup | Promise<Markup> {
+export function turnPart(
+  words: Words,
+  turn: { readonly id: string; readonly taskId: string | undefined },
+  event: ReplyPart,
+): Markup | Promise<Markup> {
   const { agentPages: own } = words;
+  const { id, taskId = '' } = turn;
   switch (event.kind) {
     case 'begun':
-      return html`<hx-partial hx-target="#context" hx-swap="outerHTML"><input type="hidden" name="context" id="context" value="${event.contextId}"></hx-partial>`;
+      return event.contextId === undefined
+        ? html``
+        : html`<hx-partial hx-target="#context" hx-swap="outerHTML"><input type="hidden" name="context" id="context" value="${event.contextId}"></hx-partial>`;
     case 'text':
       return html`<hx-partial hx-target="#said-${id}" hx-swap="beforeend">${event.text}</hx-partial>`;
     case 'data':
-      return html`<hx-partial hx-target="#said-${id}" hx-swap="beforeend">${dataPart(words, event.json)}</hx-partial>`;
+      return html`<hx-partial hx-target="#said-${id}" hx-swap="beforeend">${dataPart(words, event.data)}</hx-partial>`;
     case 'ended':
       return html`<hx-partial hx-target="#end-${id}">${badge('good', own.complete)}</hx-partial>`;
+    case 'asked':
+      return html`<hx-partial hx-target="#end-${id}">${badge('warn', own.asked)}</hx-partial><hx-partial hx-target="#task" hx-swap="outerHTML">${taskField(taskId)}</hx-partial>`;
     case 'failed':
       return html`<hx-partial hx-target="#end-${id}">${failedTurn(words, event)}</hx-partial>`;
   }
@@ -62,32 +79,33 @@ export function wholeTurn(
     readonly person: string;
     readonly agent: string;
     readonly text: string;
-    readonly events: readonly TurnEvent[];
+    readonly events: readonly ReplyPart[];
     readonly isCut: boolean;
   },
 ): Markup | Promise<Markup> {
   const { agentPages: own } = words;
   const { person, agent, text, events, isCut } = turn;
-  const part = (event: TurnEvent): Markup | Promise<Markup> | string => {
+  const part = (event: ReplyPart): Markup | Promise<Markup> | string => {
     if (event.kind === 'text') return event.text;
-    return event.kind === 'data' ? dataPart(words, event.json) : '';
+    return event.kind === 'data' ? dataPart(words, event.data) : '';
   };
-  const end = (event: TurnEvent): Markup | Promise<Markup> | string => {
+  const end = (event: ReplyPart): Markup | Promise<Markup> | string => {
     if (event.kind === 'ended') return badge('good', own.complete);
+    if (event.kind === 'asked') return badge('warn', own.asked);
     return event.kind === 'failed' ? failedTurn(words, event) : '';
   };
   return html`<li class="card"><strong>${person}</strong><div class="said">${text}</div></li>
 <li class="card answer"><strong>${agent}</strong><div class="said">${events.map(part)}</div>${isCut ? html`<p class="sub">${own.cut}</p>` : events.map(end)}</li>`;
 }
 
-function dataPart({ agentPages: own }: Words, json: string): Markup | Promise<Markup> {
-  return html`<details><summary>${own.data}</summary><pre class="text">${json}</pre></details>`;
+function dataPart({ agentPages: own }: Words, data: JsonValue): Markup | Promise<Markup> {
+  return html`<details><summary>${own.data}</summary><pre class="text">${JSON.stringify(data, undefined, 2)}</pre></details>`;
 }
 
 /** Why an answer failed, and what to do. */
 function failedTurn(
   words: Words,
-  { code, message }: Extract<TurnEvent, { readonly kind: 'failed' }>,
+  { code, message }: Extract<ReplyPart, { readonly kind: 'failed' }>,
 ): Markup | Promise<Markup> {
   const { agentPages: own } = words;
   const { text: meaning, isOfCode, ...detail } = refusalText(words, code, message);

@@ -79,6 +79,7 @@ export const agentsEn = {
   stop: 'Stop',
   data: 'Data',
   complete: 'Complete',
+  asked: 'The agent asks you: your next message answers it.',
   cut: 'Stopped: the answer is incomplete.',
   talk: 'Conversation',
   noChat: 'You cannot talk to this agent',

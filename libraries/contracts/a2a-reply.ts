@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import type { JsonValue } from '#kit/json/json-value';
+
+/** A part of the reply of an agent, in order. The last one of a whole reply is `ended`, `asked` or `failed`. */
+export type ReplyPart =
+  | { readonly kind: 'begun'; readonly taskId: string | undefined; readonly contextId: string | undefined }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'data'; readonly data: JsonValue }
+  | { readonly kind: 'ended' }
+  /** The task waits for a further message (`TASK_STATE_INPUT_REQUIRED`); the texts before this part are its question. */
+  | { readonly kind: 'asked' }
+  | ({ readonly kind: 'failed' } & ReplyFailure);
+
+/** A stable code, or the state or the HTTP status where there is none. */
+export type ReplyFailure = { readonly code: string; readonly message: string };
+
+const partsSchema = z.array(z.looseObject({ text: z.string().optional(), data: z.json().optional() }));
+const statusSchema = z.looseObject({ state: z.string(), message: z.looseObject({ parts: partsSchema }).optional() });
+const errorSchema = z.looseObject({
+  message: z.string().default(''),
+  details: z.array(z.looseObject({ domain: z.string().optional(), reason: z.string().optional() })).optional(),
+});
+const replySchema = z.looseObject({
+  message: z.looseObject({ parts: partsSchema, contextId: z.string().optional() }).optional(),
+  task: z
+    .looseObject({
+      id: z.string(),
+      contextId: z.string(),
+      status: statusSchema.optional(),
+      artifacts: z.array(z.looseObject({ parts: partsSchema })).optional(),
+    })
+    .optional(),
+  artifactUpdate: z.looseObject({ artifact: z.looseObject({ parts: partsSchema }) }).optional(),
+  statusUpdate: z.looseObject({ status: statusSchema }).optional(),
+  error: errorSchema.optional(),
+});
+const failureSchema = z.looseObject({ code: z.string(), message: z.string() });
+
+type Parts = z.output<typeof partsSchema>;
+type Status = z.output<typeof statusSchema>;
+
+const openStates: ReadonlySet<string> = new Set(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']);
+
+/**
+ * Reads the body of `message:send`, or the data of one event of `message:stream` (A2A 1.0, SendMessageResponse and
+ * StreamResponse). The error that ends a stream early is read, too.
+ * @throws ZodError on a value of another form
+ */
+export function readReply(json: unknown): readonly ReplyPart[] {
+  const { message, task, artifactUpdate, statusUpdate, error } = replySchema.parse(json);
+  if (error !== undefined) return [{ kind: 'failed', ...failureOf(undefined, error) }];
+  if (message !== undefined) {
+    const { contextId, parts } = message;
+    return [{ kind: 'begun', taskId: undefined, contextId }, ...partsOf(parts), { kind: 'ended' }];
+  }
+  const begun: readonly ReplyPart[] =
+    task === undefined ? [] : [{ kind: 'begun', taskId: task.id, contextId: task.contextId }];
+  const artifacts = [...(task?.artifacts ?? []), ...(artifactUpdate === undefined ? [] : [artifactUpdate.artifact])];
+  const status = statusUpdate?.status ?? task?.status;
+  return [...begun, ...artifacts.flatMap(({ parts }) => partsOf(parts)), ...endOf(status)];
+}
+
+/** Whether no further part belongs to the reply after this one. */
+export function isReplyEnd({ kind }: ReplyPart): boolean {
+  return kind === 'ended' || kind === 'asked' || kind === 'failed';
+}
+
+/** The failure in the body of a refusal; without such a body, the code is the status. */
+export function readReplyRefusal(status: number, json: unknown): ReplyFailure {
+  const read = z.looseObject({ error: errorSchema }).safeParse(json);
+  return read.success ? failureOf(status, read.data.error) : { code: String(status), message: '' };
+}
+
+/**
+ * Whether the refusal of `message:stream` says that the agent does not stream: it has the reason of A2A for that, or the
+ * process of an agent knows no such path. The codes of the gateway are never taken for it.
+ */
+export function saysNoStreams(status: number, json: unknown): boolean {
+  const read = z.looseObject({ error: errorSchema }).safeParse(json);
+  const details = read.success ? (read.data.error.details ?? []) : [];
+  const own = details.find(({ domain }) => domain === 'portcullis');
+  if (own !== undefined) return own.reason === 'UnsupportedOperationError';
+  return details.some(({ reason }) => reason === 'UNSUPPORTED_OPERATION') || [404, 405, 501].includes(status);
+}
+
+function failureOf(status: number | undefined, { message, details = [] }: z.output<typeof errorSchema>): ReplyFailure {
+  const code = details.find(({ domain }) => domain === 'portcullis')?.reason ?? details[0]?.reason;
+  return { code: code ?? (status === undefined ? 'upstream_error' : String(status)), message };
+}
+
+function partsOf(parts: Parts): readonly ReplyPart[] {
+  return parts.flatMap(({ text, data }): readonly ReplyPart[] => [
+    ...(text === undefined ? [] : [{ kind: 'text', text } as const]),
+    ...(data === undefined ? [] : [{ kind: 'data', data: data as JsonValue } as const]),
+  ]);
+}
+
+/** The message of a failed task has the stable code as data, or a text of the agent. */
+function endOf(status: Status | undefined): readonly ReplyPart[] {
+  if (status === undefined || openStates.has(status.state)) return [];
+  const { state, message } = status;
+  if (state === 'TASK_STATE_COMPLETED') return [{ kind: 'ended' }];
+  const parts = message?.parts ?? [];
+  if (state === 'TASK_STATE_INPUT_REQUIRED') return [...partsOf(parts), { kind: 'asked' }];
+  for (const { data } of parts) {
+    const read = failureSchema.safeParse(data);
+    if (read.success) return [{ kind: 'failed', code: read.data.code, message: read.data.message }];
+  }
+  const text = parts.flatMap((part) => part.text ?? []).join('\n');
+  return [{ kind: 'failed', code: state, message: text === '' ? 'The task did not complete.' : text }];
+}
