@@ -24,6 +24,8 @@ const sources = {
     'libraries/contracts/{provider-causes,sdk-card}.ts',
   ],
   'problems of processes and bundles': [
+    'libraries/contracts/activity.ts',
+    'operator/management/activity/collect-activity.ts',
     'operator/workloads/{ports,runtime-process,pods/describe-pod-problem,adapters/processes/replica}.ts',
     'operator/workloads/adapters/deployments/workload-pods.ts',
     'operator/agents/adapters/processes/agent-replica.ts',

@@ -8,7 +8,9 @@ import type { ConsoleEnvironment } from './environment.ts';
 export function addActivityRoutes(app: Hono<ConsoleEnvironment>): void {
   app.get('/activity', async (context) => {
     const page = context.get('page');
-    const outcome = context.req.query('outcome') ?? '';
+    const asked = context.req.query('outcome') ?? '';
+    // An unknown outcome of a changed address is the same as none.
+    const outcome = Object.hasOwn(page.words.act.outcomes, asked) ? asked : '';
     const query = outcome === '' ? '' : `?outcome=${encodeURIComponent(outcome)}`;
     const answer = await context.get('management').call(`/api/v1/activity${query}`, collectedActivitySchema);
     if (answer.kind !== 'value') return answerRefusal(context, page.words.activity, answer);

@@ -102,3 +102,43 @@ test('without such a version the page has no section about versions without an a
   const lists = () => ({ kind: 'value', value: { items: [] }, etag: undefined });
   expect(await open('bob', lists, true).read('/agents')).not.toContain(en.agentPages.withoutAgent);
 });
+
+/** The answer to a search without a workspace over a catalogue with one agent in each of many workspaces. */
+async function searchEverywhere(workspaces: number) {
+  const searched: string[] = [];
+  const all = Array.from({ length: workspaces }, (_, at) => ({ ...record, workspace: `w-${at}` }));
+  const call = async (
+    asking: string,
+    _schema: unknown,
+    sent?: { readonly body?: { readonly workspaceId: string } },
+  ) => {
+    if (sent?.body !== undefined) searched.push(sent.body.workspaceId);
+    const first = Number(new URLSearchParams(asking.split('?')[1]).get('cursor') ?? '0');
+    const next = first + 100 < all.length ? String(first + 100) : null;
+    const matches = all.filter(({ workspace }) => workspace === sent?.body?.workspaceId);
+    const page = { items: all.slice(first, first + 100), nextCursor: next };
+    return { kind: 'value', etag: undefined, value: sent === undefined ? page : { matches } };
+  };
+  const app = new Hono<ConsoleEnvironment>();
+  app.use(async (context, next) => {
+    context.set('page', { words: en, language: 'en' } as unknown as PageContext);
+    await next();
+  });
+  addAgentRoutes(app, { apiOf: () => ({ call }) as unknown as TenantApi, gatewayOf: undefined });
+  const body = new URLSearchParams({ task: 'tickets', workspace: '' });
+  const headers = { 'hx-request': 'true' };
+  const shown = await (await app.request('/agents/search', { method: 'POST', body, headers })).text();
+  return { searched, shown };
+}
+
+test('a search in all workspaces asks each of them, also those of later pages', async () => {
+  const { searched, shown } = await searchEverywhere(40);
+  expect(searched).toEqual(Array.from({ length: 40 }, (_, at) => `w-${at}`));
+  expect(shown).not.toContain('further workspaces');
+});
+
+test('a search that cannot ask every workspace says how many it asked', async () => {
+  const { searched, shown } = await searchEverywhere(101);
+  expect(searched).toHaveLength(40);
+  expect(shown).toContain(en.agentPages.searchedOnly(40));
+});

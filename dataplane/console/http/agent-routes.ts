@@ -17,6 +17,7 @@ import {
   type AgentList,
   agentsPage,
   type DeclaredAgents,
+  type FoundAgents,
   type ListedVersions,
   listedAgents,
   matchingAgents,
@@ -42,15 +43,15 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
     const page = context.get('page');
     const api = apiOf(context);
     const workspace = context.req.query('workspace') ?? '';
-    const [first, listed, declared, withoutAgent] = await Promise.all([
-      firstAgents(api),
+    const [known, listed, declared, withoutAgent] = await Promise.all([
+      knownWorkspaces(api),
       listAgents(api, workspace, context.req.query('cursor')),
       declaredAgents(context),
       versionsWithoutAgent(context),
     ]);
     if (listed.kind !== 'value') return answerRefusal(context, page.words.agents, listed);
-    const known = first.kind === 'value' ? first.value.items.map((agent) => agent.workspace) : [];
-    const workspaces = [...new Set([...known, ...(workspace === '' ? [] : [workspace])])].sort();
+    const names = known.kind === 'value' ? known.value.names : [];
+    const workspaces = [...new Set([...names, ...(workspace === '' ? [] : [workspace])])].sort();
     return answerPage(context, agentsPage(page, { ...listed.value, declared, withoutAgent, workspaces, workspace }));
   });
 
@@ -65,7 +66,7 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
       const main = listedAgents(page, { ...listed.value, workspace });
       return answerPage(context, { title: page.words.agents, main });
     }
-    const found = workspace === '' ? await searchEverywhere(api, query) : await searchIn(api, query, workspace);
+    const found = await (workspace === '' ? searchEverywhere(api, query) : searchOne(api, query, workspace));
     if (found.kind !== 'value') return answerRefusal(context, page.words.agents, found);
     return answerPage(context, { title: page.words.agents, main: matchingAgents(page, found.value) });
   });
@@ -121,8 +122,27 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
   });
 }
 
-function firstAgents(api: TenantApi): Promise<ApiAnswer<z.infer<typeof agentPageSchema>>> {
-  return api.call('/api/v1/agents?limit=100', agentPageSchema);
+/** Most pages of 100 agents that are read for the names of their workspaces. */
+const mostPages = 10;
+
+/** The workspaces of the agents that the person may view; `isAll` is false if there are agents that were not read. */
+async function knownWorkspaces(
+  api: TenantApi,
+): Promise<ApiAnswer<{ readonly names: readonly string[]; readonly isAll: boolean }>> {
+  const names = new Set<string>();
+  let cursor: string | null = null;
+  for (let pages = 0; pages < mostPages; pages += 1) {
+    const query = new URLSearchParams({ limit: '100', ...(cursor === null ? {} : { cursor }) });
+    const answer: ApiAnswer<z.infer<typeof agentPageSchema>> = await api.call(
+      `/api/v1/agents?${query}`,
+      agentPageSchema,
+    );
+    if (answer.kind !== 'value') return answer;
+    for (const agent of answer.value.items) names.add(agent.workspace);
+    cursor = answer.value.nextCursor;
+    if (cursor === null) break;
+  }
+  return { kind: 'value', etag: undefined, value: { names: [...names], isAll: cursor === null } };
 }
 
 async function listAgents(
@@ -139,27 +159,39 @@ async function listAgents(
   return { ...answer, value: { agents: answer.value.items, nextCursor: answer.value.nextCursor } };
 }
 
-async function searchIn(api: TenantApi, query: string, workspaceId: string): Promise<ApiAnswer<AgentList['agents']>> {
+async function searchIn(api: TenantApi, query: string, workspaceId: string): Promise<ApiAnswer<FoundAgents['agents']>> {
   const call = { method: 'POST', body: { query, workspaceId } } as const;
   const answer = await api.call('/api/v1/agents/search', foundAgentsSchema, call);
   return answer.kind === 'value' ? { ...answer, value: answer.value.matches } : answer;
 }
 
-/** The catalogue searches one workspace; without a choice those of the first agents are asked, best matches first. */
-async function searchEverywhere(api: TenantApi, query: string): Promise<ApiAnswer<AgentList['agents']>> {
-  const first = await firstAgents(api);
-  if (first.kind !== 'value') return first;
-  const workspaces = [...new Set(first.value.items.map((agent) => agent.workspace))].slice(0, mostWorkspaces);
-  const answers = await Promise.all(workspaces.map((one) => searchIn(api, query, one)));
-  const refused = answers.find((answer) => answer.kind !== 'value');
-  if (refused !== undefined) return refused;
-  const agents = answers.flatMap((answer) => (answer.kind === 'value' ? answer.value : []));
-  const value = agents.toSorted((one, other) => (other.score ?? 0) - (one.score ?? 0));
-  return { kind: 'value', etag: undefined, value };
+async function searchOne(api: TenantApi, query: string, workspace: string): Promise<ApiAnswer<FoundAgents>> {
+  const answer = await searchIn(api, query, workspace);
+  return answer.kind === 'value' ? { ...answer, value: { agents: answer.value, onlyIn: undefined } } : answer;
+}
+
+/** The catalogue searches one workspace; without a choice each known one is searched, best matches first. */
+async function searchEverywhere(api: TenantApi, query: string): Promise<ApiAnswer<FoundAgents>> {
+  const known = await knownWorkspaces(api);
+  if (known.kind !== 'value') return known;
+  const workspaces = known.value.names.slice(0, mostWorkspaces);
+  const found: FoundAgents['agents'][number][] = [];
+  for (let at = 0; at < workspaces.length; at += workspacesAtOnce) {
+    const some = workspaces.slice(at, at + workspacesAtOnce);
+    const answers = await Promise.all(some.map((one) => searchIn(api, query, one)));
+    for (const answer of answers) {
+      if (answer.kind !== 'value') return answer;
+      found.push(...answer.value);
+    }
+  }
+  const agents = found.toSorted((one, other) => (other.score ?? 0) - (one.score ?? 0));
+  const isEverywhere = known.value.isAll && workspaces.length === known.value.names.length;
+  return { kind: 'value', etag: undefined, value: { agents, onlyIn: isEverywhere ? undefined : workspaces.length } };
 }
 
 /** Below the requests that the catalogue takes of one caller at a time. */
-const mostWorkspaces = 8;
+const workspacesAtOnce = 8;
+const mostWorkspaces = 40;
 
 async function declaredAgents(context: ConsoleContext): Promise<DeclaredAgents | undefined> {
   if (!context.get('session').rights.view) return undefined;

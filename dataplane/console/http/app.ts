@@ -6,6 +6,7 @@ import { createTenantApi, personHeaders } from '../clients/tenant-api.ts';
 import type { ConsoleMetrics } from '../monitoring/metrics.ts';
 import type { Cookies } from '../sessions/cookies.ts';
 import type { OpenIdClient } from '../sessions/open-id-client.ts';
+import type { PersonSession } from '../sessions/session.ts';
 import type { ConsoleConfig } from '../setup/console-config.ts';
 import { addActivityRoutes } from './activity-routes.ts';
 import { addAgentRoutes } from './agent-routes.ts';
@@ -62,9 +63,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   app.use(requireOwnOrigin(origin));
   addSignInRoutes(app, options);
   app.use(requireSession, readRights);
-  app.get('/', (context) =>
-    context.redirect(context.get('session').rights.view ? '/overview' : firstPage(config), 303),
-  );
+  app.get('/', (context) => context.redirect(firstPage(context.get('session').rights, config), 303));
   addOverviewRoutes(app, options.stopping);
   addCheckRoutes(app);
   addPlaygroundStream(app, options.stopping);
@@ -120,8 +119,10 @@ function addAgentPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig, sto
   addConversationRoutes(app, { apiOf, gateway, personOf, stopping });
 }
 
-/** The page of a person who does not administer policies. */
-function firstPage({ services }: ConsoleConfig): string {
+/** The first page of the navigation of a person. */
+function firstPage(rights: PersonSession['rights'], { services }: ConsoleConfig): string {
+  if (rights.view) return '/overview';
+  if (rights.check) return '/playground';
   if (services.retrieval !== undefined) return '/knowledge';
   if (services.memory !== undefined) return '/memory';
   return services.catalogue === undefined ? '/overview' : '/agents';

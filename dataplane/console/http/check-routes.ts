@@ -86,6 +86,7 @@ async function runTests(context: ConsoleContext): Promise<Response> {
   const checks = tests.map(({ name, stage, messages }) => ({ name, stage, messages }));
   const answer = await check(api, { definition: policy.value.definition, checks });
   if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
+  if (answer.value.problems.length > 0) return context.html(await sourceCheck(words, answer.value));
   const outcomes = tests.map(({ name, expect }, at) => {
     const { decision = 'Failed', rules = [] } = answer.value.results[at] ?? {};
     return { name, expected: expect, decision, rules };
@@ -132,7 +133,10 @@ async function newestRevision(context: ConsoleContext): Promise<Response> {
   const { words } = context.get('page');
   const path = `${policiesPath}/${encodeURIComponent(context.req.query('policy') ?? '')}`;
   const found = await context.get('management').call(path, policyDetailSchema);
-  if (found.kind === 'value') return context.html(await revisionField(words, String(found.value.revision)));
+  if (found.kind === 'value') {
+    const { id: policy, revision } = found.value;
+    return context.html(await revisionField(words, { policy, revision: String(revision) }));
+  }
   return context.html(await refusedRevision(words, await refusalNotice(words, found)));
 }
 

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { CollectedActivity, ReplicaDecision } from '#contracts/activity';
 import { badge, type Tone } from './badge.ts';
+import { missingReplicas } from './missing-replicas.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, PageContext } from './page.ts';
 import { timeOf } from './time.ts';
@@ -23,7 +24,7 @@ export function activityPage(
     title: words.activity,
     main: html`<p class="hint">${act.intro} ${session?.rights.administer === true ? html`<a href="/audit">${words.audit.title}</a>` : ''}</p>
 <form class="row" method="get" action="/activity"><label>${act.outcome} <select name="outcome"><option value="">${act.all}</option>${Object.entries(act.outcomes).map(([value, label]) => html`<option value="${value}" ${value === outcome ? html`selected` : ''}>${label}</option>`)}</select></label><button class="plain">${act.filter}</button></form>
-${missing.length === 0 ? '' : notice({ kind: 'error', title: act.missing, text: missing.map(({ replica, reason }) => `${replica}: ${reason}`).join('; ') })}
+${missing.length === 0 ? '' : notice({ kind: 'error', title: act.missing, text: missingReplicas(words, missing) })}
 ${
   items.length === 0
     ? notice({ kind: 'empty', title: act.none, text: act.noneText })

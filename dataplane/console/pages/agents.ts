@@ -71,9 +71,16 @@ ${nextCursor === null ? '' : html`<p><a href="/agents?${nextQuery(workspace, nex
 }
 
 /** The agents for a task, best matches first. */
-export function matchingAgents(page: PageContext, agents: readonly ShownAgent[]): Markup {
+export type FoundAgents = {
+  readonly agents: readonly ShownAgent[];
+  /** How many workspaces were searched if there may be others; undefined after a search of all, or of the chosen one. */
+  readonly onlyIn: number | undefined;
+};
+
+export function matchingAgents(page: PageContext, { agents, onlyIn }: FoundAgents): Markup {
   const { agentPages: own } = page.words;
   return html`<p><a href="/agents">${own.everyAgent}</a></p>
+${onlyIn === undefined ? '' : html`<p class="hint">${own.searchedOnly(onlyIn)}</p>`}
 ${agents.length === 0 ? html`<p class="quiet">${own.noneFound}</p>` : agentTable(page, agents)}`;
 }
 

@@ -3,6 +3,7 @@ import { stack } from 'd3-shape';
 import { html } from 'hono/html';
 import { type CollectedCounts, countedMinutes, countedOutcomes, type DecisionCount } from '#contracts/decision-counts';
 import type { Words } from '../words/en.ts';
+import { missingReplicas } from './missing-replicas.ts';
 import { notice } from './notice.ts';
 import type { Markup, PageContext } from './page.ts';
 import { linksOf, pageLinks } from './page-links.ts';
@@ -46,7 +47,7 @@ export function decisionCharts(
     at: shownPage === 1 ? undefined : String(shownPage),
     next: shownPage === pages ? null : shownPage + 1,
   });
-  return html`${missing.length === 0 ? '' : notice({ kind: 'error', title: words.act.missing, text: missing.map(({ replica, reason }) => `${replica}: ${reason}`).join('; ') })}
+  return html`${missing.length === 0 ? '' : notice({ kind: 'error', title: words.act.missing, text: missingReplicas(words, missing) })}
 ${models.length === 0 ? html`<p class="quiet">${counts.none}</p>` : ''}
 ${shown.map(
   (

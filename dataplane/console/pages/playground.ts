@@ -44,7 +44,7 @@ export function playgroundPage(
 <form class="split" method="post" action="/playground/check" hx-post="/playground/check" hx-target="#outcome" hx-sync="this:replace">
 <div><input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
 <div class="row"><label>${words.policy} <select name="policy" hx-get="/playground/revision" hx-target="#revision" hx-swap="outerHTML" hx-sync="this:replace">${choice.policies.map(({ id, name }) => html`<option value="${id}" ${id === choice.policy ? html`selected` : ''}>${name}</option>`)}</select></label>
-${revisionField(words, choice.revision)}
+${revisionField(words, choice)}
 <label>${play.stage} <select name="stage"><option value="request">${play.request}</option><option value="response">${play.response}</option></select></label></div>
 ${choice.hasMore ? html`<p class="hint">${play.morePolicies}</p>` : ''}<div id="messages">${messageFields(words, 1)}</div>
 <p class="hint">${play.messagesHint}</p>
@@ -55,8 +55,12 @@ ${choice.hasMore ? html`<p class="hint">${play.morePolicies}</p>` : ''}<div id="
   };
 }
 
-export function revisionField(words: Words, revision: string): Markup | Promise<Markup> {
-  return html`<label id="revision">${words.revision} <input name="revision" type="number" min="1" value="${revision}" class="short"></label>`;
+/** The revision of the chosen policy, and the page of the policy. */
+export function revisionField(
+  words: Words,
+  { policy, revision }: { readonly policy: string; readonly revision: string },
+): Markup | Promise<Markup> {
+  return html`<span id="revision"><label>${words.revision} <input name="revision" type="number" min="1" value="${revision}" class="short"></label> <a href="/policies/${policy}">${words.policyPages.open}</a></span>`;
 }
 
 /** The field without a revision, and why the newest one is not known: the one of the policy before would be wrong. */

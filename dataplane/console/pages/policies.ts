@@ -64,7 +64,7 @@ export function policyPage(
   const { policyPages: own } = words;
   const { id, name, description, status, revision } = policy;
   const row = (one: PolicySummary) =>
-    html`<tr><td class="number">${one.revision}</td><td class="number">${one.ruleCount}</td><td>${one.ruleKinds.join(', ')}</td><td>${timeOf(language, one.createdAt)}</td><td class="mono">${one.definitionDigest.slice(0, 12)}</td>
+    html`<tr><td class="number">${one.revision}</td><td class="number">${one.ruleCount}</td><td>${one.ruleKinds.map((kind) => kindName(words, kind)).join(', ')}</td><td>${timeOf(language, one.createdAt)}</td><td class="mono">${one.definitionDigest.slice(0, 12)}</td>
 <td>${one.revision === 1 ? '' : html`<a href="/policies/${id}/diff?from=${one.revision - 1}&to=${one.revision}">${own.compare}</a>`}</td></tr>`;
   const using = models.filter(({ policyId }) => policyId === id);
   const isDeleting = deletingPolicies.includes(id);
@@ -89,4 +89,9 @@ ${isDeleting ? notice({ kind: 'error', title: own.deleting, text: own.deletingTe
 <p><a href="/operations?targetId=${id}">${words.operationPages.ofPolicy}</a></p></section>
 ${mayCheck && rights.view ? html`<section aria-labelledby="tests"><h2 id="tests">${own.tests}</h2><div hx-get="/policies/${id}/tests" hx-trigger="load"><p class="quiet">…</p></div></section>` : ''}`,
   };
+}
+
+function kindName({ formPages }: Words, kind: string): string {
+  const kinds: Readonly<Record<string, string>> = formPages.kinds;
+  return kinds[kind] ?? kind;
 }

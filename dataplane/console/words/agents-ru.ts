@@ -18,6 +18,8 @@ export const agentsRu: AgentWords = {
   lifecycle: { active: 'Действует', degraded: 'Нарушен', removed: 'Удалён', rejected: 'Отклонён' },
   none: 'Нет агентов, которых вы можете видеть',
   noneText: 'Попросите право у владельца агента или опубликуйте своего: portcullis flow publish ПАПКА',
+  searchedOnly: (count) =>
+    `Есть и другие пространства: просмотрено ${count}. Выберите пространство, чтобы искать в нём.`,
   noneFound: 'Нет агента для этой задачи, которого вам разрешено вызывать.',
   everyAgent: 'Все агенты',
   declared: 'Объявленные агенты',

@@ -81,6 +81,7 @@ export const en = {
       'To keep it, apply it again from its file: portcullis apply -f FILE.',
     rules: 'Rules',
     kinds: 'Kinds of rules',
+    open: 'Open the policy',
     updated: 'Changed',
     usedBy: 'Used by',
     history: 'History',
@@ -169,7 +170,8 @@ export const en = {
     uploadCount: 'No file was added',
     uploadCountText: (most: number) => `Choose at least one file, and at most ${most} at a time.`,
     uploadButton: 'Add',
-    uploadHint: 'You can read it, and the readers of the collection if it decides by collection.',
+    uploadHint:
+      'You can read it, and the readers of the collection if it decides by collection. A file with the name of a document replaces it and its readers.',
     uploadBinary: 'The file is not UTF-8 text',
     uploadBinaryText: 'Use the command line for PDF and Office files: portcullis documents submit',
     jobs: { PENDING: 'Waiting', RUNNING: 'Being read', DONE: 'Can be found', FAILED: 'Failed' },

@@ -82,6 +82,7 @@ export const ru: Words = {
       'Чтобы сохранить её, примените её файл ещё раз: portcullis apply -f FILE.',
     rules: 'Правила',
     kinds: 'Виды правил',
+    open: 'Открыть политику',
     updated: 'Изменена',
     usedBy: 'Где действует',
     history: 'История',
@@ -168,7 +169,8 @@ export const ru: Words = {
     uploadCount: 'Ни один файл не добавлен',
     uploadCountText: (most) => `Выберите хотя бы один файл, но не больше ${most} за раз.`,
     uploadButton: 'Добавить',
-    uploadHint: 'Его читаете вы, а если права решает коллекция, то и её читатели.',
+    uploadHint:
+      'Его читаете вы, а если права решает коллекция, то и её читатели. Файл с именем документа заменяет его и его читателей.',
     uploadBinary: 'В файле не текст UTF-8',
     uploadBinaryText: 'PDF и файлы Office добавляйте из командной строки: portcullis documents submit',
     jobs: { PENDING: 'Ждёт', RUNNING: 'Читается', DONE: 'Можно найти', FAILED: 'Ошибка' },

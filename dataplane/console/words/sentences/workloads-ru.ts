@@ -11,6 +11,17 @@ export const workloadSentencesRu: SentenceTable = {
   'no route needs it; these gateway replicas still use it: {names+}':
     'она не нужна ни одному маршруту; её ещё используют реплики шлюза: {names}',
   'a process does not answer': 'процесс не отвечает',
+
+  // Replicas without decisions.
+  'does not answer': 'не отвечает',
+  'serves no decisions: PORTCULLIS_ADMIN_TOKEN_FILE is not set there':
+    'не отдаёт решений: там не задан PORTCULLIS_ADMIN_TOKEN_FILE',
+  'answered with status {status}': 'ответила статусом {status}',
+  'sent decisions of another version': 'прислала решения другой версии',
+  'is not asked: PORTCULLIS_ADMIN_TOKEN_FILE of this process is not set':
+    'не опрашивается: у этого процесса не задан PORTCULLIS_ADMIN_TOKEN_FILE',
+  'has no known admin address yet': 'её служебный адрес пока неизвестен',
+
   'ended by {signal}': 'завершён сигналом {signal}',
   'ended with code {code}': 'завершился с кодом {code}',
   'ended with code {code}: {cause*}': 'завершился с кодом {code}: {cause}',
