@@ -60,7 +60,7 @@ export function revisionField(
   words: Words,
   { policy, revision }: { readonly policy: string; readonly revision: string },
 ): Markup | Promise<Markup> {
-  return html`<span id="revision"><label>${words.revision} <input name="revision" type="number" min="1" value="${revision}" class="short"></label> <a href="/policies/${policy}">${words.policyPages.open}</a></span>`;
+  return html`<span id="revision"><label>${words.revision} <input name="revision" type="number" min="1" value="${revision}" class="short"></label> <a class="button plain" href="/policies/${policy}">${words.policyPages.open}</a></span>`;
 }
 
 /** The field without a revision, and why the newest one is not known: the one of the policy before would be wrong. */
