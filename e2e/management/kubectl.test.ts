@@ -6,7 +6,7 @@ import type { AuditEntry } from '#contracts/audit';
 import { currentProfile } from '#contracts/profiles';
 import { until } from '#kit/testing/until';
 import { sampleAgent } from '#kube/testing/sample-agents';
-import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import { agentIdOf } from '../../operator/agents/agent-bundle.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
