@@ -63,6 +63,7 @@ export async function openClusterWorld(
     kubeconfigFile: server.controlPlane.kubeconfigFile,
     restartApiServer: () => server.controlPlane.restartApiServer(),
     environmentDirectory: beside.environmentDirectory,
+    apiUrl: beside.apiUrl,
     serviceTokenFile: join(folder, 'runtime.token'),
     ...actions(api, client),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
