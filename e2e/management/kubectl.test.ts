@@ -113,7 +113,7 @@ describe.skipIf(missingApiServer !== undefined)(
       expect([refused.status, refused.json.error.code]).toEqual([409, 'policy_deleting']);
     });
 
-    test('a PUT of a policy that is being deleted takes the deletion back and saves a revision', async () => {
+    test('a PUT of a policy that is being deleted cancels the deletion and saves a revision', async () => {
       const { metadata } = await object('guardrailpolicy', 'by-kubectl');
       const id = String(metadata.labels?.['portcullis.dev/id']);
       const { etag, policy } = await world.readPolicy(id);
