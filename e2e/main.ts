@@ -8,7 +8,7 @@ import { root } from '../hack/check/run-tool.ts';
 
 const suites: Readonly<Record<string, string>> = {
   chart: 'e2e/chart/installation.ts',
-  foreign: 'e2e/chart/foreign/installation.ts',
+  foreign: 'e2e/chart/foreign-installation.ts',
   services: 'e2e/services-cluster/installation.ts',
 };
 

@@ -316,7 +316,35 @@ const cases: readonly Case[] = [
     good: { 'runtime/a.test.ts': "test('the watch continues after a recommended pause', () => {});" },
   },
   {
-    rule: 'two folders of a module never import each other',
+    rule: 'two folders of a module, of e2e or of hack never import each other',
+    bad: {
+      'hack/cluster/a.ts': "import { b } from './kind/b.ts';",
+      'hack/cluster/kind/b.ts': "import type { C } from '../c.ts';",
+      'hack/cluster/c.ts': '',
+    },
+    good: {
+      'hack/cluster/a.ts': "import { b } from './kind/b.ts';",
+      'hack/cluster/kind/b.ts': "import type { C } from '../machine/c.ts';",
+      'hack/cluster/machine/c.ts': '',
+      'hack/cluster/kind/b.test.ts': "import { a } from '../a.ts';",
+    },
+  },
+  {
+    rule: 'two folders of a module, of e2e or of hack never import each other',
+    bad: {
+      'e2e/chart/a.ts': "import { b } from './foreign/b.ts';",
+      'e2e/chart/foreign/b.ts': "import type { C } from '../c.ts';",
+      'e2e/chart/c.ts': '',
+    },
+    good: {
+      'e2e/chart/a.ts': "import { b } from './foreign/b.ts';",
+      'e2e/chart/foreign/b.ts': "import type { C } from '../tools/c.ts';",
+      'e2e/chart/tools/c.ts': '',
+      'e2e/chart/foreign/b.test.ts': "import { a } from '../a.ts';",
+    },
+  },
+  {
+    rule: 'two folders of a module, of e2e or of hack never import each other',
     bad: {
       'runtime/rules/a.ts': "import { b } from '../bundle/b.ts';",
       'runtime/bundle/b.ts': "import type { C } from '../rules/c.ts';",

@@ -22,9 +22,7 @@ type ChangeOptions = ManagementCommandOptions &
   };
 
 export function addAdmin(program: Command): void {
-  const admin = program
-    .command('admin')
-    .description('show and change who may administer, author, apply and view over the management API');
+  const admin = program.command('admin').description('list, grant and revoke the roles of the management API');
   withUnnamedOutput(withManagementOptions(admin.command('list')))
     .description('show every right')
     .action(list);

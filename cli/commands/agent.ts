@@ -98,7 +98,7 @@ function addAgentChanges(agent: Command, source: ResourceSource): void {
   written(
     agent
       .command('rollback')
-      .description('end the trial of a version, or serve the version that was served before')
+      .description('end the trial of a version, or serve the previous version')
       .argument('<agent>', 'name of an Agent')
       .option('--to <version>', 'name of the AgentVersion to serve'),
   ).action((name: string, options: ChangeOptions & { readonly to?: string }) => {

@@ -80,7 +80,7 @@ export function addCatalogueAgents(program: Command): void {
     wholeNumber(1, 3_600),
     5,
   );
-  watch.option('--times <number>', 'how many looks; without an end when absent', wholeNumber(1, 1_000_000));
+  watch.option('--times <number>', 'number of looks (default: until Ctrl-C)', wholeNumber(1, 1_000_000));
   withCatalogueOptions(watch).action(followAgents);
 }
 

@@ -88,7 +88,7 @@ export function addCollection(program: Command): void {
   withOutput(withRetrievalOptions(withDefaultsOptions(update))).action(updateOne);
   const move = collection
     .command('move')
-    .description('put a collection below another one, or below none')
+    .description('move a collection below another one, or to the top level')
     .argument('<name>', 'name or id of the collection')
     .option('--parent <name>', 'collection above it, whose readers can read it; the caller must be able to write it')
     .option('--no-parent', 'no collection above it');

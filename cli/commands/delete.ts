@@ -231,7 +231,7 @@ function isBinding(found: Stored<Resource>): found is Stored<ModelBinding> {
 function policyEffect(name: string, users: readonly PolicyUser[]): string {
   return (
     `The GuardrailPolicy ${name} is used by ${listed(users)}. Until nothing refers to the policy it stays, and it can be ` +
-    'neither newly applied nor rolled back to. Applying it again takes the deletion back.'
+    'neither newly applied nor rolled back to. Applying it again cancels the deletion.'
   );
 }
 

@@ -40,7 +40,7 @@ export function addFreeze(program: Command): void {
     .requiredOption('--until <time>', 'the end', readTime)
     .action(set);
   withUnnamedOutput(withManagementOptions(freeze.command('remove')))
-    .description('remove a window, also one that is in force')
+    .description('remove a window, also one that has begun')
     .argument('<id>', 'the id that "freeze list" shows')
     .action(remove);
 }

@@ -10,7 +10,7 @@ type JobOptions = RetrievalOptions & OutputOptions;
 type ListOptions = JobOptions & { readonly collection: string; readonly state?: string; readonly limit: number };
 
 export function addJobs(program: Command): void {
-  const jobs = program.command('jobs').description('jobs that bring documents into a collection');
+  const jobs = program.command('jobs').description('jobs that ingest documents into a collection');
   const list = jobs
     .command('list')
     .description('list the jobs of a collection, the newest first')
@@ -26,7 +26,7 @@ export function addJobs(program: Command): void {
     )
     .option('--limit <number>', 'how many jobs at most', wholeNumber(1, 10_000), 50);
   withOutput(withRetrievalOptions(list)).action(listJobs);
-  const get = jobs.command('get').description('show how far a document is').argument('<id>', 'id of the job');
+  const get = jobs.command('get').description('show the progress of a document').argument('<id>', 'id of the job');
   withOutput(withRetrievalOptions(get)).action(show);
   const replay = jobs
     .command('replay')

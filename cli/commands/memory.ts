@@ -53,9 +53,9 @@ export function addMemory(program: Command): void {
       'category of these memories, can be repeated',
       (name: string, before: readonly string[] = []) => [...before, name],
     )
-    .option('--metadata <json>', 'JSON object that these memories keep', readJsonObject);
+    .option('--metadata <json>', 'metadata of these memories, a JSON object', readJsonObject);
   withOutput(withMemoryOptions(add)).action(addMessages);
-  const search = withScope(memory.command('search').description('find the memories that belong to a question'))
+  const search = withScope(memory.command('search').description('find the memories that match a question'))
     .argument('<query>', 'question or words')
     .option(
       '--top-k <number>',
@@ -79,7 +79,7 @@ export function addMemory(program: Command): void {
   withOutput(withMemoryOptions(get)).action(show);
   const update = memory
     .command('update')
-    .description('give a memory another text')
+    .description('replace the text of a memory')
     .argument('<id>', 'id of the memory')
     .argument('<text>', 'new text');
   withOutput(withMemoryOptions(update)).action(change);

@@ -47,7 +47,7 @@ export function addOperation(program: Command): void {
     .command('operation')
     .description('list the commands that the management API has accepted, and show their states');
   withOutput(withManagementOptions(operation.command('list')))
-    .description('show the newest commands: who sent which one, and how it ended')
+    .description('show the newest commands with their authors and outcomes')
     .addOption(new Option('--kind <kind>', 'only commands of this kind').choices([...operationKinds]))
     .addOption(new Option('--state <state>', 'only operations in this state').choices([...operationStates]))
     .option('--subject <subject>', 'only commands whose author has this subject')
@@ -102,7 +102,7 @@ async function findOperation(client: ManagementClient, id: string): Promise<Oper
     return await client.getOperation(id);
   } catch (cause) {
     if (!(cause instanceof ManagementApiError) || cause.status !== 404) throw cause;
-    const sentence = `There is no operation ${id}, or it ended longer ago than operations are kept: check the id.`;
+    const sentence = `There is no operation ${id}, or it was removed after its retention: check the id.`;
     throw new CliError('not_found', sentence, { cause });
   }
 }

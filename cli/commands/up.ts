@@ -76,7 +76,7 @@ export function addPlatformUp(program: Command): void {
       'with --catalogue: judge names, descriptions and skills of agents by this policy of served-policies.yaml before they are shown',
       servedPolicyName,
     )
-    .option('--memory', 'start the memory service, which keeps what users say about themselves')
+    .option('--memory', 'start the memory service, which stores facts that users state about themselves')
     .option(
       '--guard-memories <name>',
       'with --memory: judge what users say by this policy of served-policies.yaml before it is stored',

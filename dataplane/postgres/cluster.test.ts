@@ -116,7 +116,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
     process.kill(session.pid, 'SIGKILL');
     expect(await lost).toMatchObject({ code: 'sql_unavailable' });
     await until('the server is ready again', async () => (await ask(server, '/readyz')).status === 200);
-    expect(server.log()).toContain('was terminated by signal 9');
+    await until('the end of the session is in the log', () => server.log().includes('was terminated by signal 9'));
     expect(server.log()).not.toContain('hunter2');
   });
 

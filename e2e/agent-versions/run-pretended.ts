@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { retrying } from '#kube/client/retrying-client';
-import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import { openApiServer } from '../kube/open-api-server.ts';
 import { openWorkloadNamespace } from '../workloads/open-workload-namespace.ts';
 import { startClusterOperator } from '../workloads/start-cluster-operator.ts';

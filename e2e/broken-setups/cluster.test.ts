@@ -9,7 +9,7 @@ import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import { kinds } from '#resources/kinds';
 import { createAuthority, openAuthority } from '../../hack/cluster/certificates/authority.ts';
-import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import { bindingObject, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { type KubectlInstallation, openInstallation } from '../kubectl/open-installation.ts';

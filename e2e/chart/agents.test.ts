@@ -9,9 +9,9 @@ import { readConfig as readGatewayConfig } from '../../dataplane/gateway/config.
 import { makeAgentDeployment } from '../../operator/agents/adapters/deployments/resources/agent-objects.ts';
 import { sampleVersion } from '../../operator/agents/testing/sample-version.ts';
 import { agentTemplateOf, environmentOf } from './environment-of.ts';
-import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf, type RenderedPod } from './pods-of.ts';
-import { ofKind, type Rendered, renderChart, renderFile } from './render-chart.ts';
+import { missingHelm, skipWithout } from './tools/helm.ts';
+import { ofKind, type Rendered, renderChart, renderFile } from './tools/render-chart.ts';
 
 const files = [
   ['production-values.yaml', 1_000_700_000],

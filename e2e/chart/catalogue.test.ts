@@ -6,9 +6,9 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { readProfiles } from '#models/approved-profiles';
 import { readConfig } from '../../dataplane/catalogue/config.ts';
 import { verifies } from '../support/verifies.ts';
-import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf, type RenderedPod } from './pods-of.ts';
-import { ofKind, type Rendered, renderChart, renderFile } from './render-chart.ts';
+import { missingHelm, skipWithout } from './tools/helm.ts';
+import { ofKind, type Rendered, renderChart, renderFile } from './tools/render-chart.ts';
 
 const files = ['production-values.yaml', 'retrieval-values.yaml'] as const;
 

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
-import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectl, kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { chartFolder, helm } from './helm.ts';
 import type { ClusterManagement } from './open-management.ts';
-import type { TestCluster } from './open-test-cluster.ts';
-import { valuesPath } from './render-chart.ts';
 import type { Timetable } from './timetable.ts';
+import { chartFolder, helm } from './tools/helm.ts';
+import { valuesPath } from './tools/render-chart.ts';
+import type { TestCluster } from './tools/test-cluster.ts';
 
 /** The release under test, for tests of its database. */
 export type DatabaseInstallation = {

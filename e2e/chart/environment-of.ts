@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import type { AgentTemplate } from '../../operator/environment/agent-template.ts';
 import { type ClusterEnvironment, readClusterEnvironment } from '../../operator/environment/read-environment-files.ts';
-import { ofKind, type Rendered } from './render-chart.ts';
+import { ofKind, type Rendered } from './tools/render-chart.ts';
 
 /** The rendered ConfigMap, parsed by the operator's own code. */
 export async function environmentOf(objects: readonly Rendered[]): Promise<ClusterEnvironment> {

@@ -8,9 +8,9 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { readProfiles } from '#models/approved-profiles';
 import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-sources.ts';
 import { environmentOf } from './environment-of.ts';
-import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf } from './pods-of.ts';
-import { ofKind, renderChart, renderFile, valuesFiles } from './render-chart.ts';
+import { missingHelm, skipWithout } from './tools/helm.ts';
+import { ofKind, renderChart, renderFile, valuesFiles } from './tools/render-chart.ts';
 
 describe('the environment', () => {
   skipWithout(missingHelm);

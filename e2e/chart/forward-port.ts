@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
-import { silentProgress } from '../../hack/cluster/progress.ts';
+import { silentProgress } from '../../hack/cluster/machine/progress.ts';
 
 /** A local port forwarded to a port of a pod or Service, until disposed. */
 export async function forwardPort(

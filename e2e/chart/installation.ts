@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { currentProfile } from '#contracts/profiles';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
-import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectl, kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { maskedTerm, replacement, sampleDefinition } from '../support/sample-policy.ts';
 import { askAs } from './ask-as.ts';
@@ -16,13 +16,14 @@ import {
 } from './database-suite.ts';
 import { expectedRelease } from './foreign/decide-use.ts';
 import { forwardPort } from './forward-port.ts';
-import { chartFolder, helm, helmOk } from './helm.ts';
 import { withLongestTimeouts } from './longest-timeouts.ts';
 import { openGateway } from './open-gateway.ts';
 import { type ClusterManagement, openClusterManagement } from './open-management.ts';
-import { missingCluster, openTestCluster, type TestCluster } from './open-test-cluster.ts';
+import { missingCluster, openTestCluster } from './open-test-cluster.ts';
 import { runTraffic, type Traffic } from './run-traffic.ts';
 import { createTimetable } from './timetable.ts';
+import { chartFolder, helm, helmOk } from './tools/helm.ts';
+import type { TestCluster } from './tools/test-cluster.ts';
 import { accountAudience, trustAccounts } from './trust-accounts.ts';
 
 const words = `${expectedRelease} charts/portcullis`;

@@ -12,9 +12,9 @@ import { startReady } from '../isolation/isolated-runtime.ts';
 import { startLoad } from '../support/load.ts';
 import { type HttpProbe, probeAsKubelet } from '../support/probe-as-kubelet.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
-import { missingHelm } from './helm.ts';
 import { podsOf } from './pods-of.ts';
-import { renderFile } from './render-chart.ts';
+import { missingHelm } from './tools/helm.ts';
+import { renderFile } from './tools/render-chart.ts';
 
 type Container = { readonly livenessProbe?: HttpProbe };
 type Pod = { readonly containers: readonly Container[] };

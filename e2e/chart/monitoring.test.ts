@@ -18,8 +18,8 @@ import { createBindingCounts } from '../../operator/composition/binding-counts.t
 import { createManagementMetrics } from '../../operator/management/monitoring/metrics.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';
-import { chartFolder, missingHelm, skipWithout } from './helm.ts';
-import { ofKind, type Rendered, renderChart, renderFile } from './render-chart.ts';
+import { chartFolder, missingHelm, skipWithout } from './tools/helm.ts';
+import { ofKind, type Rendered, renderChart, renderFile } from './tools/render-chart.ts';
 
 type Alert = {
   readonly alert: string;

@@ -6,9 +6,9 @@ import {
 import { sampleImageBundle } from '../../operator/agents/testing/sample-image.ts';
 import { sampleVersion } from '../../operator/agents/testing/sample-version.ts';
 import { agentTemplateOf } from './environment-of.ts';
-import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf, type RenderedPod } from './pods-of.ts';
-import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
+import { missingHelm, skipWithout } from './tools/helm.ts';
+import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './tools/render-chart.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Peer = { readonly podSelector?: { readonly matchLabels?: Labels }; readonly namespaceSelector?: unknown };

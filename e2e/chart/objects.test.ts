@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { listFiles } from '../../hack/boundaries/list-files.ts';
 import { root } from '../../hack/check/run-tool.ts';
-import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf } from './pods-of.ts';
-import { ofKind, type Rendered, release, renderChart, renderFile, valuesFiles } from './render-chart.ts';
+import { missingHelm, skipWithout } from './tools/helm.ts';
+import { ofKind, type Rendered, release, renderChart, renderFile, valuesFiles } from './tools/render-chart.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Selecting = { readonly spec: { readonly selector: Labels & { readonly matchLabels?: Labels } } };

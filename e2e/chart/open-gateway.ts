@@ -1,4 +1,4 @@
-import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import { type ChatCall, type ChatResult, chatCall } from '../support/chat-call.ts';
 import { forwardPort } from './forward-port.ts';
 

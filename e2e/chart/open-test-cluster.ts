@@ -1,32 +1,18 @@
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
 import { auditLogOf } from '../../hack/cluster/control-plane/api-server.ts';
 import { dockerRuns } from '../../hack/cluster/kind/docker.ts';
-import { clusterFolder, kubeconfigOfCluster } from '../../hack/cluster/places.ts';
-import { type ProgressReporter, progressOn } from '../../hack/cluster/progress.ts';
+import { clusterFolder, kubeconfigOfCluster } from '../../hack/cluster/machine/places.ts';
+import { type ProgressReporter, progressOn } from '../../hack/cluster/machine/progress.ts';
 import { missingForNode } from '../../hack/cluster/whole/missing-for-node.ts';
-import { imageValues, type TestImage } from './chart-values.ts';
 import { newNamespace, openForeign } from './foreign/open-foreign.ts';
 import { createNamespace } from './foreign/own-namespace.ts';
 import { startOwnCluster } from './own-cluster.ts';
 import type { Timetable } from './timetable.ts';
+import { imageValues } from './tools/chart-values.ts';
+import type { TestCluster } from './tools/test-cluster.ts';
 
 /** Name of the cluster that is started when no context is named. */
 const clusterName = 'e2e';
-
-/** A cluster to install on, and two releases of the images that its nodes have or can pull. */
-export type TestCluster = AsyncDisposable & {
-  readonly kubeconfigFile: string;
-  /** Created for this run with restricted pods; the suite writes to no other namespace. */
-  readonly namespace: string;
-  /** The installed images and those of the upgrade; locally built ones have equal content. */
-  readonly images: readonly [TestImage, TestImage];
-  /** Helm arguments that select the images, in the same order, with other arguments for the cluster. */
-  readonly values: readonly [readonly string[], readonly string[]];
-  /** Audit log with one JSON object for each request to the API server; undefined when not available. */
-  readonly auditLogFile: string | undefined;
-  /** Whether the test suite started the cluster, so that it also stops it. */
-  readonly isOurs: boolean;
-};
 
 /** The configured kubectl context; undefined when not set. */
 export function namedContext(): string | undefined {

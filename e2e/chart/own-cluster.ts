@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bringUp } from '../../hack/cluster/bring-up.ts';
-import { buildImages } from '../../hack/cluster/image.ts';
-import { loadImage } from '../../hack/cluster/load-image.ts';
-import type { ProgressReporter } from '../../hack/cluster/progress.ts';
-import { readRecord } from '../../hack/cluster/record.ts';
-import { takeDown } from '../../hack/cluster/take-down.ts';
-import type { TestImage } from './chart-values.ts';
+import { buildImages } from '../../hack/cluster/image/build-images.ts';
+import { bringUp } from '../../hack/cluster/life/bring-up.ts';
+import { loadImage } from '../../hack/cluster/life/load-image.ts';
+import { takeDown } from '../../hack/cluster/life/take-down.ts';
+import type { ProgressReporter } from '../../hack/cluster/machine/progress.ts';
+import { readRecord } from '../../hack/cluster/record/record.ts';
 import type { Timetable } from './timetable.ts';
+import type { TestImage } from './tools/chart-values.ts';
 
 export type OwnCluster = AsyncDisposable & {
   /** Images of this checkout, one for each tag. */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../../hack/check/run-tool.ts';
-import { missingHelm } from './helm.ts';
-import { renderFile, valuesFiles } from './render-chart.ts';
+import { missingHelm } from './tools/helm.ts';
+import { renderFile, valuesFiles } from './tools/render-chart.ts';
 
 /** Words of the picture for the labels of components that it names otherwise. */
 const words: Readonly<Record<string, string>> = { postgres: 'PostgreSQL', worker: 'retrieval' };

@@ -1,4 +1,4 @@
-import type { Rendered } from './render-chart.ts';
+import type { Rendered } from './tools/render-chart.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Probe = { readonly httpGet: { readonly port: string; readonly path: string } };

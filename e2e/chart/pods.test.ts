@@ -11,9 +11,9 @@ import { settings as retrievalSettings } from '../../dataplane/retrieval/config.
 import { settings as operatorSettings } from '../../operator/config.ts';
 import { settings as managementSettings } from '../../operator/management/config.ts';
 import { scaleHeapOptions, scaleMib } from '../memory-scale/scale-service.ts';
-import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf, type RenderedContainer, type RenderedPod } from './pods-of.ts';
-import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
+import { missingHelm, skipWithout } from './tools/helm.ts';
+import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './tools/render-chart.ts';
 
 /** The restricted profile of the Pod Security Standards, with a read-only root file system. */
 const containerContext = {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
-import { type ControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
-import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectl, kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
+import { type ControlPlane, startControlPlane } from '../../hack/cluster/life/start-control-plane.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';
-import { chartFolder, helm, helmOk, missingHelm, skipWithout } from './helm.ts';
-import { ofKind, renderChart, renderFile, valuesFiles, valuesPath } from './render-chart.ts';
 import { runSourceFile } from './run-source-file.ts';
+import { chartFolder, helm, helmOk, missingHelm, skipWithout } from './tools/helm.ts';
+import { ofKind, renderChart, renderFile, valuesFiles, valuesPath } from './tools/render-chart.ts';
 
 const missing = missingHelm ?? missingApiServer;
 const name = 'guardrails';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allowedRights } from './allowed-rights.ts';
-import { missingHelm, skipWithout } from './helm.ts';
-import { ofKind, type Rendered, renderFile, valuesFiles } from './render-chart.ts';
+import { missingHelm, skipWithout } from './tools/helm.ts';
+import { ofKind, type Rendered, renderFile, valuesFiles } from './tools/render-chart.ts';
 
 type Rule = {
   readonly apiGroups: readonly string[];

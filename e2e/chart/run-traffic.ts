@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
-import type { TestImage } from './chart-values.ts';
+import type { TestImage } from './tools/chart-values.ts';
 
 /** Results of a client in the cluster; `faults` counts unexpected results by status, code or error. */
 export type Traffic = {

@@ -4,8 +4,8 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type ChartValue, readValues } from '../../hack/chart/read-values.ts';
-import { chartFolder, helm, missingHelm, skipWithout } from './helm.ts';
-import { valuesFiles, valuesPath } from './render-chart.ts';
+import { chartFolder, helm, missingHelm, skipWithout } from './tools/helm.ts';
+import { valuesFiles, valuesPath } from './tools/render-chart.ts';
 
 type Json = { readonly [member: string]: unknown };
 type Schema = Json & {

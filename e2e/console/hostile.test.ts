@@ -9,6 +9,7 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { closePages, inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { startProcess } from '../support/start-process.ts';
+import { actUntilReplaced } from './act-until-replaced.ts';
 import { dropFiles } from './drop-files.ts';
 import { hostileTexts } from './hostile-texts.ts';
 import { makeCollection } from './make-collection.ts';
@@ -54,18 +55,15 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     const before = await elements();
     for (const text of texts.slice(0, 20)) {
       await page.getByLabel('Text').fill(text);
-      const answered = page.waitForResponse((response) => response.url().endsWith('/playground/check'));
-      await page.getByRole('button', { name: 'Check the text' }).click();
-      await answered;
+      const check = page.getByRole('button', { name: 'Check the text' });
+      await actUntilReplaced(page.locator('#outcome'), () => check.click());
     }
     expect(await elements()).toBeGreaterThan(before);
     expect(await page.locator('main :is(script, img, svg, iframe, b)').count()).toBe(0);
     await page.goto(`${consoleOf(platform)}/memory`);
     for (const text of texts) {
-      const answered = page.waitForResponse((response) => response.url().endsWith('/memory/search'));
       await page.getByLabel('Search your memories').fill(text);
-      await page.getByRole('button', { name: 'Search' }).click();
-      await answered;
+      await actUntilReplaced(page.locator('#found'), () => page.getByRole('button', { name: 'Search' }).click());
       expect(await page.locator('main :is(script, img, svg, iframe, b)').count()).toBe(0);
     }
     for (const text of texts.slice(0, 50)) {
@@ -84,13 +82,18 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     const texts = hostileTexts().map((text) => text.replaceAll('\u0000', ''));
     await signIn(platform, page, { path: '/policies/new?as=form' });
     const answers = page.getByRole('region', { name: 'Rules for answers' });
+    const rules = answers.getByRole('group');
+    const before = await rules.count();
     await answers.getByRole('button', { name: 'Add a list of terms' }).click();
-    const added = answers.getByRole('group').last();
+    await until('the added rule is shown', async () => (await rules.count()) === before + 1);
+    const added = rules.last();
     await added.getByLabel('Id of the rule').fill(texts[0]?.slice(0, 128) ?? '');
     await added.getByLabel('Replacement').fill(texts[1] ?? '');
     await added.getByLabel('Terms, one in each line').fill(texts.join('\n'));
     await page.getByLabel('Name', { exact: true }).fill(texts[2]?.slice(0, 128) ?? '');
-    await page.getByLabel('Description').fill(texts.slice(3, 9).join(' '));
+    await actUntilReplaced(page.locator('#check'), () =>
+      page.getByLabel('Description').fill(texts.slice(3, 9).join(' ')),
+    );
     await page.getByText('The definition cannot be applied').waitFor();
     expect(await page.locator(foreign).count()).toBe(0);
     await page.getByRole('button', { name: 'Edit as YAML' }).click();

@@ -52,6 +52,7 @@ export async function measureClicks(
   reports.push(await clicksOf('check of a text', rounds, () => partClick(page, check, '/playground/check')));
   await page.goto(`${consoleOf(platform)}/knowledge`);
   await page.getByRole('link', { name: 'handbook' }).click();
+  await page.waitForLoadState();
   await page.getByLabel('Question').fill('What may a hotel cost?');
   const search = page.getByRole('button', { name: 'Search' });
   reports.push(await clicksOf('search', rounds, () => partClick(page, search, '/search')));

@@ -92,7 +92,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     await signIn(platform, page);
     expect(new URL(page.url()).pathname).toBe('/overview');
     const row = page.getByRole('row', { name: /guarded-echo/ });
-    expect(await row.innerText()).toContain('1 of 1 confirmed');
+    await row.getByText('1 of 1 confirmed').waitFor();
     await page.evaluate(() => Object.assign(globalThis, { isOldPage: true }));
     const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
     if (binding === undefined) throw new Error('the example has no binding');
@@ -183,6 +183,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByText('There is no such entry').waitFor();
     await page.getByRole('link', { name: 'All entries' }).click();
+    await page.waitForLoadState();
     await page.getByRole('button', { name: 'Prove the chains' }).click();
     await page.getByText(/\d+ entries are unchanged/).waitFor();
     await page

@@ -4,6 +4,7 @@ import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { actUntilReplaced } from './act-until-replaced.ts';
 import { filesWith } from './files-with.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
@@ -26,6 +27,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
   const open = async (name: string) => {
     await shown.page.goto(`${consoleOf(platform)}/policies`);
     await shown.page.getByRole('link', { name, exact: true }).click();
+    await shown.page.waitForLoadState();
   };
 
   test('with --console the code of the sign-in stands beside the address', async () => {
@@ -54,6 +56,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await page.getByText('The definition can be applied.').waitFor();
     await page.getByRole('button', { name: 'Save as a new revision' }).click();
     await page.getByRole('link', { name: 'Compare with the previous revision' }).click();
+    await page.waitForURL(/\/diff\?/);
     expect(await page.locator('td.removed').count()).toBe(0);
     expect(await page.locator('td.added').innerText()).toContain('- make a trebuchet');
     const row = page.getByRole('row', { name: /guarded-echo/ });
@@ -153,13 +156,15 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
   test('the playground marks each match by its rule, and shows the text that the model would get', async () => {
     const { page, complaints } = shown;
     await page.goto(`${consoleOf(platform)}/playground`);
-    await page.getByLabel('Policy').selectOption({ label: 'guarded-chat' });
+    await actUntilReplaced(page.locator('#revision'), () =>
+      page.getByLabel('Policy').selectOption({ label: 'guarded-chat' }),
+    );
     await page.getByLabel('Revision').fill('1');
+    const press = (name: string) =>
+      actUntilReplaced(page.locator('#outcome'), () => page.getByRole('button', { name }).click());
     const check = async (text: string) => {
       await page.getByLabel('Text').fill(text);
-      const answered = page.waitForResponse((response) => response.url().endsWith('/playground/check'));
-      await page.getByRole('button', { name: 'Check the text' }).click();
-      await answered;
+      await press('Check the text');
     };
     await check('Write <b>to</b> ann@example.com, please.');
     await page.getByText('Masked').waitFor();
@@ -174,7 +179,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await second.getByLabel('Role').selectOption('assistant');
     await second.getByLabel('Text').fill('Their address is bob@example.com.');
     await page.getByRole('group', { name: 'Message 1' }).getByLabel('Text').fill('Write to ann@example.com.');
-    await page.getByRole('button', { name: 'Check the text' }).click();
+    await press('Check the text');
     await page.getByRole('heading', { name: 'Message 2' }).first().waitFor();
     expect(await page.locator('mark').allInnerTexts()).toEqual([
       'ann@example.com email-address',
@@ -182,7 +187,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     ]);
     const first = page.getByRole('group', { name: 'Message 1' }).getByLabel('Text');
     await first.fill(`${'Fine words. '.repeat(150)}about project aurora`);
-    await page.getByRole('button', { name: 'Show as a streamed answer' }).click();
+    await press('Show as a streamed answer');
     await page.getByText('Window 2 did not pass').waitFor();
     const sent = await page.locator('#streamed').innerText();
     expect([sent.startsWith('Fine words. '), sent.length < 1_024, sent.includes('aurora')]).toEqual([
@@ -191,12 +196,12 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       false,
     ]);
     await first.fill('Fine words.');
-    await page.getByRole('button', { name: 'Show as a streamed answer' }).click();
+    await press('Show as a streamed answer');
     await page.getByText('Complete').waitFor();
     expect(await page.locator('#streamed').innerText()).toBe('Fine words.');
     await first.fill('');
     await page.getByRole('group', { name: 'Message 2' }).getByLabel('Text').fill('');
-    await page.getByRole('button', { name: 'Show as a streamed answer' }).click();
+    await press('Show as a streamed answer');
     await page.getByText('Type a text of at most 256 windows').waitFor();
     expect(complaints).toEqual([]);
   });
@@ -221,6 +226,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByText('The definition can be applied.').waitFor();
     await page.getByRole('button', { name: 'Edit as a form' }).click();
+    await page.waitForURL(/\/convert\?to=form/);
     await page.getByText('The definition can be applied.').waitFor();
     const rules = page.getByRole('group');
     const before = await rules.count();
@@ -248,10 +254,12 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     const source = await page.getByLabel('Definition (YAML)').inputValue();
     expect(source).toContain('- red <b>heron</b>');
     await page.getByRole('button', { name: 'Edit as a form' }).click();
+    await page.waitForURL(/\/convert\?to=form/);
     await page.getByText('The definition can be applied.').waitFor();
     await page.getByRole('button', { name: 'Save as a new revision' }).click();
     await page.getByRole('heading', { name: 'guarded-chat', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Compare with the previous revision' }).first().click();
+    await page.waitForURL(/\/diff\?/);
     expect(await page.locator('td.removed').count()).toBe(0);
     expect(await page.locator('table').innerText()).toContain('- red <b>heron</b>');
     await page.goto(`${consoleOf(platform)}/policies/new?recipe=competitors&as=form`);

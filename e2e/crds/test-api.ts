@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { ProgramEnd } from '#kit/testing/run-to-end';
 import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
-import type { ControlPlane } from '../../hack/cluster/control-plane.ts';
-import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectl, kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
+import type { ControlPlane } from '../../hack/cluster/life/start-control-plane.ts';
 import { type ApiServer, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { openSharedApiServer } from '../kube/shared-api-server.ts';
 

@@ -6,7 +6,7 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
-import { helmOk, missingHelm } from '../chart/helm.ts';
+import { helmOk, missingHelm } from '../chart/tools/helm.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { kubectlEnvironment, runKubectl } from '../kubectl/run-plugin.ts';
 import { readBlocks } from '../readme/read-blocks.ts';

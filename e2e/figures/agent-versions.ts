@@ -1,5 +1,5 @@
 import { dockerRuns } from '../../hack/cluster/kind/docker.ts';
-import { silentProgress } from '../../hack/cluster/progress.ts';
+import { silentProgress } from '../../hack/cluster/machine/progress.ts';
 import { missingForNode } from '../../hack/cluster/whole/missing-for-node.ts';
 import { runPretended } from '../agent-versions/run-pretended.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';

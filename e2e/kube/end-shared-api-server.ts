@@ -1,5 +1,5 @@
-import { readRecord } from '../../hack/cluster/record.ts';
-import { takeDown } from '../../hack/cluster/take-down.ts';
+import { takeDown } from '../../hack/cluster/life/take-down.ts';
+import { readRecord } from '../../hack/cluster/record/record.ts';
 
 /** Name of the control plane that the test files of one run of vitest share. */
 export function sharedName(runPid: number): string {

@@ -7,9 +7,13 @@ import { loadKubeconfig } from '#kube/client/credentials';
 import { retrying } from '#kube/client/retrying-client';
 import { kinds } from '#resources/kinds';
 import { root } from '../../hack/check/run-tool.ts';
-import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../hack/cluster/control-plane.ts';
-import { kubectlOk } from '../../hack/cluster/kubectl.ts';
-import { cacheFolder } from '../../hack/cluster/places.ts';
+import { kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from '../../hack/cluster/life/start-control-plane.ts';
+import { cacheFolder } from '../../hack/cluster/machine/places.ts';
 
 const servedMs = 60_000;
 

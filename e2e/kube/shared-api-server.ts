@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
-import { openControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
-import { holdLock } from '../../hack/cluster/lock.ts';
-import { readRecord } from '../../hack/cluster/record.ts';
+import { openControlPlane, startControlPlane } from '../../hack/cluster/life/start-control-plane.ts';
+import { holdLock } from '../../hack/cluster/machine/lock.ts';
+import { readRecord } from '../../hack/cluster/record/record.ts';
 import { sharedName } from './end-shared-api-server.ts';
 import { type ApiServer, connectApiServer, missingApiServer } from './open-api-server.ts';
 

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { type ProgramEnd, runToEnd } from '#kit/testing/run-to-end';
 import { root } from '../../hack/check/run-tool.ts';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
-import { silentProgress } from '../../hack/cluster/progress.ts';
+import { silentProgress } from '../../hack/cluster/machine/progress.ts';
 
 /** Arguments of the plugin: kubeconfig and namespace, as kubectl passes them. */
 export type Plugin = (args: readonly string[], input?: string) => Promise<ProgramEnd>;

@@ -46,7 +46,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a database that is lo
     expect([freezes.status, freezes.json.error.code]).toEqual([503, 'records_unavailable']);
     await sql`alter table management.lost_freezes rename to freezes`;
     await until('the replica is ready', async () => (await readyz()) === 200);
-    expect(replica?.log()).toContain('database_complete');
+    await until('the repair is in the log', () => replica?.log().includes('database_complete') === true);
     expect(await world.savePolicy(id)).toBe(2);
   });
 });

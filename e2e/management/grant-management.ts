@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import type { ApiServer } from '../kube/open-api-server.ts';
 
 /** All rights of the management API in its namespace. */

@@ -6,7 +6,7 @@ import type { AuditEntry } from '#contracts/audit';
 import { currentProfile } from '#contracts/profiles';
 import { until } from '#kit/testing/until';
 import { sampleAgent } from '#kube/testing/sample-agents';
-import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import { agentIdOf } from '../../operator/agents/agent-bundle.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
@@ -113,7 +113,7 @@ describe.skipIf(missingApiServer !== undefined)(
       expect([refused.status, refused.json.error.code]).toEqual([409, 'policy_deleting']);
     });
 
-    test('a PUT of a policy that is being deleted takes the deletion back and saves a revision', async () => {
+    test('a PUT of a policy that is being deleted cancels the deletion and saves a revision', async () => {
       const { metadata } = await object('guardrailpolicy', 'by-kubectl');
       const id = String(metadata.labels?.['portcullis.dev/id']);
       const { etag, policy } = await world.readPolicy(id);

@@ -32,6 +32,7 @@ const published = {
   'management/0008-observed-agents.sql': '7b143630bdb73cd453bc64bcd386642f2002eed7683c5fa0ea2a7af94d9ac433',
   'management/0009-observed-bindings.sql': '797d463d418956c492fb9f429ab1c48f42a2a6954eb20a9727fbb6e6839fa19d',
   'management/0010-right-changes.sql': '8a4ee2ad37511bc1b508bdbd70291355bade911adb02050f6d31c7c1c2c32899',
+  'management/0011-purges.sql': '5a5906ef3c6bac6d526f0241368c4533f7a568c852f2890086842e7f3da31175',
   'relations/0001-tuples.sql': '176f2f7fc28be9276ce3e99ee2877a05ab775652d3b760f9f7f2aab6ee0d68d8',
   'relations/0002-subjects.sql': '06f6572b43de550152f0e88fd9bf0095f7127621ec2ac4dbcb00a51c15afc7a1',
   'audit/0001-entries.sql': '3cb5101ed4a03235fd600f70f9f7dfb632be6868591492c4a697bb43c3fcf5f2',
@@ -122,7 +123,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     expect((await world.createPolicy('afterwards')).id).toMatch(/-7/);
   });
 
-  test('the management database contains keys, operations, approvals, freeze windows, states of agents and models, changes of rights, relations and the audit log only', async () => {
+  test('the management database contains keys, operations, approvals, freeze windows, states of agents and models, changes of rights, purges, relations and the audit log only', async () => {
     const tables = await sql()`
       select table_schema || '.' || table_name as name from information_schema.tables
       where table_schema not in ('pg_catalog', 'information_schema') order by name`;
@@ -141,6 +142,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
       'management.observed_agents',
       'management.observed_bindings',
       'management.operations',
+      'management.purges',
       'management.right_changes',
       'relations.migrations',
       'relations.tuples',

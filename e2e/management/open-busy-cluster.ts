@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import { kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import { startScaleGateway } from '../scale/gateway-pod.ts';
 import { openScaleWorld, type ScaleWorld } from '../scale/open-scale-world.ts';
 import { startOperator } from '../scale/operator-process.ts';

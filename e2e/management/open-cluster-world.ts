@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
-import { openControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
-import { holdLock } from '../../hack/cluster/lock.ts';
-import { readRecord } from '../../hack/cluster/record.ts';
+import { openControlPlane, startControlPlane } from '../../hack/cluster/life/start-control-plane.ts';
+import { holdLock } from '../../hack/cluster/machine/lock.ts';
+import { readRecord } from '../../hack/cluster/record/record.ts';
 import { startFakeReplica } from '../../operator/testing/fake-replica.ts';
 import { testProviders } from '../../operator/testing/start-test-operator.ts';
 import { sharedNodesName } from '../kube/end-shared-api-server.ts';
@@ -63,6 +63,7 @@ export async function openClusterWorld(
     kubeconfigFile: server.controlPlane.kubeconfigFile,
     restartApiServer: () => server.controlPlane.restartApiServer(),
     environmentDirectory: beside.environmentDirectory,
+    apiUrl: beside.apiUrl,
     serviceTokenFile: join(folder, 'runtime.token'),
     ...actions(api, client),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

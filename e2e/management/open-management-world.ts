@@ -13,6 +13,8 @@ export type ManagementWorld = AsyncDisposable &
     /** How the simulated gateway replica reacts to routes. */
     readonly gateway: { attitude: Attitude };
     readonly environmentDirectory: string;
+    /** Origin of the server of the resources. */
+    readonly apiUrl: string;
     /** The token with which gateways call runtimes. */
     readonly serviceTokenFile: string;
   };
@@ -36,6 +38,7 @@ export async function openManagementWorld(options: WorldOptions = {}): Promise<M
     api,
     gateway: model,
     environmentDirectory: platform.data,
+    apiUrl: platform.operator.apiUrl,
     serviceTokenFile: join(platform.data, 'tokens/runtime.token'),
     ...actions(api, platform.client),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

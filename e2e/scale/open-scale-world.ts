@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeClient } from '#kube/client/client';
 import { root } from '../../hack/check/run-tool.ts';
-import type { ControlPlaneOptions } from '../../hack/cluster/control-plane.ts';
+import type { ControlPlaneOptions } from '../../hack/cluster/life/start-control-plane.ts';
 import { type ApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { readWrites, type Write } from './audit-log.ts';

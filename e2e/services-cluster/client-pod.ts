@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { TestImage } from '../chart/chart-values.ts';
+import type { TestImage } from '../chart/tools/chart-values.ts';
 
 export type ServicesKubectl = (args: readonly string[], input?: string) => Promise<string>;
 

@@ -4,7 +4,7 @@ import { signText } from '#identity/testing/test-issuer';
 import { mintWorkloadToken } from '#identity/workload-token';
 import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
-import { progressOn } from '../../hack/cluster/progress.ts';
+import { progressOn } from '../../hack/cluster/machine/progress.ts';
 import { applyUntilReady } from '../agent-versions/measure-versions.ts';
 import { missingCluster, namedContext } from '../chart/open-test-cluster.ts';
 import { createTimetable } from '../chart/timetable.ts';

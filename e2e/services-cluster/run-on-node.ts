@@ -2,7 +2,7 @@ import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
-import { silentProgress } from '../../hack/cluster/progress.ts';
+import { silentProgress } from '../../hack/cluster/machine/progress.ts';
 import { applyUntilReady } from '../agent-versions/measure-versions.ts';
 import { createTimetable } from '../chart/timetable.ts';
 import { openServicesCluster, type ServicesCluster } from './open-services-cluster.ts';

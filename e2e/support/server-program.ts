@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '#kit/testing/until';
-import { cacheFolder } from '../../hack/cluster/places.ts';
+import { cacheFolder } from '../../hack/cluster/machine/places.ts';
 
 /** A program that `npm run cluster program NAME` builds; tests do not build it. */
 type ServerProgram = {

@@ -150,7 +150,7 @@ test('a gateway serves guarded answers over TLS and takes a new certificate with
     /portcullis_tls_certificate_refused\{[^}]*\} 1\n/.test(await metrics()),
   );
   expect(await chat()).toMatchObject({ status: 200, serial: serialOf(second) });
-  expect(gateway.log()).toContain('"event":"tls_certificate_refused"');
+  await until('the refusal is in the log', () => gateway.log().includes('"event":"tls_certificate_refused"'));
   expect(gateway.log()).not.toContain('PRIVATE KEY');
 });
 

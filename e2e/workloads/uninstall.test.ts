@@ -10,7 +10,7 @@ import type { Resource } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { root } from '../../hack/check/run-tool.ts';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
-import { silentProgress } from '../../hack/cluster/progress.ts';
+import { silentProgress } from '../../hack/cluster/machine/progress.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { fullObjects } from '../crds/full-objects.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';

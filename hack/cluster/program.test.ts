@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { clusterFolder } from './places.ts';
+import { clusterFolder } from './machine/places.ts';
 import { runClusterCommandLine } from './program.ts';
 
 describe('the command line of local clusters', () => {

@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import { ClusterError } from './cluster-error.ts';
 import { addBuild } from './commands/build.ts';
 import { addDown } from './commands/down.ts';
 import { addKubeconfig } from './commands/kubeconfig.ts';
@@ -7,6 +6,7 @@ import { addLoad } from './commands/load.ts';
 import { addSelftest } from './commands/selftest.ts';
 import { addClusterStatus } from './commands/status.ts';
 import { addClusterUp } from './commands/up.ts';
+import { ClusterError } from './machine/cluster-error.ts';
 
 const commands = [addClusterUp, addDown, addClusterStatus, addKubeconfig, addLoad, addBuild, addSelftest];
 

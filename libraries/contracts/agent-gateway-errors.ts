@@ -21,14 +21,18 @@ export const agentGatewayErrors = {
   token_exposed: error(400, 'INVALID_ARGUMENT', 'The token of the caller may only be in the header Authorization.'),
   request_too_large: same('request_too_large'),
   request_timeout: same('request_timeout'),
-  too_many_runs: error(429, 'RESOURCE_EXHAUSTED', 'The caller has as many calls of the agent as it may have now.'),
+  too_many_runs: error(429, 'RESOURCE_EXHAUSTED', 'The caller has reached its limit of concurrent calls of the agent.'),
   budget_used: error(
     429,
     'RESOURCE_EXHAUSTED',
     'The caller has used its budget of runs of the agent: call again after Retry-After.',
   ),
   budget_unavailable: error(503, 'UNAVAILABLE', 'The budget of the caller cannot be read now.'),
-  chain_refused: error(403, 'PERMISSION_DENIED', 'The chain of agents repeats one or has more than four.'),
+  chain_refused: error(
+    403,
+    'PERMISSION_DENIED',
+    'The chain of agents names an agent twice, or has more than four agents.',
+  ),
   guardrail_denied: same('guardrail_denied'),
   guardrail_error: same('guardrail_error'),
   operation_not_supported: error(
@@ -42,13 +46,13 @@ export const agentGatewayErrors = {
   answer_refused: error(
     502,
     'INTERNAL',
-    'The gateway cannot check the answer of the agent, so that the caller does not get it.',
+    'The gateway cannot check the answer of the agent, so it is not sent to the caller.',
     'INVALID_AGENT_RESPONSE',
   ),
-  overloaded: error(503, 'UNAVAILABLE', 'The gateway holds as many bytes of calls and answers as it can: call again.'),
+  overloaded: error(503, 'UNAVAILABLE', 'The gateway has reached its limit of bytes of calls and answers: call again.'),
   agent_unavailable: error(503, 'UNAVAILABLE', 'No process of the agent answers now.'),
   deadline_exceeded: same('deadline_exceeded'),
-  shutting_down: error(503, 'UNAVAILABLE', 'This replica of the gateway ends: call again.'),
+  shutting_down: error(503, 'UNAVAILABLE', 'This replica of the gateway is shutting down: call again.'),
   cancelled: same('cancelled'),
   internal: same('internal'),
 } as const;

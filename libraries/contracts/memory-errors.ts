@@ -22,7 +22,7 @@ export const memoryErrors = {
   ),
   history_too_large: failure(
     409,
-    'The history of the memory is larger than one answer may be: read it in the pages of the export.',
+    'The history of the memory exceeds the size of an answer: read it in the pages of the export.',
   ),
   too_large: failure(413, 'The request is larger than the limit.'),
   unsupported_media_type: failure(415, 'The body must be declared as application/json, without a content encoding.'),
@@ -31,7 +31,7 @@ export const memoryErrors = {
   authz_unavailable: failure(503, 'The identity provider does not answer: repeat the request later.'),
   unavailable: failure(
     503,
-    'A dependency of the service does not answer, or the service holds as many bytes of requests as it can: repeat the request later.',
+    'A dependency of the service does not answer, or the service has reached its limit of bytes of requests: repeat the request later.',
   ),
 } as const;
 

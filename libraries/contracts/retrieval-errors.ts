@@ -22,7 +22,7 @@ export const retrievalErrors = {
   authz_unavailable: failure(503, 'The authorization service or the identity provider does not answer: repeat later.'),
   unavailable: failure(
     503,
-    'A dependency of the service does not answer, or the service holds as many bytes of requests as it can: repeat the request later.',
+    'A dependency of the service does not answer, or the service has reached its limit of bytes of requests: repeat the request later.',
   ),
 } as const;
 

@@ -55,7 +55,7 @@ export const confirmUnguardedAnnotation = `${group}/confirm-unguarded`;
  */
 export const confirmDeletionAnnotation = `${group}/confirm-deletion`;
 /**
- * Annotation of a GuardrailPolicy under deletion that takes the deletion back: its value is the deletionTimestamp, so
+ * Annotation of a GuardrailPolicy under deletion that cancels the deletion: its value is the deletionTimestamp, so
  * that it concerns this deletion and no other.
  */
 export const keepAnnotation = `${group}/keep`;

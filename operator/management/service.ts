@@ -28,7 +28,7 @@ import type { GatewayReplicas } from '../gateways/ports.ts';
 import { createRevisionRecorder } from '../revisions/record-revision.ts';
 import { createRightChanges } from './access/change-rights.ts';
 import { type ManagementAccess, openAccess } from './access/open-access.ts';
-import { startSettlingRights } from './access/settle-left-changes.ts';
+import { startSettlingLeft } from './access/settle-left-changes.ts';
 import { createSubjectTurns } from './access/subject-turns.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
 import { createProviderTests } from './activity/test-providers.ts';
@@ -66,6 +66,7 @@ import { CheckUnavailableError, createDefinitionChecker } from './policies/check
 import { openJudges } from './policies/open-judges.ts';
 import { createQuotas } from './policies/quotas.ts';
 import { createCommandTexts } from './purges/adapters/postgres/command-texts.ts';
+import { createBegunPurges } from './purges/begun-purges.ts';
 import { createRevisionPurges } from './purges/purge-revision.ts';
 
 /** Replacements for tests: authorization, times, and the resource client. */
@@ -171,8 +172,11 @@ export async function createManagementService(
   const times = { recoverMs: overrides.recoverEveryMs ?? recoverEveryMs, sweepMs: overrides.sweepMs ?? sweepMs };
   const rightChanges = createRightChanges({ database, relations, rights, audit, store, clock, logger });
   const settling = parts.use(startSettling(commands, { caches, reader: models }, times));
-  parts.use(startSettlingRights(rightChanges, { everyMs: times.recoverMs, logger }));
-  parts.use(startObserving({ client, caches, audit, store, clock, logger }));
+  const begun = createBegunPurges(database, audit, (purge) => logger.error('purge_unreadable', { purge }));
+  const texts = createCommandTexts(database);
+  const purges = createRevisionPurges({ database, client, caches, rights, texts, begun, clock });
+  for (const left of [rightChanges, purges]) parts.use(startSettlingLeft(left, { everyMs: times.recoverMs, logger }));
+  parts.use(startObserving({ client, caches, audit, store, begun, clock, logger }));
   const agentStates = createObservedStates<ObservedAgent>(database, audit, 'observed_agents');
   parts.use(startObservingAgents({ client, caches, states: agentStates, clock, logger }));
   const bindingStates = createObservedStates<ObservedBinding>(database, audit, 'observed_bindings');
@@ -202,15 +206,7 @@ export async function createManagementService(
     providerTests: createProviderTests({ gateways, token: adminToken }),
     settling,
     rightChanges,
-    purges: createRevisionPurges({
-      database,
-      client,
-      caches,
-      rights,
-      texts: createCommandTexts(database),
-      audit,
-      clock,
-    }),
+    purges,
     approvals,
     freezes,
     operationLog: createOperationLog(database),

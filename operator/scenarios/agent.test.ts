@@ -248,6 +248,13 @@ describe('a change of the served version', () => {
     const { status } = await waitFor<AgentVersion>(world.platform, kinds.agentVersion, 'two', 'two', () => true);
     const workload = status?.workload ?? '';
     world.agents.report(workload, { ready: false, problems: [{ code: 'starting', message: 'starts' }] });
+    await waitFor<AgentVersion>(
+      world.platform,
+      kinds.agentVersion,
+      'two',
+      'two is not ready',
+      (it) => reasonOf(it) !== 'Ready',
+    );
     await world.edit({ version: 'two' });
     await world.settled('VersionNotReady');
     await world.edit({ version: 'one' });

@@ -3,6 +3,7 @@ import { until } from '#kit/testing/until';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { KubeClient } from '#kube/client/client';
 import type { KubeObject } from '#kube/client/kube-object';
+import { routeFormatVersion } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
@@ -14,19 +15,33 @@ import { createInstantWorkloads } from '../testing/instant-workloads.ts';
 import { bindingObject, definitionOf, guardedBy } from '../testing/objects.ts';
 import {
   applyFirst,
+  createSkippingClock,
   createTestPolicy,
   editBinding,
   editPolicy,
   startTestOperator,
   type TestOperator,
+  touchBinding,
+  waitFor,
   waitForCondition,
   waitForRoute,
 } from '../testing/start-test-operator.ts';
 import type { WorkloadObservation, Workloads } from '../workloads/ports.ts';
 
-const soon = { progressDeadlineMs: 500 };
-
 const reasons = ({ status }: ModelBinding) => status?.applications?.map(({ reason, outcome }) => reason ?? outcome);
+const messageOf = ({ status }: ModelBinding, condition: string) =>
+  status?.conditions?.find(({ type }) => type === condition)?.message;
+
+/** Waits until a condition of the binding names the dependency that is missing. */
+async function waitForMessage(platform: TestOperator, condition: string, part: string): Promise<void> {
+  await waitFor<ModelBinding>(
+    platform,
+    kinds.modelBinding,
+    'chat',
+    `${condition} names ${part}`,
+    (binding) => messageOf(binding, condition)?.includes(part) === true,
+  );
+}
 
 test.concurrent('an application that failed because of a technical fault is retried when the fault is resolved', async () => {
   let isMended = false;
@@ -53,10 +68,14 @@ test.concurrent('an application that failed because of a technical fault is retr
     },
   });
   const workloads = createInstantWorkloads('test-1');
-  await using platform = await startTestOperator({ config: soon, overrides: { judge, workloads, wrapClient } });
+  const clock = createSkippingClock();
+  await using platform = await startTestOperator({ overrides: { judge, workloads, wrapClient, clock } });
   const replica = await startFakeReplica(platform, 'gateway-1');
   await createTestPolicy(platform, 'guard');
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  await waitForCondition(platform, 'chat', 'WorkloadReady', 'False', 'JudgeUnavailable');
+  clock.skip(600_000);
+  await touchBinding(platform, 'chat');
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
   const then = tries;
   await until('the application is retried', () => tries > then);
@@ -78,14 +97,17 @@ test.concurrent('an application waits until the deadline for a replica that cann
     },
   };
   const overrides = { workloads: createInstantWorkloads('test-1'), judge };
-  // Long enough for a busy machine to reach the step that waits for the replica.
-  await using platform = await startTestOperator({ config: { progressDeadlineMs: 4_000 }, overrides });
+  const clock = createSkippingClock();
+  await using platform = await startTestOperator({ overrides: { ...overrides, clock } });
   const replica = await startFakeReplica(platform, 'gateway-1');
   await replica.report('take', { formats: [99] });
   await createTestPolicy(platform, 'guard');
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
+  await waitForMessage(platform, 'WorkloadReady', 'gateway-1');
+  clock.skip(600_000);
+  await touchBinding(platform, 'chat');
   const given = await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
-  expect(given.status?.conditions?.find(({ type }) => type === 'Applied')?.message).toContain('gateway-1');
+  expect(messageOf(given, 'Applied')).toContain('gateway-1');
   expect(looks).toBeLessThan(20);
   await replica.report('take');
   await waitForRoute(platform, 'chat', 'the route is written', () => true);
@@ -132,13 +154,16 @@ async function workloadsOf({ client }: TestOperator): Promise<readonly string[]>
 /** Revision 1 is applied; revision 2 failed because its processes are not ready. */
 async function giveUpSecond() {
   const processes = stubborn();
-  const platform = await startTestOperator({ overrides: processes.overrides });
+  const clock = createSkippingClock();
+  const platform = await startTestOperator({ overrides: { ...processes.overrides, clock } });
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
   processes.close();
   const revision = await editPolicy(platform, 'guard', { definition: definitionOf('second') });
-  await platform.restart(soon, processes.overrides);
   await editBinding(platform, 'chat', { guardrail: guardedBy(revision), apply: 'second' });
+  await waitForMessage(platform, 'WorkloadReady', 'no Secret');
+  clock.skip(600_000);
+  await touchBinding(platform, 'chat');
   const given = await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
   const [workload] = (await workloadsOf(platform)).filter((name) => name !== first.spec.workload);
   /** The first application still serves requests, and its route is unchanged. */
@@ -169,6 +194,9 @@ describe.concurrent('an application whose processes were not ready in time', () 
     };
     await platform.restart({}, { ...processes.overrides, judge });
     await until('the binding is reconciled', () => looks > 0);
+    // A second pass begins after the first one has ended.
+    await replica.report('take', { formats: [routeFormatVersion, 99] });
+    await until('the binding is reconciled again', () => looks > 1);
     await expectFirst();
     const { metadata, status } = await waitForCondition(
       platform,

@@ -89,9 +89,9 @@ test('files of a ConfigMap are read again when the kubelet exchanges the link of
   });
   expect(environment.current()).toMatchObject({ limits: { maxMessages: 8 } });
   publish('..2', 'http://b/v1', 'maxMessages: 16\n');
-  await until('both files are read again', () => changes > 0);
-  expect(environment.current()).toMatchObject({
-    approved: [{ endpoint: 'http://b/v1' }],
-    limits: { maxMessages: 16 },
+  await until('both files are read again', () => {
+    const { approved, limits } = environment.current();
+    return approved[0]?.endpoint === 'http://b/v1' && limits.maxMessages === 16;
   });
+  expect(changes).toBeGreaterThan(0);
 });

@@ -88,9 +88,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
       const [found] = await memory.find(ann, 'tea', { mode: 'semantic' });
       return found === 'tea is good' ? true : undefined;
     });
-    expect(await metric(memory, 'portcullis_memory_maintenance_failures_total{part="missing_vectors"')).toBeGreaterThan(
-      0,
-    );
+    const failures = 'portcullis_memory_maintenance_failures_total{part="missing_vectors"';
+    await until('the failure is counted', async () => (await metric(memory, failures)) > 0);
     expect(await metric(memory, 'portcullis_memory_without_vector')).toBe(0);
     const { sql } = database.database;
     await sql`update memory.memories set updated_at = clock_timestamp() - interval '1 hour' where vector is null`;
@@ -177,7 +176,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
       return rows.length > 0 ? true : undefined;
     });
     const failures = 'portcullis_memory_maintenance_failures_total{part="expired_memories"';
-    expect(await metric(memory, failures)).toBeGreaterThan(0);
+    await until('the failure is counted', async () => (await metric(memory, failures)) > 0);
     const left = async () =>
       (await sql`select 1 from memory.memories where person = ${person} and deleted_at is null`).length;
     expect(await left()).toBe(101);
@@ -211,7 +210,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
       { person: first, later: true },
     ]);
     const failures = 'portcullis_memory_maintenance_failures_total{part="packing"';
-    expect(await metric(memory, failures)).toBeGreaterThan(0);
+    await until('the failure is counted', async () => (await metric(memory, failures)) > 0);
     await sql.unsafe('drop trigger refuse on memory.segments');
     await sql`update memory.packing set retry_at = clock_timestamp()`;
     await until('the first person is packed', packed(first));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
+import { kubectlOk } from '../../../hack/cluster/control-plane/kubectl.ts';
 
 /** Kinds that controllers change in an idle cluster. */
 const restless = new Set(['events', 'events.events.k8s.io', 'leases.coordination.k8s.io']);

@@ -1,4 +1,4 @@
-import { kubectl } from '../../../hack/cluster/kubectl.ts';
+import { kubectl } from '../../../hack/cluster/control-plane/kubectl.ts';
 import { type ClusterSnapshot, type Present, portcullisGroup } from './decide-use.ts';
 
 /** Members of an object that are read here. */

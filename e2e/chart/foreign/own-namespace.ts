@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import { DeadlineError, until } from '#kit/testing/until';
 import { confirmDeletionAnnotation } from '#resources/kinds';
-import { kubectl, kubectlOk } from '../../../hack/cluster/kubectl.ts';
-import type { ProgressReporter } from '../../../hack/cluster/progress.ts';
+import { kubectl, kubectlOk } from '../../../hack/cluster/control-plane/kubectl.ts';
+import type { ProgressReporter } from '../../../hack/cluster/machine/progress.ts';
 import { portcullisGroup } from './decide-use.ts';
 
 const goneMs = 180_000;

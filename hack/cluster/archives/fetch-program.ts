@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ClusterError } from '../cluster-error.ts';
-import { holdLock } from '../lock.ts';
-import { cacheFolder } from '../places.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import { holdLock } from '../machine/lock.ts';
+import { cacheFolder } from '../machine/places.ts';
+import type { ProgressReporter } from '../machine/progress.ts';
 import { runClusterProgram } from '../process/run-program.ts';
-import type { ProgressReporter } from '../progress.ts';
 import type { Archive, ArchiveProgram } from './archives.ts';
 import { unpackZip } from './unpack-zip.ts';
 

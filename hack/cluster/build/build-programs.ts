@@ -14,9 +14,9 @@ import {
 import { join } from 'node:path';
 import { until } from '#kit/testing/until';
 import { takeLock } from '../../../cli/platform/lock.ts';
-import { ClusterError } from '../cluster-error.ts';
-import { cacheFolder } from '../places.ts';
-import type { ProgressReporter } from '../progress.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import { cacheFolder } from '../machine/places.ts';
+import type { ProgressReporter } from '../machine/progress.ts';
 import { type GoModule, goModules } from './go-modules.ts';
 import { moduleKey, sourceKey } from './module-key.ts';
 

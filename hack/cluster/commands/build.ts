@@ -4,7 +4,7 @@ import { openSearch } from '../archives/archives.ts';
 import { fetchProgram } from '../archives/fetch-program.ts';
 import { buildPrograms } from '../build/build-programs.ts';
 import { goModules } from '../build/go-modules.ts';
-import { progressOn } from '../progress.ts';
+import { progressOn } from '../machine/progress.ts';
 
 const built = goModules.flatMap((module) => Object.keys(module.programs));
 const known = [...built, openSearch.name];

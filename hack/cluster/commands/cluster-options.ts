@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { ClusterError } from '../cluster-error.ts';
-import { type ClusterRecord, clusterNames, readRecord } from '../record.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import { type ClusterRecord, clusterNames, readRecord } from '../record/record.ts';
 
 const defaultName = 'local';
 

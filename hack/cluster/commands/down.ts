@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { holdLock } from '../lock.ts';
-import { progressOn } from '../progress.ts';
-import { clusterNames, readRecord } from '../record.ts';
-import { takeDown } from '../take-down.ts';
+import { takeDown } from '../life/take-down.ts';
+import { holdLock } from '../machine/lock.ts';
+import { progressOn } from '../machine/progress.ts';
+import { clusterNames, readRecord } from '../record/record.ts';
 import { withName } from './cluster-options.ts';
 
 type DownOptions = { readonly name: string; readonly all?: boolean };

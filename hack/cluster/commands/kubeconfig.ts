@@ -2,8 +2,8 @@ import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { writeText } from '../../../cli/output/write.ts';
 import { buildPrograms } from '../build/build-programs.ts';
-import { kubeconfigOfCluster } from '../places.ts';
-import { progressOn } from '../progress.ts';
+import { kubeconfigOfCluster } from '../machine/places.ts';
+import { progressOn } from '../machine/progress.ts';
 import { recordOf, withName } from './cluster-options.ts';
 
 type NameOption = { readonly name: string };

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { ClusterError } from '../cluster-error.ts';
-import { buildAllImages, buildImages } from '../image.ts';
-import { loadImage } from '../load-image.ts';
-import { progressOn } from '../progress.ts';
+import { buildAllImages, buildImages } from '../image/build-images.ts';
+import { loadImage } from '../life/load-image.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import { progressOn } from '../machine/progress.ts';
 import { recordOf, withName } from './cluster-options.ts';
 
 type NameOption = { readonly name: string };

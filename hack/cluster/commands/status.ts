@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { tableOf, writeJson, writeText } from '../../../cli/output/write.ts';
-import { type ClusterState, type ComponentState, clusterStates } from '../status.ts';
+import { type ClusterState, type ComponentState, clusterStates } from '../life/status.ts';
 
 type StatusOptions = { readonly name?: string; readonly json?: boolean };
 

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { wholeNumber } from '../../../cli/options/whole-number.ts';
-import { bringUp } from '../bring-up.ts';
-import type { AuditLevel } from '../control-plane/api-server.ts';
-import { progressOn } from '../progress.ts';
+import { bringUp } from '../life/bring-up.ts';
+import { progressOn } from '../machine/progress.ts';
+import type { AuditLevel } from '../record/record.ts';
 import { withName } from './cluster-options.ts';
 
 type UpOptions = {

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
+import type { AuditLevel } from '../record/record.ts';
 import type { IdentityFiles } from './identity-files.ts';
-
-/** Detail of the audit log for each request: metadata only, or also request and response bodies. */
-export type AuditLevel = 'Metadata' | 'RequestResponse';
 
 type ApiServerOptions = {
   readonly program: string;

@@ -1,6 +1,6 @@
-import { clusterFolder } from '../places.ts';
+import { clusterFolder } from '../machine/places.ts';
 import { type Component, type ComponentPlan, component } from '../process/component.ts';
-import type { ControlPlaneRecord } from '../record.ts';
+import type { ControlPlaneRecord } from '../record/record.ts';
 import { apiServerPlan } from './api-server.ts';
 import { controllerManagerPlan, schedulerPlan } from './controllers.ts';
 import { etcdPlan } from './etcd.ts';

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ClusterError } from '../cluster-error.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
 import { copiedFile, type Entry } from './entry.ts';
 import { libraryPaths, systemLibrary } from './shared-libraries.ts';
 import type { Image } from './write-image.ts';

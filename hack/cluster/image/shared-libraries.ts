@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { normalize } from 'node:path';
-import { ClusterError } from '../cluster-error.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
 import { copiedFile, type Entry } from './entry.ts';
 
 /** A line of ldd is `name => /path (address)` or `/path (address)`; the vDSO of the kernel has no path. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { ClusterError } from '../cluster-error.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
 import { type Entry, withFolders } from './entry.ts';
 import { endOfArchive, memberFrame, tarOf, tarSize } from './tar.ts';
 

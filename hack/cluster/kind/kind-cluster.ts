@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { kubeconfigOfCluster } from '../places.ts';
+import { kubeconfigOfCluster } from '../machine/places.ts';
 import { runClusterProgram } from '../process/run-program.ts';
-import type { KindRecord } from '../record.ts';
+import type { KindRecord } from '../record/record.ts';
 
 /** Name of the cluster in kind. Its prefix separates it from clusters of other checkouts and purposes. */
 export function kindNameOf(record: KindRecord): string {

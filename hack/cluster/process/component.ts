@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import { lastLines } from '#kit/process/child-log';
 import { until } from '#kit/testing/until';
-import { ClusterError } from '../cluster-error.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
 import { isSameProcessRunning, onlyChildOf, type ProcessMark, processMark } from './process-identity.ts';
 
 /** How to start one process of a cluster, and how to probe whether it is ready. */

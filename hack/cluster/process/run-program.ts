@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ClusterError } from '../cluster-error.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
 
 const outputBytes = 16 * 1_024 ** 2;
 

@@ -1,4 +1,4 @@
-import type { ProgressReporter } from '../progress.ts';
+import type { ProgressReporter } from '../machine/progress.ts';
 import type { Component } from './component.ts';
 
 async function serves(one: Component): Promise<boolean> {

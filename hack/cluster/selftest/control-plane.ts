@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
-import { type ControlPlane, startControlPlane } from '../control-plane.ts';
-import { kubectl, kubectlOk } from '../kubectl.ts';
-import { cacheFolder, clusterFolder } from '../places.ts';
-import { progressOn } from '../progress.ts';
+import { kubectl, kubectlOk } from '../control-plane/kubectl.ts';
+import { type ControlPlane, startControlPlane } from '../life/start-control-plane.ts';
+import { cacheFolder, clusterFolder } from '../machine/places.ts';
+import { progressOn } from '../machine/progress.ts';
 import { processesOf, remainsOf } from './remains.ts';
 import { runClusterCommand, runOk } from './run-command.ts';
 
@@ -146,7 +146,7 @@ describe('a control plane that cannot start reports the reason and leaves no pro
 
 describe('a control plane of a process that was killed', () => {
   test('a control plane ends with its process, and the next start removes its files', async () => {
-    const file = fileURLToPath(new URL('../control-plane.ts', import.meta.url));
+    const file = fileURLToPath(new URL('../life/start-control-plane.ts', import.meta.url));
     const script = `const { startControlPlane } = await import(${JSON.stringify(file)});
       const { name } = await startControlPlane();
       console.log(name);

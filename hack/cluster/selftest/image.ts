@@ -8,11 +8,11 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { connectSql, type Database } from '#sql/connect';
 import { root } from '../../check/run-tool.ts';
+import { buildAllImages } from '../image/build-images.ts';
 import { portcullisImage } from '../image/portcullis-image.ts';
 import { postgresImage } from '../image/postgres-image.ts';
 import { standaloneImage } from '../image/standalone-image.ts';
 import type { Image } from '../image/write-image.ts';
-import { buildAllImages } from '../image.ts';
 import { type ImagePod, startImagePod } from './image-pod.ts';
 
 const canRun = process.platform === 'linux' && userInfo().uid === 0;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { processTable } from '#kit/testing/process-table';
-import { clusterFolder } from '../places.ts';
+import { clusterFolder } from '../machine/places.ts';
 
 /** Command lines of running processes that contain the path of a cluster's folder. */
 export function processesOf(name: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { ClusterError } from '../cluster-error.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
 
 /** The addresses in the network of one cluster, which only this machine and its pods can reach. */
 export type Addresses = {

@@ -2,10 +2,10 @@ import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { ComponentPlan } from '../process/component.ts';
+import type { SystemPrograms } from '../record/record.ts';
 import { nodePodRange } from './addresses.ts';
 import { pauseImage } from './pause.ts';
 import type { Space } from './space.ts';
-import type { SystemPrograms } from './system-programs.ts';
 
 export function containerdSocket(folder: string): string {
   return join(folder, 'containerd.sock');

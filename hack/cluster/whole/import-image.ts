@@ -1,6 +1,6 @@
-import { clusterFolder } from '../places.ts';
+import { clusterFolder } from '../machine/places.ts';
 import { runClusterProgram } from '../process/run-program.ts';
-import type { WholeRecord } from '../record.ts';
+import type { WholeRecord } from '../record/record.ts';
 import { containerdSocket } from './containerd.ts';
 
 /** Imports the images of an archive into containerd of the node. @throws ClusterError when containerd refuses them */

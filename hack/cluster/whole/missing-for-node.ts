@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
-import { ClusterError } from '../cluster-error.ts';
-import type { ProgressReporter } from '../progress.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import type { ProgressReporter } from '../machine/progress.ts';
 import { makeControlGroup, removeControlGroup } from './control-groups.ts';
 import { spaceProblem } from './space.ts';
 import { systemPrograms } from './system-programs.ts';

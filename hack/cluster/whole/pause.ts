@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ClusterError } from '../cluster-error.ts';
 import { copiedFile } from '../image/entry.ts';
 import { type Image, writeImages } from '../image/write-image.ts';
-import { cacheFolder } from '../places.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import { cacheFolder } from '../machine/places.ts';
 
 const source = fileURLToPath(new URL('./pause.c', import.meta.url));
 

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
-import { ClusterError } from '../cluster-error.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
 import { type Component, type ComponentPlan, component } from '../process/component.ts';
 import { onlyChildOf } from '../process/process-identity.ts';
 import { runClusterProgram } from '../process/run-program.ts';
+import type { SystemPrograms } from '../record/record.ts';
 import type { Addresses } from './addresses.ts';
-import type { SystemPrograms } from './system-programs.ts';
 
 /** System folders that programs of the cluster write to, whatever their options say. */
 const shadowedFolders = ['/var/lib', '/var/log'];

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { ClusterError } from '../cluster-error.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import type { ProgressReporter } from '../machine/progress.ts';
 import { runClusterProgram } from '../process/run-program.ts';
-import type { ProgressReporter } from '../progress.ts';
+import type { SystemPrograms } from '../record/record.ts';
 
 /** System programs that a whole cluster needs, and the Debian packages that contain them. */
 const packageOf = {
@@ -14,7 +15,7 @@ const packageOf = {
   ctr: 'containerd',
   runc: 'runc',
   iptables: 'iptables',
-} as const;
+} as const satisfies Record<Exclude<keyof SystemPrograms, 'cniFolder'>, string>;
 
 const pluginPackage = 'containernetworking-plugins';
 const pluginFolders = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni'];
@@ -22,8 +23,6 @@ const plugins = ['ptp', 'host-local', 'loopback', 'portmap'];
 
 /** Folders of administration programs, which are often not on PATH. */
 const searchPath = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin', '/usr/bin', '/bin'];
-
-export type SystemPrograms = Readonly<Record<keyof typeof packageOf, string>> & { readonly cniFolder: string };
 
 function find(program: string): string | undefined {
   return searchPath.map((folder) => join(folder, program)).find((path) => existsSync(path));

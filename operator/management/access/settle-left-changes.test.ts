@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
-import { startSettlingRights } from './settle-left-changes.ts';
+import { startSettlingLeft } from './settle-left-changes.ts';
 
-test('changes of rights are settled again after an attempt that failed, and not after the end', async () => {
+test('changes that were left are settled again after an attempt that failed, and not after the end', async () => {
   let attempts = 0;
   const failures: string[] = [];
   const changes = {
@@ -12,7 +12,7 @@ test('changes of rights are settled again after an attempt that failed, and not 
     },
   };
   const logger = { warn: (event: string) => failures.push(event) };
-  const settling = startSettlingRights(changes, { everyMs: 1, logger });
+  const settling = startSettlingLeft(changes, { everyMs: 1, logger });
   await until('there were more attempts', () => attempts > 2);
   await settling[Symbol.asyncDispose]();
   const ended = attempts;

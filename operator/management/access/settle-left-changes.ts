@@ -1,11 +1,13 @@
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { wait } from '#kit/time/wait';
-import type { RightChanges } from './change-rights.ts';
 
-/** Settles changes of rights that were left, again and again, beside every other loop: the store of rights can be slow. */
-export function startSettlingRights(
-  changes: Pick<RightChanges, 'settleLeft'>,
+/** Changes outside of the database that were left without an audit entry. */
+type LeftChanges = { settleLeft(): Promise<void> };
+
+/** Settles changes that were left, again and again, beside every other loop: the store that they change can be slow. */
+export function startSettlingLeft(
+  changes: LeftChanges,
   { everyMs, logger }: { readonly everyMs: number; readonly logger: Pick<Logger, 'warn'> },
 ): AsyncDisposable {
   const stop = new AbortController();

@@ -61,6 +61,8 @@ type Seen = {
   /** Names of ModelBindings in the cache, each with the id of its model. */
   readonly bindings?: Readonly<Record<string, string>>;
   readonly applications?: readonly unknown[];
+  /** Times of purges by the API that have no entry yet. */
+  readonly begun?: readonly string[];
 };
 
 /** Examines the resources once, in a process that has only the content of the database. */
@@ -93,6 +95,7 @@ async function observe(audit: AuditLog, seen: Seen) {
     } as unknown as Parameters<typeof startObserving>[0]['caches'],
     audit,
     store: { get: async () => seen.command },
+    begun: { isOpen: async (_revision, time) => seen.begun?.includes(time) === true },
     clock: systemClock,
     logger: silentLogger,
   });
@@ -195,6 +198,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
         ['observed', purgeTime],
       ]);
     }
+  });
+
+  test('a purge by the API that has no entry yet is observed only if it gets none', async () => {
+    const open = { revisions: [purged], command, begun: [purgeTime] };
+    expect(purgesOf(await observed(open))).toEqual([]);
+    expect(purgesOf(await observed({ ...open, begun: ['2026-01-31T08:59:59.999Z'] }))).toHaveLength(1);
+    expect(purgesOf(await observed(open, { ...open, begun: [] }))).toEqual([['observed', purgeTime]]);
   });
 
   test('a purge from before the entries that retention kept has no entry, whatever time its client states', async () => {

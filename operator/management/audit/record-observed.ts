@@ -8,6 +8,7 @@ import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import type { KnownRevision } from '../caches/known-revision.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { OperationStore } from '../operations/ports.ts';
+import type { BegunPurges } from '../purges/begun-purges.ts';
 import {
   changeOfDeletion,
   changeOfRevision,
@@ -33,10 +34,11 @@ export function startObserving(options: {
   readonly caches: Pick<ManagementCaches, 'everyRevision' | 'policies' | 'bindings' | 'synced'>;
   readonly audit: Pick<AuditLog, 'read' | 'writeOnce' | 'unknownSources' | 'addSources' | 'openSources'>;
   readonly store: Pick<OperationStore, 'get'>;
+  readonly begun: Pick<BegunPurges, 'isOpen'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): AsyncDisposable {
-  const { client, caches, audit, store, clock, logger } = options;
+  const { client, caches, audit, store, begun, clock, logger } = options;
   const settled = new Set<string>();
   /** Objects whose changes cannot be read. */
   const unreadable = new Set<string>();
@@ -89,13 +91,14 @@ export function startObserving(options: {
   }
 
   /**
-   * A purge by this API has an entry with its time before it takes effect. Of one that is older than the entries that retention
-   * kept it is not known any more who made it, and it gets no second entry.
+   * A purge by this API is stored with its time before it takes effect, until it has an entry. Of one that is older than the
+   * entries that retention kept it is not known any more who made it, and it gets no second entry.
    */
-  async function isPurgeOfApi({ objectName, time, seenAt }: NonNullable<ObservedChange['purge']>): Promise<boolean> {
+  async function isPurgeOfApi({ objectName, time, seenAt }: NonNullable<ObservedChange['purge']>) {
     const at = Date.parse(time);
     if (!Number.isNaN(at)) {
       const [since, until] = [new Date(at).toISOString(), new Date(at + 1).toISOString()];
+      if (await begun.isOpen(objectName, since)) return undefined;
       const filter = { action: 'revision.purge', outcome: 'accepted', targetId: objectName, since, until } as const;
       if ((await audit.read({ filter, order: 'newest', limit: 1 })).entries.length > 0) return true;
     }

@@ -1,5 +1,4 @@
 import { type ChangeAuthor, changeEntry } from '#audit/change-entry';
-import type { AuditLog } from '#audit/ports';
 import type { AuditContent } from '#contracts/audit';
 import type { RevisionPurge } from '#contracts/revision-purge';
 import type { Clock } from '#kit/time/clock';
@@ -13,13 +12,14 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { forgettingCausesOf, purgedSpec, purgeMark } from '#resources/purged-revision';
-import type { Database } from '#sql/connect';
-import { createRightsLock } from '../access/lock-rights.ts';
+import type { Database, TransactionSql } from '#sql/connect';
+import { createRightsLock, underFreeRightsLock } from '../access/lock-rights.ts';
 import { roleRight } from '../access/required-right.ts';
 import type { Rights } from '../access/rights.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import { denials } from '../operations/send-write.ts';
 import { findPolicy } from '../policies/find-policy.ts';
+import type { BegunPurge, BegunPurges } from './begun-purges.ts';
 import { gatherUses } from './gather-uses.ts';
 import type { CommandTexts } from './ports.ts';
 import { type RevisionUse, revisionUses } from './revision-uses.ts';
@@ -45,6 +45,8 @@ type Marked = { readonly kind: 'marked'; readonly revision: Stored<PolicyRevisio
 export type RevisionPurges = {
   /** Removes the text of one revision for ever. Safe to repeat. @throws KubeError, RecordsUnavailableError, SqlUnavailableError */
   purge(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult>;
+  /** Adds the entries of purges that a killed process began, or one that got no answer, once they are old enough. */
+  settleLeft(): Promise<void>;
 };
 
 /** Attempts of a change that races with another process. */
@@ -55,7 +57,8 @@ const appliedByKubectl = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
  * Removes texts of revisions (docs/decisions/0062-a-purge-leaves-number-and-digest.md): marks the revision, so that no
- * application can begin, looks for uses, and then writes the revision without its text.
+ * application can begin, looks for uses, and then writes the revision without its text. Each purge that took effect has one
+ * entry in the audit log (docs/decisions/0183-an-entry-of-a-purge-says-what-happened.md).
  */
 export function createRevisionPurges(options: {
   readonly database: Pick<Database, 'sql'>;
@@ -63,10 +66,10 @@ export function createRevisionPurges(options: {
   readonly caches: Pick<ManagementCaches, 'policies' | 'revisions'>;
   readonly rights: Rights;
   readonly texts: CommandTexts;
-  readonly audit: Pick<AuditLog, 'write'>;
+  readonly begun: BegunPurges;
   readonly clock: Clock;
 }): RevisionPurges {
-  const { database, client, caches, rights, texts, audit, clock } = options;
+  const { database, client, caches, rights, texts, begun, clock } = options;
   const locked = createRightsLock(database);
 
   /** Marks the revision, so that no application can begin. */
@@ -89,7 +92,11 @@ export function createRevisionPurges(options: {
   }
 
   /** Removes the text of a revision that nothing uses, if its mark is the one that was set before its uses were read. */
-  async function remove(marked: Stored<PolicyRevision>, by: PurgeCaller): Promise<PurgeResult | 'raced'> {
+  async function remove(
+    transaction: TransactionSql,
+    marked: Stored<PolicyRevision>,
+    by: PurgeCaller,
+  ): Promise<PurgeResult | 'raced'> {
     if (!(await rights.has(by, roleRight('administer')))) {
       await unmark(marked);
       return { kind: 'no_right' };
@@ -98,17 +105,14 @@ export function createRevisionPurges(options: {
     const live = await client.get<PolicyRevision>(kinds.policyRevision, marked.metadata.name);
     if (live?.metadata.resourceVersion !== marked.metadata.resourceVersion) return 'raced';
     const now = clock.date();
-    const entry = entryOf(marked, by, now);
-    await audit.write([entry]);
-    try {
-      await texts.forget(policyId, { number, definitionDigest });
-      await forgetNotes(marked);
-      const spec = purgedSpec(marked.spec, now.toISOString());
-      await applyDesired(client, kinds.policyRevision, marked, { spec });
-    } catch (error) {
-      await audit.write([{ ...entry, outcome: 'failed', code: 'resources_unavailable' }]);
-      throw error;
-    }
+    // The server ends a session that was idle for too long, and with it the lock: then this statement fails.
+    await transaction`select 1`;
+    const purge = await begun.begin(marked.metadata.name, entryOf(marked, by, now));
+    await texts.forget(policyId, { number, definitionDigest });
+    await forgetNotes(marked);
+    const spec = purgedSpec(marked.spec, now.toISOString());
+    await applyDesired(client, kinds.policyRevision, marked, { spec });
+    await begun.end(transaction, [purge]);
     return answerOf(marked, now.toISOString(), true);
   }
 
@@ -121,7 +125,7 @@ export function createRevisionPurges(options: {
       await unmark(marked.revision);
       return { kind: 'in_use', uses };
     }
-    return locked(() => remove(marked.revision, by));
+    return locked((transaction) => remove(transaction, marked.revision, by));
   }
 
   async function purge(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult> {
@@ -179,7 +183,30 @@ export function createRevisionPurges(options: {
     await applyDesired(client, kinds.guardrailPolicy, policy, { annotations });
   }
 
-  return { purge };
+  /** The entry of a purge whose process did not see its end: the time in the revision says whether it was made. */
+  async function settled({ purgeId, revision, entry }: BegunPurge): Promise<BegunPurge> {
+    const read = await client.get<PolicyRevision>(kinds.policyRevision, revision);
+    const isMade = read?.spec.purgeTime === entry.time;
+    return {
+      purgeId,
+      revision,
+      entry: isMade ? entry : { ...entry, outcome: 'failed', code: 'resources_unavailable' },
+    };
+  }
+
+  async function settleLeft(): Promise<void> {
+    const [oldest] = await begun.left();
+    if (oldest === undefined) return;
+    // While the server of the resources does not answer, the lock stays free.
+    await settled(oldest);
+    await underFreeRightsLock(database, async (transaction) => {
+      const ended: BegunPurge[] = [];
+      for (const purge of await begun.left()) ended.push(await settled(purge));
+      if (ended.length > 0) await begun.end(transaction, ended);
+    });
+  }
+
+  return { purge, settleLeft };
 }
 
 /** The operator writes the status of a binding at any time. */

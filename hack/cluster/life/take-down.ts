@@ -1,15 +1,21 @@
 import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ClusterError } from './cluster-error.ts';
-import { controlPlaneComponents } from './control-plane/components.ts';
+import { controlPlaneComponents } from '../control-plane/components.ts';
+import { endKind } from '../kind/kind-cluster.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import { cacheFolder, clusterFolder } from '../machine/places.ts';
+import { type ProgressReporter, silentProgress } from '../machine/progress.ts';
+import { isAtWork } from '../process/process-identity.ts';
+import {
+  type ClusterRecord,
+  type ControlPlaneRecord,
+  clusterNames,
+  readRecord,
+  type WholeRecord,
+} from '../record/record.ts';
+import { controlGroupOf, spaceOf, wholeStages } from '../whole/components.ts';
+import { removeControlGroup } from '../whole/control-groups.ts';
 import { endStrays } from './end-strays.ts';
-import { endKind } from './kind/kind-cluster.ts';
-import { cacheFolder, clusterFolder } from './places.ts';
-import { isAtWork } from './process/process-identity.ts';
-import { type ProgressReporter, silentProgress } from './progress.ts';
-import { type ClusterRecord, type ControlPlaneRecord, clusterNames, readRecord, type WholeRecord } from './record.ts';
-import { controlGroupOf, spaceOf, wholeStages } from './whole/components.ts';
-import { removeControlGroup } from './whole/control-groups.ts';
 
 async function endControlPlane(record: ControlPlaneRecord, progress: ProgressReporter): Promise<void> {
   // Components without state of their own are killed without a grace period; the data are removed anyway.

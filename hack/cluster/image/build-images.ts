@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { root } from '../check/run-tool.ts';
-import { defaultTag, portcullisImage } from './image/portcullis-image.ts';
-import { postgresImage } from './image/postgres-image.ts';
-import { standaloneImage } from './image/standalone-image.ts';
-import { type Image, writeImages } from './image/write-image.ts';
+import { root } from '../../check/run-tool.ts';
+import { defaultTag, portcullisImage } from './portcullis-image.ts';
+import { postgresImage } from './postgres-image.ts';
+import { standaloneImage } from './standalone-image.ts';
+import { type Image, writeImages } from './write-image.ts';
 
 type BuiltImage = {
   /** Repository and tag of the image; pods name it with `imagePullPolicy: IfNotPresent`. */

@@ -1,9 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AuditLevel } from './control-plane/api-server.ts';
-import { clusterFolder, clustersFolder } from './places.ts';
-import type { ProcessMark } from './process/process-identity.ts';
-import type { SystemPrograms } from './whole/system-programs.ts';
+import { clusterFolder, clustersFolder } from '../machine/places.ts';
+import type { ProcessMark } from '../process/process-identity.ts';
+
+/** Detail of the audit log for each request: metadata only, or also request and response bodies. */
+export type AuditLevel = 'Metadata' | 'RequestResponse';
+
+/** Paths of the programs of this machine that a cluster with a node uses. */
+export type SystemPrograms = Readonly<
+  Record<'unshare' | 'nsenter' | 'mount' | 'ip' | 'containerd' | 'ctr' | 'runc' | 'iptables', string>
+> & { readonly cniFolder: string };
 
 /** etcd and an API server on loopback ports; the built-in controllers on request. */
 export type ControlPlaneRecord = {

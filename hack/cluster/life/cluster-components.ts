@@ -1,7 +1,7 @@
-import { controlPlaneComponents } from './control-plane/components.ts';
-import type { Component } from './process/component.ts';
-import type { ControlPlaneRecord, WholeRecord } from './record.ts';
-import { spaceOf, wholeStages } from './whole/components.ts';
+import { controlPlaneComponents } from '../control-plane/components.ts';
+import type { Component } from '../process/component.ts';
+import type { ControlPlaneRecord, WholeRecord } from '../record/record.ts';
+import { spaceOf, wholeStages } from '../whole/components.ts';
 
 /** Lists every process of a cluster in start order, without starting any. */
 export function clusterComponents(record: ControlPlaneRecord | WholeRecord): readonly Component[] {

@@ -1,16 +1,15 @@
-import { ClusterError } from './cluster-error.ts';
-import type { AuditLevel } from './control-plane/api-server.ts';
-import { type ControlPlaneOptions, startControlPlane, startRecorded } from './control-plane.ts';
-import { dockerRuns } from './kind/docker.ts';
-import { startKind } from './kind/start-kind.ts';
-import { holdLock } from './lock.ts';
-import { isAtWork } from './process/process-identity.ts';
-import type { ProgressReporter } from './progress.ts';
-import { type ClusterRecord, readRecord, type WholeRecord } from './record.ts';
+import { dockerRuns } from '../kind/docker.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import { holdLock } from '../machine/lock.ts';
+import type { ProgressReporter } from '../machine/progress.ts';
+import { isAtWork } from '../process/process-identity.ts';
+import { type AuditLevel, type ClusterRecord, readRecord, type WholeRecord } from '../record/record.ts';
+import { spaceOf } from '../whole/components.ts';
+import { type ControlPlaneOptions, startControlPlane, startRecorded } from './start-control-plane.ts';
+import { startKind } from './start-kind.ts';
+import { startWhole, startWholeStages } from './start-whole.ts';
 import { type ClusterState, clusterState } from './status.ts';
 import { removeAbandoned, takeDown } from './take-down.ts';
-import { spaceOf } from './whole/components.ts';
-import { startWhole, startWholeStages } from './whole/start-whole.ts';
 
 type WantedCluster = {
   readonly name: string;

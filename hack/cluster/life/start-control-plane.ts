@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findLastingPort, isPortFree } from '../../cli/supervisor/free-port.ts';
-import { buildPrograms } from './build/build-programs.ts';
-import type { KeyPair } from './certificates/authority.ts';
-import { ClusterError } from './cluster-error.ts';
-import { type AuditLevel, auditLogOf } from './control-plane/api-server.ts';
-import { controlPlaneComponents, identitiesOf, urlOf } from './control-plane/components.ts';
-import { kubeconfigOf, writeKubeconfig } from './control-plane/kubeconfig.ts';
-import { pretendedNodes as makeNodes } from './control-plane/kwok.ts';
+import { findLastingPort, isPortFree } from '../../../cli/supervisor/free-port.ts';
+import { buildPrograms } from '../build/build-programs.ts';
+import type { KeyPair } from '../certificates/authority.ts';
+import { auditLogOf } from '../control-plane/api-server.ts';
+import { controlPlaneComponents, identitiesOf, urlOf } from '../control-plane/components.ts';
+import { kubeconfigOf, writeKubeconfig } from '../control-plane/kubeconfig.ts';
+import { kubectlOk } from '../control-plane/kubectl.ts';
+import { pretendedNodes as makeNodes } from '../control-plane/kwok.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import { clusterFolder, kubeconfigOfCluster } from '../machine/places.ts';
+import { type ProgressReporter, silentProgress } from '../machine/progress.ts';
+import type { Component } from '../process/component.ts';
+import { processMark } from '../process/process-identity.ts';
+import { startStage } from '../process/start-stage.ts';
+import { type AuditLevel, type ControlPlaneRecord, writeRecord } from '../record/record.ts';
 import { endStrays } from './end-strays.ts';
-import { kubectlOk } from './kubectl.ts';
-import { clusterFolder, kubeconfigOfCluster } from './places.ts';
-import type { Component } from './process/component.ts';
-import { processMark } from './process/process-identity.ts';
-import { startStage } from './process/start-stage.ts';
-import { type ProgressReporter, silentProgress } from './progress.ts';
-import { type ControlPlaneRecord, writeRecord } from './record.ts';
 import { removeAbandoned, startOrRemove, takeDown } from './take-down.ts';
 
 export type ControlPlaneOptions = {

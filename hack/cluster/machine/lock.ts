@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '#kit/testing/until';
-import { takeLock } from '../../cli/platform/lock.ts';
+import { takeLock } from '../../../cli/platform/lock.ts';
 import { ClusterError } from './cluster-error.ts';
 import { cacheFolder } from './places.ts';
 

@@ -1,9 +1,9 @@
 import { hasProcessTable, processTable } from '#kit/testing/process-table';
 import { until } from '#kit/testing/until';
+import { clusterFolder } from '../machine/places.ts';
+import { isSameProcessRunning, processMark } from '../process/process-identity.ts';
+import type { ControlPlaneRecord, WholeRecord } from '../record/record.ts';
 import { clusterComponents } from './cluster-components.ts';
-import { clusterFolder } from './places.ts';
-import { isSameProcessRunning, processMark } from './process/process-identity.ts';
-import type { ControlPlaneRecord, WholeRecord } from './record.ts';
 
 /**
  * Stops leftover processes of a cluster without a record: its start was killed before the record was written. Stops

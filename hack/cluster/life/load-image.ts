@@ -1,7 +1,7 @@
-import { ClusterError } from './cluster-error.ts';
-import { loadKindImage } from './kind/kind-cluster.ts';
-import type { ClusterRecord } from './record.ts';
-import { importImage } from './whole/import-image.ts';
+import { loadKindImage } from '../kind/kind-cluster.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import type { ClusterRecord } from '../record/record.ts';
+import { importImage } from '../whole/import-image.ts';
 
 /** Loads the images of an archive onto the node of a cluster. @throws ClusterError when the cluster has no node */
 export async function loadImage(record: ClusterRecord, archiveFile: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { type ProgramEnd, runToEnd } from '#kit/testing/run-to-end';
-import { buildPrograms } from './build/build-programs.ts';
-import { silentProgress } from './progress.ts';
+import { buildPrograms } from '../build/build-programs.ts';
+import { silentProgress } from '../machine/progress.ts';
 
 /** Runs kubectl in the version of the cluster. @param input standard input of kubectl */
 export async function kubectl(kubeconfig: string, args: readonly string[], input = ''): Promise<ProgramEnd> {

@@ -1,14 +1,14 @@
 import { lastLines } from '#kit/process/child-log';
+import { urlOf } from '../control-plane/components.ts';
+import { kubectl } from '../control-plane/kubectl.ts';
+import { kindNode, kindUrlOf } from '../kind/kind-cluster.ts';
+import { clusterFolder, kubeconfigOfCluster } from '../machine/places.ts';
+import type { Component } from '../process/component.ts';
+import { isAtWork } from '../process/process-identity.ts';
+import { type ClusterRecord, clusterNames, type KindRecord, readRecord } from '../record/record.ts';
+import { addressesOf } from '../whole/addresses.ts';
+import { wholeUrlOf } from '../whole/components.ts';
 import { clusterComponents } from './cluster-components.ts';
-import { urlOf } from './control-plane/components.ts';
-import { kindNode, kindUrlOf } from './kind/kind-cluster.ts';
-import { kubectl } from './kubectl.ts';
-import { clusterFolder, kubeconfigOfCluster } from './places.ts';
-import type { Component } from './process/component.ts';
-import { isAtWork } from './process/process-identity.ts';
-import { type ClusterRecord, clusterNames, type KindRecord, readRecord } from './record.ts';
-import { addressesOf } from './whole/addresses.ts';
-import { wholeUrlOf } from './whole/components.ts';
 
 export type ComponentState = {
   readonly name: string;

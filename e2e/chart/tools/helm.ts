@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach } from 'vitest';
 import { type ProgramEnd, runToEnd } from '#kit/testing/run-to-end';
-import { root } from '../../hack/check/run-tool.ts';
-import { goModules } from '../../hack/cluster/build/go-modules.ts';
-import { sourceKey } from '../../hack/cluster/build/module-key.ts';
-import { cacheFolder } from '../../hack/cluster/places.ts';
+import { root } from '../../../hack/check/run-tool.ts';
+import { goModules } from '../../../hack/cluster/build/go-modules.ts';
+import { sourceKey } from '../../../hack/cluster/build/module-key.ts';
+import { cacheFolder } from '../../../hack/cluster/machine/places.ts';
 
 export const chartFolder = join(root, 'charts', 'portcullis');
 

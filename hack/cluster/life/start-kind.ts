@@ -1,10 +1,10 @@
 import { buildPrograms } from '../build/build-programs.ts';
-import { kubeconfigOfCluster } from '../places.ts';
+import { kindNameOf } from '../kind/kind-cluster.ts';
+import { kubeconfigOfCluster } from '../machine/places.ts';
+import type { ProgressReporter } from '../machine/progress.ts';
 import { runClusterProgram } from '../process/run-program.ts';
-import type { ProgressReporter } from '../progress.ts';
-import { type KindRecord, writeRecord } from '../record.ts';
-import { startOrRemove } from '../take-down.ts';
-import { kindNameOf } from './kind-cluster.ts';
+import { type KindRecord, writeRecord } from '../record/record.ts';
+import { startOrRemove } from './take-down.ts';
 
 /** Starts a cluster in a container and waits until its node accepts pods. */
 export async function startKind(name: string, progress: ProgressReporter): Promise<KindRecord> {

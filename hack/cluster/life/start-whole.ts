@@ -1,24 +1,30 @@
 import { userInfo } from 'node:os';
 import { buildPrograms } from '../build/build-programs.ts';
-import { ClusterError } from '../cluster-error.ts';
-import type { AuditLevel } from '../control-plane/api-server.ts';
 import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
-import { endStrays } from '../end-strays.ts';
-import { kubectlOk } from '../kubectl.ts';
-import { holdLock } from '../lock.ts';
-import { clusterFolder, kubeconfigOfCluster } from '../places.ts';
+import { kubectlOk } from '../control-plane/kubectl.ts';
+import { ClusterError } from '../machine/cluster-error.ts';
+import { holdLock } from '../machine/lock.ts';
+import { clusterFolder, kubeconfigOfCluster } from '../machine/places.ts';
+import type { ProgressReporter } from '../machine/progress.ts';
 import { startStage } from '../process/start-stage.ts';
-import type { ProgressReporter } from '../progress.ts';
-import { clusterNames, readRecord, type WholeRecord, writeRecord } from '../record.ts';
-import { startOrRemove } from '../take-down.ts';
-import { addressesOf, freeSlot } from './addresses.ts';
-import { baseObjects } from './base-objects.ts';
-import { controlGroupOf, nodeNameOf, spaceOf, wholeIdentitiesOf, wholeStages, wholeUrlOf } from './components.ts';
-import { makeControlGroup } from './control-groups.ts';
-import { importImage } from './import-image.ts';
-import { buildPause } from './pause.ts';
-import { hiddenFolders } from './space.ts';
-import { systemPrograms } from './system-programs.ts';
+import { type AuditLevel, clusterNames, readRecord, type WholeRecord, writeRecord } from '../record/record.ts';
+import { addressesOf, freeSlot } from '../whole/addresses.ts';
+import { baseObjects } from '../whole/base-objects.ts';
+import {
+  controlGroupOf,
+  nodeNameOf,
+  spaceOf,
+  wholeIdentitiesOf,
+  wholeStages,
+  wholeUrlOf,
+} from '../whole/components.ts';
+import { makeControlGroup } from '../whole/control-groups.ts';
+import { importImage } from '../whole/import-image.ts';
+import { buildPause } from '../whole/pause.ts';
+import { hiddenFolders } from '../whole/space.ts';
+import { systemPrograms } from '../whole/system-programs.ts';
+import { endStrays } from './end-strays.ts';
+import { startOrRemove } from './take-down.ts';
 
 type WholeOptions = {
   readonly name: string;

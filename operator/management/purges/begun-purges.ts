@@ -1,0 +1,78 @@
+import { v7 as uuid } from 'uuid';
+import type { AuditLog } from '#audit/ports';
+import { type AuditContent, auditContentSchema } from '#contracts/audit';
+import type { Database, TransactionSql } from '#sql/connect';
+
+/** Longest time from when a purge is stored until it has ended, seconds. A younger one may be in progress. */
+const longestSeconds = 30;
+/** Purges that are settled in one transaction. */
+const batch = 100;
+
+/** A purge whose text may have been removed. Its entry has the time of the purge. */
+export type BegunPurge = {
+  readonly purgeId: string;
+  /** The name of the PolicyRevision. */
+  readonly revision: string;
+  readonly entry: AuditContent;
+};
+
+type BegunRow = { readonly purge_id: string; readonly revision: string; readonly entry: string };
+
+/** Purges that have no entry in the audit log yet. Every method throws SqlUnavailableError or SqlStatementError. */
+export type BegunPurges = {
+  /** Stores a purge before the text is removed: it is there if the process dies afterwards. */
+  begin(revision: string, entry: AuditContent): Promise<BegunPurge>;
+  /** Whether a purge of this time has no entry yet. `time` is ISO 8601 in UTC with milliseconds. */
+  isOpen(revision: string, time: string): Promise<boolean>;
+  /** Removes purges and adds their entries, as the last statements of a transaction. */
+  end(sql: TransactionSql, ended: readonly BegunPurge[]): Promise<void>;
+  /** The oldest purges that a killed process left, or one that got no answer. */
+  left(): Promise<readonly BegunPurge[]>;
+};
+
+/** @param onUnreadable called once for a row that a newer release wrote, which that release settles */
+export function createBegunPurges(
+  { sql }: Pick<Database, 'sql'>,
+  audit: Pick<AuditLog, 'append'>,
+  onUnreadable: (purgeId: string) => void,
+): BegunPurges {
+  const reported = new Set<string>();
+
+  function readable({ purge_id: purgeId, revision, entry }: BegunRow): readonly BegunPurge[] {
+    const { data } = auditContentSchema.safeParse(JSON.parse(entry));
+    if (data !== undefined) return [{ purgeId, revision, entry: data }];
+    if (!reported.has(purgeId)) onUnreadable(purgeId);
+    reported.add(purgeId);
+    return [];
+  }
+
+  return {
+    async begin(revision, entry) {
+      const purgeId = uuid();
+      await sql`
+        insert into management.purges (purge_id, revision, purge_time, entry)
+        values (${purgeId}, ${revision}, ${entry.time}, ${JSON.stringify(entry)})`;
+      return { purgeId, revision, entry };
+    },
+    async isOpen(revision, time) {
+      const rows = await sql`
+        select from management.purges where revision = ${revision} and purge_time = ${time} limit 1`;
+      return rows.length > 0;
+    },
+    async end(transaction, ended) {
+      const ids = ended.map(({ purgeId }) => purgeId);
+      const rows = await transaction<{ purge_id: string }[]>`
+        delete from management.purges where purge_id in ${transaction(ids)} returning purge_id`;
+      const removed = new Set(rows.map(({ purge_id }) => purge_id));
+      const entries = ended.filter(({ purgeId }) => removed.has(purgeId)).map(({ entry }) => entry);
+      await audit.append(transaction, entries);
+    },
+    async left() {
+      const rows = await sql<BegunRow[]>`
+        select purge_id, revision, entry from management.purges
+        where created_at < clock_timestamp() - make_interval(secs => ${longestSeconds})
+        order by created_at limit ${batch}`;
+      return rows.flatMap(readable);
+    },
+  };
+}
