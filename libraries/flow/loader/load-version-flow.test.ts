@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { flowLimits } from '#contracts/flow-limits';
 import { chainText, flowId, flowText } from '../testing/flow-text.ts';
+import { fileUses } from './file-uses.ts';
+import { flowRequirements } from './flow-requirements.ts';
 import { flowDigest } from './load-flow.ts';
 import { loadVersionFlow, usedSubflows } from './load-version-flow.ts';
 
@@ -51,6 +53,22 @@ test('subflows are nested up to the limit, and loading them takes no longer for 
   expect(problemsOf(most.at(-1) ?? '', most.slice(0, -1))).toEqual([]);
   const more = doubled(flowLimits.nesting + 1);
   expect(problemsOf(more.at(-1) ?? '', more.slice(0, -1))[0]).toContain('names a flow that has problems');
+});
+
+test('what a flow needs is found by one visit of each subflow, however many nodes name it', () => {
+  const inputs = { query: 'x' };
+  const find = { id: 'find', kind: 'retrieval', inputs, config: { collection: 'handbook' } };
+  const read = { id: 'read', kind: 'file', inputs: { fileId: 'file-1' }, config: { use: 'text' } };
+  const texts = [chainText([find, read])];
+  // Visits of each node of each subflow would be 100 to the power of 7.
+  while (texts.length < flowLimits.nesting) {
+    const one = pinned(texts.at(-1) ?? '');
+    texts.push(chainText(Array.from({ length: 100 }, (_, at) => ({ ...one, id: `sub${at}` }))));
+  }
+  const load = loadVersionFlow(texts.at(-1) ?? '', texts.slice(0, -1));
+  if (!load.ok) throw new Error('the flow was refused');
+  expect(flowRequirements(load.flow)).toEqual([{ kind: 'collection', name: 'handbook' }]);
+  expect([...fileUses(load.flow)]).toEqual(['text']);
 });
 
 test('the loops around a subflow count towards the depth of its loops', () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noUsage, type RunAmounts } from '#contracts/run-usage';
 import { openTrace } from '#kit/http/trace-context';
 import { answers, type Script, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
+import { until } from '#kit/testing/until';
 import { PortError } from '../engine/flow-error.ts';
 import { createAgentPort } from './agent-port.ts';
 
@@ -14,12 +15,12 @@ beforeAll(async () => {
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
 type Identity = Parameters<typeof createAgentPort>[0]['identity'];
-type Called = { readonly url?: string; readonly identity?: Identity };
+type Called = { readonly url?: string; readonly identity?: Identity; readonly signal?: AbortSignal };
 
 /** Calls the agent `helper`. */
-async function call({ url = gateway.url, identity = () => async () => ({}) }: Called = {}) {
+async function call({ url = gateway.url, identity = () => async () => ({}), ...rest }: Called = {}) {
   const port = createAgentPort({ url: new URL(url), identity });
-  const { signal } = new AbortController();
+  const { signal = new AbortController().signal } = rest;
   let used: RunAmounts | undefined;
   const share = {
     amounts: { nodes: 9, modelTokens: 9, outputBytes: 9 },
@@ -101,6 +102,8 @@ function taskAfter(reads: readonly Script[]): Script {
     if (request.path.endsWith('/message:send')) {
       return response.end(JSON.stringify({ task: taskOf('TASK_STATE_WORKING') }));
     }
+    // Of a task that the call before has left.
+    if (request.path.endsWith(':cancel')) return response.end('{}');
     const script = reads[at] ?? ((last) => last.end(JSON.stringify(taskOf('TASK_STATE_COMPLETED'))));
     at += 1;
     return script(response, request);
@@ -117,4 +120,56 @@ test.each([
 ])('a task of which %s one after the other', async (_, reads, expected) => {
   gateway.play(taskAfter(reads));
   expect(await call()).toMatchObject(expected);
+});
+
+/** Answers the message with a task of this id and in this state, and notes the requests to cancel it. */
+function openTask(id: string, state: string) {
+  const cancelled: string[] = [];
+  let reads = 0;
+  const script: Script = (response, request) => {
+    // A request of the call before may arrive late.
+    if (request.path.endsWith(':cancel')) {
+      if (request.path.includes(`/${id}:`))
+        cancelled.push(`${request.method} ${request.path} ${request.headers['authorization']}`);
+      return response.end('{}');
+    }
+    if (request.method === 'GET') reads += 1;
+    const task = { id, status: { state } };
+    return response.end(JSON.stringify(request.method === 'GET' ? task : { task }));
+  };
+  return { script, cancelled, reads: () => reads };
+}
+
+test('a task that has not ended when its run ends is cancelled with the identity of the last read', async () => {
+  const { script, cancelled, reads } = openTask('left', 'TASK_STATE_WORKING');
+  gateway.play(script);
+  const run = new AbortController();
+  let tokens = 0;
+  const identity: Identity = () => async () => {
+    // A run that has ended gets no token.
+    run.signal.throwIfAborted();
+    tokens += 1;
+    return { authorization: `token-${tokens}` };
+  };
+  const ended = call({ identity, signal: run.signal });
+  await until('the task was read', () => reads() > 0);
+  run.abort(new PortError('unavailable'));
+  expect(await ended).toMatchObject({ code: 'unavailable' });
+  await until('the task is cancelled', () => cancelled.length > 0);
+  expect(cancelled).toEqual([`POST /agents/helper/tasks/left:cancel token-${tokens}`]);
+});
+
+test.each([
+  ['TASK_STATE_INPUT_REQUIRED', 'input_required', 1],
+  ['TASK_STATE_AUTH_REQUIRED', 'auth_required', 1],
+  ['TASK_STATE_FAILED', 'refused', 0],
+  ['TASK_STATE_COMPLETED', 'none', 0],
+])('a task in the state %s ends its call as %s, and is cancelled %i times', async (state, code, count) => {
+  const { script, cancelled } = openTask(`in-${state}`, state);
+  gateway.play(script);
+  expect(await call()).toMatchObject({ code });
+  if (count > 0) await until('the task is cancelled', () => cancelled.length === count);
+  // A request that was sent before this one has arrived.
+  await fetch(gateway.url);
+  expect(cancelled).toHaveLength(count);
 });

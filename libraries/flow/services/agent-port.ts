@@ -40,6 +40,8 @@ const refusals: ReadonlyMap<string, PortError['code']> = new Map<
 
 /** Time between two reads of the task of the called agent, milliseconds. */
 const pollMs = 500;
+/** Longest duration of the request that cancels a task which the run leaves, milliseconds. */
+const cancelMs = 5_000;
 /** Reads of a task that may fail one after the other: a replica of the gateway may end, and the run continues. */
 const mostFailedReads = 5;
 
@@ -55,8 +57,8 @@ type AgentPortOptions = {
 
 /**
  * Calls another agent through the gateway with A2A 1.0. A task is read until it ends, at most until the deadline of the
- * run. A flow cannot answer a question of the called agent, so that `input_required` and `auth_required` end the call. An error has had
- * no effect if it is known that the call has started no run.
+ * run. A flow cannot answer a question of the called agent, so that `input_required` and `auth_required` end the call. A task that has not
+ * ended when the call ends is cancelled, so that it does not run on for nobody; nothing waits for that. An error has had no effect if it is known that the call has started no run.
  */
 export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts['agent'] {
   return async ({ agentId, version, text, data }, call) => {
@@ -66,6 +68,7 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
     const { share } = call;
     let isSent = false;
     let startedNoRun = false;
+    let known: Readonly<Record<string, string>> = {};
     const onHeaders = (headers: Readonly<Record<string, string | string[] | undefined>>): void => {
       const used = readRunUsage(headers[runUsageHeader]);
       if (used === undefined) return;
@@ -73,7 +76,8 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
       share?.report(used);
     };
     const exchange = async (path: string, body?: object): Promise<unknown> => {
-      const headers = { ...traceHeaders(call), 'a2a-version': '1.0', ...(await identify(call)) };
+      known = await identify(call);
+      const headers = { ...traceHeaders(call), 'a2a-version': '1.0', ...known };
       isSent = true;
       return await exchangeWithService({
         url: new URL(`${base}${path}`),
@@ -98,6 +102,16 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
         throw new PortError(error.code, { hadNoEffect: true });
       }
     };
+    /** With the identity of the last read: the run may have ended, and then it gets no other one. */
+    const cancel = async (taskId: string): Promise<void> => {
+      const headers = { ...traceHeaders(call), 'a2a-version': '1.0', ...known };
+      const url = new URL(`${base}/tasks/${taskId}:cancel`);
+      try {
+        await exchangeWithService({ url, headers, body: {}, signal: AbortSignal.timeout(cancelMs) });
+      } catch {
+        // An agent that cannot cancel its task ends it by itself.
+      }
+    };
     const { sessionId } = call.context;
     const message = {
       messageId: uuid(),
@@ -108,7 +122,12 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
     const answer = readServiceAnswer(answerSchema, await send(message));
     if ('message' in answer) return resultOf(answer.message.parts);
     let { task } = answer;
-    while (!isEnded(task.status.state)) task = await readTask(() => exchange(`/tasks/${task.id}`), call);
+    try {
+      while (!isEnded(task.status.state)) task = await readTask(() => exchange(`/tasks/${task.id}`), call);
+    } catch (error) {
+      if (openStates.has(task.status.state)) void cancel(task.id);
+      throw error;
+    }
     return resultOf((task.artifacts ?? []).flatMap((artifact) => artifact.parts));
   };
 }
@@ -127,6 +146,14 @@ async function readTask(read: () => Promise<unknown>, { signal }: PortCall): Pro
     }
   }
 }
+
+/** States of tasks that have not ended. */
+const openStates: ReadonlySet<string> = new Set([
+  'TASK_STATE_SUBMITTED',
+  'TASK_STATE_WORKING',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_AUTH_REQUIRED',
+]);
 
 /** @throws PortError if the task ended without a result */
 function isEnded(state: string): boolean {
