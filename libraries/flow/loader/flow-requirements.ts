@@ -1,14 +1,14 @@
 import type { PublishManifest } from '../definition/manifest-schema.ts';
+import { flowsWithin } from './flows-within.ts';
 import type { LoadedFlow } from './loaded-flow.ts';
 
 type Required = PublishManifest['requires'][number];
 
-/** Everything outside of a flow that it and its subflows name, each once, in the order of the nodes. */
+/** Everything outside of a flow that it names, and then its subflows, each once, in the order of the nodes. */
 export function flowRequirements(flow: LoadedFlow): readonly Required[] {
   const found = new Map<string, Required>();
   const add = (kind: Required['kind'], name: string) => void found.set(`${kind} ${name}`, { kind, name });
-  for (const { source, subflow } of flow.nodes.values()) {
-    if (subflow !== undefined) for (const { kind, name } of flowRequirements(subflow)) add(kind, name);
+  for (const { source } of flowsWithin(flow).flatMap(({ nodes }) => [...nodes.values()])) {
     if (source.kind === 'retrieval') add('collection', source.config.collection);
     if (source.kind === 'tool_http') add('connection', source.config.connection);
     if (source.kind === 'tool_mcp') add('mcp', source.config.server);

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { flowLimits } from '#contracts/flow-limits';
 import { chainText, flowId, flowText } from '../testing/flow-text.ts';
+import { loadTests } from '../cases/load-tests.ts';
+import { fileUses } from './file-uses.ts';
+import { flowRequirements } from './flow-requirements.ts';
 import { flowDigest } from './load-flow.ts';
 import { loadVersionFlow, usedSubflows } from './load-version-flow.ts';
 
@@ -39,18 +42,34 @@ test('a version contains no text that is not a flow, is there twice, or is not u
   expect(problemsOf(around(leaf), [leaf, 'text'])).toEqual(['subflows[1] is not a flow']);
 });
 
-/** Flows of which each runs the one before it twice. */
-function doubled(levels: number): readonly string[] {
-  const texts = [leaf];
-  while (texts.length < levels) texts.push(around(texts.at(-1) ?? '', texts.at(-1) ?? ''));
+/** Flows of which each runs the one before it several times. */
+function repeated(levels: number, times: number, first = leaf): readonly string[] {
+  const texts = [first];
+  while (texts.length < levels) texts.push(around(...Array<string>(times).fill(texts.at(-1) ?? '')));
   return texts;
 }
 
 test('subflows are nested up to the limit, and loading them takes no longer for many nodes that name one', () => {
-  const most = doubled(flowLimits.nesting);
+  const most = repeated(flowLimits.nesting, 2);
   expect(problemsOf(most.at(-1) ?? '', most.slice(0, -1))).toEqual([]);
-  const more = doubled(flowLimits.nesting + 1);
+  const more = repeated(flowLimits.nesting + 1, 2);
   expect(problemsOf(more.at(-1) ?? '', more.slice(0, -1))[0]).toContain('names a flow that has problems');
+});
+
+test('a flow of the most levels, each with twenty nodes that name one subflow, is read once for each flow', () => {
+  const prompt = { id: 'ask', kind: 'prompt', config: { model: 'chat', messages: [{ role: 'user', content: 'x' }] } };
+  const read = { id: 'paper', kind: 'file', inputs: { fileId: 'a' }, config: { use: 'text' } };
+  const texts = repeated(flowLimits.nesting, 20, chainText([prompt, read]));
+  const load = loadVersionFlow(texts.at(-1) ?? '', texts.slice(0, -1));
+  if (!load.ok) throw new Error(JSON.stringify(load.problems));
+  expect(flowRequirements(load.flow)).toEqual([{ kind: 'model', name: 'chat' }]);
+  expect([...fileUses(load.flow)]).toEqual(['text']);
+  const answers = { sub1: [], ask: { text: 'a' }, paper: { text: 'b' } };
+  const tests = [{ name: 'one', input: {}, answers, expect: { runs: ['sub1'] } }];
+  const text = JSON.stringify({ apiVersion: 'platform.low-code.flow-tests/v1', tests });
+  expect(loadTests(text, load.flow)).toMatchObject({
+    problems: [{ path: 'tests[0].answers.sub1', message: 'names no node that calls anything' }],
+  });
 });
 
 test('the loops around a subflow count towards the depth of its loops', () => {
