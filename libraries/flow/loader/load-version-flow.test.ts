@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { flowLimits } from '#contracts/flow-limits';
-import { chainText, flowId, flowText } from '../testing/flow-text.ts';
 import { loadTests } from '../cases/load-tests.ts';
+import { chainText, flowId, flowText } from '../testing/flow-text.ts';
 import { fileUses } from './file-uses.ts';
 import { flowRequirements } from './flow-requirements.ts';
 import { flowDigest } from './load-flow.ts';

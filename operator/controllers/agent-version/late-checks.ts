@@ -7,7 +7,7 @@ type LateVersion = { readonly pauseMs: number; readonly dueAt: number };
  * Repetitions of the checks that exceeded their timeout. Each uses a core for its whole timeout, so that they are repeated ever more
  * rarely and one at a time: the checks of other versions keep a place.
  */
-export type LateChecks = {
+type LateChecks = {
   /** Notes that the checks of the version were late once more. */
   note(uid: string): void;
   forget(uid: string): void;
