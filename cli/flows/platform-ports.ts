@@ -12,18 +12,26 @@ import { createMemoryPorts } from '#flow/services/memory-ports';
 import { createModelPort } from '#flow/services/model-port';
 import { createRetrievalPort } from '#flow/services/retrieval-port';
 import { openTokenFile } from '#kit/http/token-file';
+import type { Required } from './refuse-unreachable.ts';
 import type { Reach, RunTarget } from './run-target.ts';
 
-/** The ports of a run, and what to do about the calls that it could not make. */
+/** The ports of a run, and what to do about the calls that it cannot make. */
 type PlatformPorts = AsyncDisposable & {
   readonly ports: FlowPorts;
   /** The remedy for a node that called something out of reach, as a sentence, by the path of the node. */
   readonly remedies: ReadonlyMap<string, string>;
+  /** The remedy for a thing that no call of the run reaches; undefined for one that can be called. */
+  remedyFor(needs: Required): string | undefined;
 };
 
 const publish =
   'Publish the flow, and call the agent: "portcullis agent send", or the gateway of a cluster. "portcullis agent trace" then ' +
   'has its nodes.';
+
+const connectionRemedy = `Connections take calls of published agents only. ${publish}`;
+const runtimesRemedy = `Runtimes of another platform are not called from here. ${publish}`;
+const unservedRemedy = (policy: string): string =>
+  `List the policy ${policy} in served-policies.yaml, and start the platform again.`;
 
 /**
  * The ports of a flow that runs in the command line, for the author of the flow: models through the gateway with a client key,
@@ -42,7 +50,7 @@ export function openPlatformPorts(target: RunTarget): PlatformPorts {
     'url' in reach ? open(reach.url) : absent(reach.absent);
   const { identity, serviceIdentity } = target;
   const checks = data === undefined ? undefined : createCheckClient({ tokenFile: openTokenFile(data.runtimeToken) });
-  const connection = away(`Connections take calls of published agents only. ${publish}`);
+  const connection = away(connectionRemedy);
   const ports: FlowPorts = {
     model: to(
       target.models,
@@ -60,17 +68,9 @@ export function openPlatformPorts(target: RunTarget): PlatformPorts {
     ),
     agent: to(target.agents, (url) => agentPort(url, identity), away),
     async guardrail({ policy, stage, text }, call) {
-      if (data === undefined || checks === undefined) {
-        return refuse(call, 'unavailable', `Runtimes of another platform are not called from here. ${publish}`);
-      }
+      if (data === undefined || checks === undefined) return refuse(call, 'unavailable', runtimesRemedy);
       const served = readServed(data, policy);
-      if (served === undefined) {
-        return refuse(
-          call,
-          'refused',
-          `List the policy ${policy} in served-policies.yaml, and start the platform again.`,
-        );
-      }
+      if (served === undefined) return refuse(call, 'refused', unservedRemedy(policy));
       const role = stage === 'request' ? 'user' : 'assistant';
       const { signal } = call;
       const outcome = await checks.check(servedCheckTarget(served, stage), stage, [{ role, content: text }], {
@@ -93,7 +93,32 @@ export function openPlatformPorts(target: RunTarget): PlatformPorts {
       throw new PortError('file_provider_mapping_failed');
     },
   };
-  return { ports, remedies, [Symbol.asyncDispose]: async () => await checks?.[Symbol.asyncDispose]() };
+  return {
+    ports,
+    remedies,
+    remedyFor: (needs) => remedyFor(target, needs),
+    [Symbol.asyncDispose]: async () => await checks?.[Symbol.asyncDispose](),
+  };
+}
+
+function remedyFor({ models, agents, retrieval, memory, data }: RunTarget, { kind, name }: Required) {
+  const absent = (reach: Reach): string | undefined => ('url' in reach ? undefined : reach.absent);
+  switch (kind) {
+    case 'model':
+      return absent(models);
+    case 'agent':
+      return absent(agents);
+    case 'collection':
+      return absent(retrieval);
+    case 'memory':
+      return absent(memory);
+    case 'connection':
+    case 'mcp':
+      return connectionRemedy;
+    case 'policy':
+      if (data === undefined) return runtimesRemedy;
+      return readServed(data, name) === undefined ? unservedRemedy(name) : undefined;
+  }
 }
 
 /** Only agents learn what a called run used. It has the budget of its own version, and uses nothing of this run. */

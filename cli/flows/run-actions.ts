@@ -17,6 +17,7 @@ import { readInputFiles } from './given-files.ts';
 import { openPlatformPorts } from './platform-ports.ts';
 import { type FlowFile, readFlowFile, readTextFile } from './read-flow-file.ts';
 import { valueOrRefusal } from './refuse-file.ts';
+import { refuseUnreachable } from './refuse-unreachable.ts';
 import { openRunTarget, type TargetOptions } from './run-target.ts';
 
 type CallingOptions = OutputOptions &
@@ -24,6 +25,7 @@ type CallingOptions = OutputOptions &
     readonly subflows?: string;
     readonly session?: string;
     readonly timeout: number;
+    readonly allowUnreachable?: boolean;
   };
 export type RunOptions = CallingOptions & {
   readonly message?: string;
@@ -47,7 +49,7 @@ export async function runFlowFile(path: string, options: RunOptions): Promise<vo
     throw new CliError('usage', `The flow has no entry point ${entrypoint}.`);
   }
   const { input, file } = await readInputFiles(flow, inputOf(flow, options), options.file ?? {});
-  await using calls = await openCalls(flow, options);
+  await using calls = await openCalls(flow, [entrypoint], options);
   const request = { ...calls.request, entrypoint, input };
   const isText = isForPeople(formatOf(options));
   const nodes: NodeEnd[] = [];
@@ -86,7 +88,8 @@ export async function evaluateFlowFile(path: string, options: EvaluateOptions): 
     const paths = Object.entries(files).map(([member, file]) => [member, resolve(dirname(casesPath), file)] as const);
     inputs.push(await readInputFiles(flow, input, Object.fromEntries(paths)));
   }
-  await using calls = await openCalls(flow, options);
+  const [first = ''] = Object.keys(flow.source.entrypoints);
+  await using calls = await openCalls(flow, [...new Set(cases.map((one) => one.entrypoint ?? first))], options);
   const ends: Awaited<ReturnType<typeof evaluateCase>>[] = [];
   for (const [at, { input, file }] of inputs.entries()) {
     const request = { ...calls.request, runId: randomUUID() };
@@ -113,13 +116,15 @@ function casesOf(path: string, flow: LoadedFlow): FlowFile<readonly JudgedCase[]
 }
 
 /**
- * The requirements of a run: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C aborts.
+ * The requirements of runs: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C aborts.
+ * @throws CliError usage if the flow names something that a run cannot call
  */
-async function openCalls(flow: LoadedFlow, options: CallingOptions) {
+async function openCalls(flow: LoadedFlow, entrypoints: readonly string[], options: CallingOptions) {
   const target = await openRunTarget(options);
   const { person, tenant } = target;
   await using parts = new AsyncDisposableStack();
-  const { ports, remedies } = parts.use(openPlatformPorts(target));
+  const { ports, remedies, remedyFor } = parts.use(openPlatformPorts(target));
+  if (options.allowUnreachable !== true) refuseUnreachable(flow, entrypoints, remedyFor, options);
   const interrupt = new AbortController();
   const onInterrupt = (): void => interrupt.abort();
   process.once('SIGINT', onInterrupt);

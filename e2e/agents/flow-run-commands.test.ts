@@ -82,19 +82,57 @@ describe('portcullis flow run', () => {
       code: 2,
       stderr: expect.stringContaining('input_invalid'),
     });
-    const tool = { id: 'ask', kind: 'tool_http', config: { connection: 'absent', method: 'GET', path: '/' } };
-    const away = await run(flowFile('tool.json', [tool], 'nodes.ask.output.body'), '--message', 'x');
-    expect([away.code, away.stderr]).toEqual([1, expect.stringContaining('unavailable at ask')]);
-    expect(away.stderr).toContain('Connections take calls of published agents only. Publish the flow');
+  });
+
+  test('portcullis flow run does not start a flow that names what it cannot call, unless the author allows it', async () => {
+    const tool = { id: 'ask', kind: 'tool_http', config: { connection: 'crm', method: 'GET', path: '/' } };
+    const look = { id: 'look', kind: 'tool_mcp', config: { server: 'weather', tool: 'weather' } };
     const check = {
       id: 'check',
       kind: 'guardrail',
       inputs: { text: 'x' },
       config: { policy: 'absent', stage: 'request' },
     };
-    const unserved = await run(flowFile('check.json', [check], 'nodes.check.output'), '--message', 'x');
-    expect(unserved.stderr).toContain('refused at check');
-    expect(unserved.stderr).toContain('List the policy absent in served-policies.yaml');
+    const flow = flowFile('tool.json', [tool, look, check], 'nodes.ask.output.body');
+    const refused = await run(flow, '--message', 'x');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(
+      'ask needs the connection crm, look needs the MCP server weather, check needs the policy absent.',
+    );
+    expect(refused.stderr.split('Connections take calls of published agents only. Publish the flow')).toHaveLength(2);
+    expect(refused.stderr).toContain('List the policy absent in served-policies.yaml');
+    expect(refused.stderr).toContain('With --allow-unreachable it starts');
+    expect(refused.stderr).not.toContain('start input: ok');
+    const json = await run(flow, '--message', 'x', '--json');
+    expect([json.code, JSON.parse(json.stdout)]).toEqual([
+      2,
+      {
+        error: 'unreachable',
+        unreachable: [
+          { node: 'ask', needs: { kind: 'connection', name: 'crm' }, remedy: expect.any(String) },
+          { node: 'look', needs: { kind: 'mcp', name: 'weather' }, remedy: expect.any(String) },
+          { node: 'check', needs: { kind: 'policy', name: 'absent' }, remedy: expect.any(String) },
+        ],
+      },
+    ]);
+    const allowed = await run(flow, '--message', 'x', '--allow-unreachable');
+    expect([allowed.code, allowed.stderr]).toEqual([1, expect.stringContaining('unavailable at ask')]);
+    expect(allowed.stderr).toContain('start input: ok');
+    expect(allowed.stderr).toContain('Connections take calls of published agents only. Publish the flow');
+    const unserved = flowFile('check.json', [check], 'nodes.check.output');
+    const ended = await run(unserved, '--message', 'x', '--allow-unreachable');
+    expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('refused at check')]);
+    const cases = {
+      apiVersion: 'platform.low-code.flow-evaluation/v1',
+      cases: [{ name: 'a', input: { text: 'x' }, reference: 'x' }],
+    };
+    const evaluated = ['--cases', folder.write('away.json', JSON.stringify(cases))];
+    expect(await evaluate(flow, ...evaluated)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('ask needs the connection crm'),
+    });
+    const scored = await evaluate(flow, ...evaluated, '--allow-unreachable');
+    expect([scored.code, scored.stdout]).toEqual([0, expect.stringContaining('Mean 0.00 of 1 cases.')]);
   });
 
   test('portcullis flow run refuses input that is missing, an entry point that the flow lacks, and a platform that is off', async () => {
@@ -170,7 +208,7 @@ describe('portcullis flow run', () => {
         stdout: 'Mail [email]\n',
       });
       const unkeyed = await away(assistant, '-m', 'x');
-      expect([unkeyed.code, unkeyed.stderr]).toEqual([1, expect.stringContaining('--key-file FILE')]);
+      expect([unkeyed.code, unkeyed.stderr]).toEqual([2, expect.stringContaining('--key-file FILE')]);
       expect(await away(await asking(), '-m', 'How much may a hotel cost?')).toMatchObject({ code: 0 });
       const handbook = join(examples, 'handbook/flow.yaml');
       const ask = [handbook, '-m', 'How much may a hotel cost?', '--key-file', clientKeyFile, '--json'];
@@ -184,7 +222,7 @@ describe('portcullis flow run', () => {
         config: { policy: 'texts', stage: 'request' },
       };
       const judged = await away(flowFile('judged.json', [check], 'nodes.check.output'), '-m', 'x');
-      expect([judged.code, judged.stderr]).toEqual([1, expect.stringContaining('Runtimes of another platform')]);
+      expect([judged.code, judged.stderr]).toEqual([2, expect.stringContaining('Runtimes of another platform')]);
     },
   );
 

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signText } from '#identity/testing/test-issuer';
 import { mintWorkloadToken } from '#identity/workload-token';
 import { until } from '#kit/testing/until';
+import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
+import { versionOfFolder } from '../../cli/flows/version-of-folder.ts';
+import { root } from '../../hack/check/run-tool.ts';
 import { progressOn } from '../../hack/cluster/progress.ts';
 import { applyUntilReady } from '../agent-versions/measure-versions.ts';
 import { missingCluster, namedContext } from '../chart/open-test-cluster.ts';
 import { createTimetable } from '../chart/timetable.ts';
 import type { ClusterAnswer } from './client-pod.ts';
+import { startFilesPod } from './files-pod.ts';
 import {
   audienceOfPeople,
   issuers,
@@ -18,6 +23,7 @@ import {
   tenant,
 } from './open-services-cluster.ts';
 
+const secondsSince = (begun: number): string => ((performance.now() - begun) / 1_000).toFixed(1);
 const minutes = (count: number): number => count * 60_000;
 const timetable = createTimetable();
 const missing =
@@ -60,6 +66,34 @@ const describeServices = (): void => {
     const { status, json } = await cluster.call({ url: `${cluster.service('catalogue')}/api/v1/agents`, headers });
     expect(status).toBe(200);
     return json['items'] as readonly object[];
+  }
+
+  /** Calls the process of a version as the gateway does for ann, or without a token, once its Service can be reached. */
+  async function openVersion({ agentId = '', versionId = '', address = '' }: NonNullable<AgentVersion['status']>) {
+    const send = (message: object, headers: Record<string, string> = {}) =>
+      cluster.call({
+        ...{ url: `${address}/message:send`, method: 'POST' },
+        body: { message: { messageId: randomUUID(), role: 'ROLE_USER', ...message } },
+        headers: { 'a2a-version': '1.0', ...headers },
+      });
+    const token = () =>
+      mintWorkloadToken({
+        ...{ key: cluster.gatewayKey, issuer: issuers.gateway, agentId, versionId, actors: [] },
+        ...{ operation: 'message:send', subject: { issuer: issuers.people, subject: 'ann' } },
+      });
+    // The node learns about a new Service a moment later than the operator.
+    await until('the Service of the version can be reached', () => send({}).catch(() => undefined));
+    return { send, asAnn: async (message: object) => send(message, { authorization: `Bearer ${await token()}` }) };
+  }
+
+  /** Deletes a version and waits until nothing of its workload is left. */
+  async function removeVersion(name: string, workload: string): Promise<void> {
+    const { client, kubectl } = cluster;
+    await kubectl(['delete', `agentversion.portcullis.dev/${name}`, '--timeout=5m']);
+    const left = ['get', 'deployments,services,networkpolicies,configmaps', '--output=name'];
+    await until('its objects are removed', async () => !(await kubectl(left)).includes(workload));
+    await until('its pod has ended', async () => !(await kubectl(['get', 'pods', '--output=name'])).includes(workload));
+    expect(await client.get(kinds.agentVersion, name)).toBeUndefined();
   }
 
   const apply = (object: object): Promise<string> =>
@@ -123,30 +157,18 @@ const describeServices = (): void => {
   test(
     'a version of an agent is ready, answers at its Service, is listed to its readers only, and is removed with its objects',
     async () => {
-      const { client, kubectl, gatewayKey: key } = cluster;
+      const { client, kubectl } = cluster;
       const measured = await applyUntilReady({ client, apply: (text) => kubectl(['apply', '--filename=-'], text) }, [
         'hello-1',
       ]);
       console.log(`from kubectl apply of an AgentVersion to Ready: ${measured.seconds.toFixed(1)} s`);
-      const { agentId = '', versionId = '', address = '', workload = '' } = measured.versions[0]?.status ?? {};
-      const token = () =>
-        mintWorkloadToken({
-          ...{ key, issuer: issuers.gateway, agentId, versionId, actors: [], operation: 'message:send' },
-          subject: { issuer: issuers.people, subject: 'ann' },
-        });
-      const body = { message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] } };
-      const send = (headers: Record<string, string>) =>
-        cluster.call({
-          ...{ url: `${address}/message:send`, method: 'POST', body },
-          headers: { 'a2a-version': '1.0', ...headers },
-        });
-      // The node learns about a new Service a moment later than the operator.
-      await until('the Service of the version can be reached', () => send({}).catch(() => undefined));
-      expect(await send({ authorization: `Bearer ${await token()}` })).toMatchObject({
-        status: 200,
-        json: { message: { parts: [{ text: 'hello' }] } },
-      });
-      expect((await send({})).status).toBe(401);
+      const { status = {} } = measured.versions[0] ?? {};
+      const { agentId = '', versionId = '', workload = '' } = status;
+      const version = await openVersion(status);
+      const parts = [{ text: 'hello' }];
+      expect(await version.asAnn({ parts })).toMatchObject({ status: 200, json: { message: { parts } } });
+      expect((await version.send({ parts })).status).toBe(401);
+      const body = { message: { messageId: randomUUID(), role: 'ROLE_USER', parts } };
       const person = { kind: 'User', issuer: issuers.people, subject: 'ann' };
       const { kind: _kind, ...owner } = person;
       const access = { view: [person], invoke: [person] };
@@ -175,14 +197,36 @@ const describeServices = (): void => {
         'the catalogue does not list the deleted agent',
         async () => (await listedAgents('ann')).length === 0,
       );
-      await kubectl(['delete', `agentversion.portcullis.dev/hello-1`, '--timeout=5m']);
-      const left = ['get', 'deployments,services,networkpolicies,configmaps', '--output=name'];
-      await until('its objects are removed', async () => !(await kubectl(left)).includes(workload));
-      await until(
-        'its pod has ended',
-        async () => !(await kubectl(['get', 'pods', '--output=name'])).includes(workload),
-      );
-      expect(await client.get(kinds.agentVersion, 'hello-1')).toBeUndefined();
+      await removeVersion('hello-1', workload);
+    },
+    minutes(10),
+  );
+
+  test(
+    'a version with files is ready in its read-only pod, and answers once from the file that a call refers to',
+    async () => {
+      const { client, kubectl, image } = cluster;
+      const begun = performance.now();
+      const mint = await startFilesPod(kubectl, image, 'The notes of ann.');
+      await apply(versionOfFolder(join(root, 'examples/agents/reader'), {}));
+      await kubectl(['wait', '--for=condition=Ready', 'agentversion.portcullis.dev/reader-1', '--timeout=5m']);
+      const { status = {} } = (await client.get<AgentVersion>(kinds.agentVersion, 'reader-1')) ?? {};
+      const { agentId = '', workload = '' } = status;
+      const version = await openVersion(status);
+      const session = randomUUID();
+      const acting = { issuer: issuers.people, subject: 'ann' };
+      const file = await mint({ agentId, operation: 'message:send', session, acting });
+      const message = { contextId: session, parts: [{ data: { file } }] };
+      expect(await version.asAnn(message)).toMatchObject({
+        status: 200,
+        json: { message: { parts: [{ data: { text: 'The notes of ann.' } }] } },
+      });
+      expect(await version.asAnn(message)).toMatchObject({
+        status: 403,
+        json: { error: { details: [{ metadata: { code: 'file_refused' } }] } },
+      });
+      await removeVersion('reader-1', workload);
+      console.log(`a version with files, from its file service to its removal: ${secondsSince(begun)} s`);
     },
     minutes(10),
   );
@@ -203,7 +247,9 @@ const describeServices = (): void => {
     const listed = async (what: string) =>
       (JSON.parse(await cluster.kubectl(['get', what, '--output=json'])) as { readonly items: readonly unknown[] })
         .items;
-    const pods = ((await listed('pods')) as readonly Pod[]).filter(({ metadata }) => metadata.name !== 'client');
+    const pods = ((await listed('pods')) as readonly Pod[]).filter(
+      ({ metadata }) => !['client', 'files'].includes(metadata.name),
+    );
     const policies = (await listed('networkpolicies')) as readonly Policy[];
     const components = new Set(pods.map(({ metadata }) => metadata.labels['app.kubernetes.io/component']));
     expect(components).toEqual(

@@ -11,12 +11,13 @@ import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { kubeconfigOfCluster } from '../../hack/cluster/places.ts';
 import type { ProgressReporter } from '../../hack/cluster/progress.ts';
-import { imageValues } from '../chart/chart-values.ts';
+import { imageValues, type TestImage } from '../chart/chart-values.ts';
 import { createNamespace } from '../chart/foreign/own-namespace.ts';
 import { chartFolder, helmOk } from '../chart/helm.ts';
 import { startOwnCluster } from '../chart/own-cluster.ts';
 import type { Timetable } from '../chart/timetable.ts';
 import { type ClusterAnswer, type ClusterRequest, type ServicesKubectl, startClientPod } from './client-pod.ts';
+import { filesKey, filesUrl } from './files-pod.ts';
 
 const clusterName = 'services';
 const namespace = 'services';
@@ -33,6 +34,8 @@ export const publicUrl = 'https://agents.example.com';
 export type ServicesCluster = AsyncDisposable & {
   readonly client: KubeClient;
   readonly kubectl: ServicesKubectl;
+  /** The image of the platform. */
+  readonly image: TestImage;
   /** Signs the tokens of people. */
   readonly key: TestKey;
   /** Signs the tokens of the gateway. */
@@ -64,6 +67,7 @@ export async function openServicesCluster(
   await ensureGatewayKeys(keysFile);
   const [gatewayKey] = await readGatewayKeys(keysFile);
   await kubectl(['create', 'secret', 'generic', 'signing-keys', `--from-file=${keysFile}`]);
+  await kubectl(['create', 'secret', 'generic', filesKey.secret, `--from-literal=token=${filesKey.token}`]);
   const values = join(folder, 'values.yaml');
   writeFileSync(values, stringify(valuesOf(key, withServices)));
   const install = ['install', release, chartFolder, `--namespace=${namespace}`, `--values=${values}`];
@@ -78,6 +82,7 @@ export async function openServicesCluster(
   return {
     client,
     kubectl,
+    image,
     key,
     gatewayKey,
     service: (name) => `http://${release}-${name}.${namespace}.svc`,
@@ -105,6 +110,7 @@ function valuesOf({ jwk }: TestKey, withServices: boolean): object {
       issuer: issuers.gateway,
       signingKeys: { existingSecret: 'signing-keys' },
       issuers: [trusted],
+      fileService: { url: filesUrl(namespace), key: { existingSecret: filesKey.secret } },
       resources: { requests: { cpu: '10m', memory: '48Mi' }, limits: { memory: '256Mi' } },
     },
   };

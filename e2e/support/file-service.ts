@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { type FileReference, type FileRefusal, fileReferenceSchema, fileUseSchema } from '#contracts/file-reference';
 import { createFileCapabilityVerifier, type StoredFile, storedFileFault } from '#identity/file-capability';
@@ -15,6 +16,8 @@ type FileServiceOptions = {
   readonly keysFile: string;
   /** Whether the value of Authorization may use the service. */
   readonly accepts: (authorization: string | undefined) => boolean | Promise<boolean>;
+  /** Where the service listens; on a free port of loopback when absent. */
+  readonly place?: { readonly host: string; readonly port: number };
 };
 
 /** The reference server of the contract in docs/file-service.md. It keeps its files in memory. */
@@ -30,7 +33,7 @@ export type FileService = AsyncDisposable & {
 
 type Channel = { readonly fileId: string; readonly capability: string; readonly reads: number; readonly until: number };
 
-export async function startFileService({ issuer, keysFile, accepts }: FileServiceOptions): Promise<FileService> {
+export async function startFileService({ issuer, keysFile, accepts, place }: FileServiceOptions): Promise<FileService> {
   const verifier = createFileCapabilityVerifier({ issuer, jwks: { file: keysFile } });
   const files = new Map<string, { readonly file: StoredFile; readonly bytes: Buffer }>();
   const channels = new Map<string, Channel>();
@@ -89,7 +92,7 @@ export async function startFileService({ issuer, keysFile, accepts }: FileServic
     })().catch(() => outgoing.destroy());
   });
   return {
-    url: await listenOnLoopback(server),
+    url: place === undefined ? await listenOnLoopback(server) : await listenAt(server, place),
     counts,
     add: (file, bytes) => void files.set(file.id, { file, bytes }),
     revoke: ({ capability }) => void revoked.add(capabilityId(capability)),
@@ -98,6 +101,15 @@ export async function startFileService({ issuer, keysFile, accepts }: FileServic
     },
     [Symbol.asyncDispose]: () => closeServer(server),
   };
+}
+
+async function listenAt(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<string> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  return `http://${host}:${port}`;
 }
 
 /** The id of a capability, whether or not its signature is valid. */

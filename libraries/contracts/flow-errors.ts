@@ -10,10 +10,10 @@ const meaning = <const By extends string>(by: By, text: string) => ({ by, meanin
 export const flowErrors = {
   input_invalid: meaning(caller, 'The input does not match the input schema of the flow.'),
   entrypoint_unknown: meaning(caller, 'The flow has no such entry point.'),
-  output_invalid: meaning(author, 'An output does not match its schema, or is larger than the limit.'),
+  output_invalid: meaning(author, 'An output does not match its schema, or a value is larger than the limit.'),
   path_missing: meaning(author, 'An expression names a value that is absent: give a default.'),
   type_mismatch: meaning(author, 'A value has another type than the node needs.'),
-  state_invalid: meaning(author, 'The state after a turn does not match the schema of the state.'),
+  state_invalid: meaning(author, 'The state after a turn does not match the schema of the state, or is larger than the limit.'),
   iterations_exceeded: meaning(author, 'A loop did not end within its turns.'),
   turns_exceeded: meaning(author, 'The model asked for tools in each of its turns.'),
   flow_failed: meaning(author, 'A fail node ended the run; its own code names the reason.'),

@@ -51,7 +51,9 @@ export const flowLimits = {
   maxBackoffMs: 60_000,
   /** The output of one node, and the result of a run, as JSON without escapes. */
   outputBytes: 1_048_576,
-  /** Nesting depth of containers in an output. */
+  /** A value that a flow builds out of others, such as an input of a node, and the state: bytes as JSON without escapes. */
+  builtBytes: 4_194_304,
+  /** Nesting depth of containers in an output, and in a value that a flow builds. */
   outputDepth: 64,
   name: 128,
   description: 4_096,

@@ -3,7 +3,8 @@ import type { JsonValue } from '#kit/json/json-value';
 
 /** The JSON objects of A2A 1.0 that this agent reads and writes. Unknown members are ignored. */
 const id = z.string().min(1).max(256);
-const json = z.json() as z.ZodType<JsonValue>;
+/** Any value: the body was read as JSON before. */
+const json = z.custom<JsonValue>();
 
 const partSchema = z.looseObject({
   text: z.string().optional(),

@@ -26,12 +26,14 @@ export const callSteps = [
   },
   {
     name: 'files',
-    does: 'the message, its task or session, a place for its run, and the files that it refers to',
+    does: 'the message, its task, session or run, a place for its run, and the files that it refers to',
     refusals: [
       'invalid_request',
       'content_type_not_supported',
       'push_notification_not_supported',
+      'extended_card_not_configured',
       'task_not_found',
+      'run_not_found',
       'UnsupportedOperationError',
       'session_not_found',
       'too_many_runs',

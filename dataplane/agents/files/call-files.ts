@@ -2,6 +2,7 @@ import { type FileReference, type FileUse, fileReferenceSchema, mostFileReferenc
 import { flowLimits } from '#contracts/flow-limits';
 import { fileText, hasText } from '#flow/files/media-types';
 import { withTimeout } from '#kit/concurrency/abort';
+import type { ByteBudget, TakenBytes } from '#kit/http/byte-budget';
 import type { JsonValue } from '#kit/json/json-value';
 import type { Logger } from '#kit/log/logger';
 import type { CallPart } from '../calls/agent-call.ts';
@@ -37,6 +38,8 @@ export type FileTimes = {
   readonly readMs: number;
   /** Interval of the probes of the place of files. */
   readonly probeMs?: number;
+  /** How long a call waits for room in the budget of files. */
+  readonly waitMs?: number;
 };
 
 /** The limits of an agent version for files, and how its flow reads them. */
@@ -48,6 +51,8 @@ type FileRules = {
 };
 
 type CallFilesOptions = {
+  /** Bytes of the files of all calls together. */
+  readonly budget: ByteBudget;
   readonly access: FileAccess;
   readonly provider: FileProvider;
   readonly rules: FileRules;
@@ -60,7 +65,7 @@ export type CallFiles = {
   /**
    * Step three: judges every reference of a call, then reads the files. Each reference becomes an object with the name
    * `file-N` of the file in this run.
-   * @throws AgentError file_refused, file_provider_mapping_failed, cancelled
+   * @throws AgentError file_refused, too_many_runs, file_provider_mapping_failed, cancelled
    */
   resolve(parts: readonly CallPart[], use: FileUse, signal: AbortSignal): Promise<readonly CallPart[]>;
   /** The texts that file nodes of a run can read; step four judges them. */
@@ -72,18 +77,28 @@ export type CallFiles = {
   end(runId: string): Promise<void>;
 };
 
+/** The files of one run, and their bytes in the budget. */
+type RunFiles = { readonly files: Map<string, RunFile>; readonly held: TakenBytes };
+
 /** The files of a version with files enabled (docs/design/file-references.md). */
 export function createCallFiles(options: CallFilesOptions): CallFiles {
-  const { provider } = options;
-  const runs = new Map<string, Map<string, RunFile>>();
+  const { budget, provider } = options;
+  const runs = new Map<string, RunFiles>();
   return {
     async resolve(parts, use, signal) {
       const found = parts.flatMap((part) => (part.kind === 'data' ? listReferences(part.data) : []));
       if (found.length === 0) return parts;
       const granted = await checkAll(options, found, use, signal);
       const files = new Map<string, RunFile>();
-      runs.set(use.runId, files);
-      for (const one of granted) files.set(`file-${files.size + 1}`, await load(options, one, signal));
+      const held = budget.open();
+      runs.set(use.runId, { files, held });
+      await holdBytes(held, totalSize(granted), signal);
+      for (const one of granted) {
+        const loaded = await load(options, one, signal);
+        files.set(`file-${files.size + 1}`, loaded);
+        if (loaded.text === undefined) held.release(one.file.size);
+      }
+      held.settle();
       const names = [...files.keys()];
       const shown = granted.map(
         ({ reference: { name, mediaType, size } }, at): JsonValue => ({
@@ -98,21 +113,43 @@ export function createCallFiles(options: CallFilesOptions): CallFiles {
         return { kind: 'data', data: replaceReferences(part.data, shown.splice(0, listReferences(part.data).length)) };
       });
     },
-    texts: (runId) => [...(runs.get(runId)?.values() ?? [])].flatMap(({ text }) => (text === undefined ? [] : [text])),
+    texts: (runId) =>
+      [...(runs.get(runId)?.files.values() ?? [])].flatMap(({ text }) => (text === undefined ? [] : [text])),
     setTexts(runId, texts) {
       const left = [...texts];
-      const files = runs.get(runId) ?? new Map<string, RunFile>();
+      const files = runs.get(runId)?.files ?? new Map<string, RunFile>();
       for (const [name, file] of files) {
         if (file.text !== undefined) files.set(name, { ...file, text: left.shift() ?? '' });
       }
     },
-    find: (runId, fileId) => runs.get(runId)?.get(fileId),
+    find: (runId, fileId) => runs.get(runId)?.files.get(fileId),
     async end(runId) {
-      const files = [...(runs.get(runId)?.values() ?? [])];
+      const { files, held } = runs.get(runId) ?? {};
       runs.delete(runId);
-      for (const { providerFileId } of files) if (providerFileId !== undefined) await provider.remove(providerFileId);
+      held?.[Symbol.dispose]();
+      for (const { providerFileId } of files?.values() ?? []) {
+        if (providerFileId !== undefined) await provider.remove(providerFileId);
+      }
     },
   };
+}
+
+/** Takes room for all files of a call at once, so that no call waits while it holds a part. @throws AgentError too_many_runs, cancelled */
+async function holdBytes(held: TakenBytes, bytes: number, signal: AbortSignal): Promise<void> {
+  const leave = (): void => held[Symbol.dispose]();
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    if (signal.aborted) leave();
+    const isHeld = await held.take(bytes);
+    if (signal.aborted) throw new AgentError('cancelled');
+    if (!isHeld) throw new AgentError('too_many_runs');
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+function totalSize(granted: readonly Granted[]): number {
+  return granted.reduce((sum, { file }) => sum + file.size, 0);
 }
 
 type Granted = { readonly reference: FileReference; readonly file: GrantedFile };

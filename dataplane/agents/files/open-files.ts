@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileUses } from '#flow/loader/file-uses';
 import { createFileCapabilityVerifier } from '#identity/file-capability';
+import { type ByteBudget, createByteBudget } from '#kit/http/byte-budget';
 import { openTokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
@@ -47,12 +48,21 @@ export async function openCallFiles({
   const { manifest, flow, bundle } = agent;
   const { mediaTypes, maxBytes } = manifest.files;
   return createCallFiles({
+    budget: createFileBudget(maxBytes, times?.waitMs),
     access: openAccess(place, serviceTokenFile, logger),
     provider: await openTemporaryFiles(join(tmpdir(), `portcullis-files-${bundle.versionId}`)),
     rules: { mediaTypes, maxBytes, uses: fileUses(flow) },
     logger,
     ...(times === undefined ? {} : { times }),
   });
+}
+
+/** Bytes of the files of all calls together, if none may have more than half of it, and how long a call waits for room. */
+const held = { bytes: 32 * 1_048_576, waitMs: 15_000 } as const;
+
+/** The budget of the files that the calls of a process hold (docs/design/held-bytes.md). */
+function createFileBudget(maxBytes: number, waitMs: number = held.waitMs): ByteBudget {
+  return createByteBudget({ limit: Math.max(held.bytes, 2 * maxBytes), largest: maxBytes, waitMs });
 }
 
 function openAccess(place: FilePlace, serviceTokenFile: string | undefined, logger: Logger): FileAccess {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hasMediaType } from '#flow/files/media-types';
 import { withTimeout } from '#kit/concurrency/abort';
-import { readBounded } from '#kit/http/read-bounded';
 import { FileRefusedError, FileUnavailableError, type GrantedFile } from './ports.ts';
 
 /** The bytes of a file are not those that its reference describes. */
@@ -24,7 +23,7 @@ export class FileContentError extends Error {
 export async function readGrantedFile(file: GrantedFile, readMs: number, signal: AbortSignal): Promise<Buffer> {
   using deadline = withTimeout(signal, readMs);
   const bytes = await bytesOf(file, deadline.signal, signal);
-  if (bytes?.length !== file.size) throw new FileContentError('content_size_wrong');
+  if (bytes === undefined) throw new FileContentError('content_size_wrong');
   if (createHash('sha256').update(bytes).digest('hex') !== file.sha256)
     throw new FileContentError('content_hash_wrong');
   if (!hasMediaType(bytes, file.mediaType)) throw new FileContentError('content_type_wrong');
@@ -36,7 +35,7 @@ async function bytesOf(file: GrantedFile, reading: AbortSignal, signal: AbortSig
   const onAbort = (): void => late.reject(new FileUnavailableError());
   reading.addEventListener('abort', onAbort, { once: true });
   try {
-    const read = async (): Promise<Buffer | undefined> => readBounded(await file.open(reading), file.size);
+    const read = async (): Promise<Buffer | undefined> => readWhole(await file.open(reading), file.size);
     // An adapter that ignores its signal must not block the call.
     return await Promise.race([read(), late.promise]);
   } catch (error) {
@@ -45,4 +44,16 @@ async function bytesOf(file: GrantedFile, reading: AbortSignal, signal: AbortSig
   } finally {
     reading.removeEventListener('abort', onAbort);
   }
+}
+
+/** A stream of this size in one buffer, so that its bytes are held once; undefined if the stream has more or fewer bytes. */
+async function readWhole(chunks: AsyncIterable<Uint8Array>, size: number): Promise<Buffer | undefined> {
+  const bytes = Buffer.allocUnsafeSlow(size);
+  let length = 0;
+  for await (const chunk of chunks) {
+    if (length + chunk.length > size) return undefined;
+    bytes.set(chunk, length);
+    length += chunk.length;
+  }
+  return length === size ? bytes : undefined;
 }

@@ -24,9 +24,10 @@ type A2aRoute = {
   ) => Promise<void> | void;
 };
 
-const refuse = (code: 'push_notification_not_supported' | 'extended_card_not_configured') => (): never => {
-  throw new AgentError(code);
-};
+const refuse = (code: 'push_notification_not_supported' | 'extended_card_not_configured') => (): Promise<never> =>
+  atStep('files', (): never => {
+    throw new AgentError(code);
+  });
 const push = {
   operation: 'tasks:push',
   hasBody: false,

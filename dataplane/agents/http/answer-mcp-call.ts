@@ -29,7 +29,7 @@ const allowed = 'POST, DELETE';
 
 /**
  * Answers one request of an MCP client with the same steps as every other call.
- * @returns the refusal
+ * @returns the refusal, also one that a result or an error of JSON-RPC reports
  */
 export async function answerMcpCall(server: AgentServer, exchange: Exchange): Promise<AgentError | undefined> {
   const { incoming, outgoing } = exchange;
@@ -41,8 +41,7 @@ export async function answerMcpCall(server: AgentServer, exchange: Exchange): Pr
       outgoing.writeHead(204, answerHeaders(exchange)).end();
       return undefined;
     }
-    await answerPost(server, exchange, identity, body);
-    return undefined;
+    return await answerPost(server, exchange, identity, body);
   } catch (thrown) {
     const error = asAgentError(thrown);
     if (error.code === 'invalid_request') refuseMessage(exchange, error);
@@ -105,7 +104,7 @@ async function answerPost(
   exchange: Exchange,
   identity: ExecutionIdentity,
   body: Buffer,
-): Promise<void> {
+): Promise<AgentError | undefined> {
   const { outgoing } = exchange;
   const message = await atStep('files', () => readMessage(body));
   if (message.method === 'initialize') {
@@ -115,12 +114,13 @@ async function answerPost(
   if (message.id === undefined || message.method === undefined) {
     noteNotification(session, message);
     outgoing.writeHead(202, answerHeaders(exchange)).end();
-    return;
+    return undefined;
   }
   const { id, method } = message;
   if (!session.isInitialized && method !== 'ping') {
     const error = { code: rpcErrors.invalidRequest, message: 'the session is not initialized' };
-    return sendJson(outgoing, 200, { jsonrpc: '2.0', id, error }, answerHeaders(exchange));
+    sendJson(outgoing, 200, { jsonrpc: '2.0', id, error }, answerHeaders(exchange));
+    return invalidMessage();
   }
   const controller = new AbortController();
   await atStep('files', () => {
@@ -134,6 +134,7 @@ async function answerPost(
     if (session.calls.get(id) !== controller) return;
     unwatched = setTimeout(() => controller.abort(), server.unwatchedMs);
   });
+  let refusal: AgentError | undefined;
   try {
     const { signal } = controller;
     const answer = await answerMessage(describeServer(server.agent), message, (args) =>
@@ -142,12 +143,17 @@ async function answerPost(
         session: session.id,
         trace: exchange.trace,
         signal,
+        onRefused(error) {
+          refusal = error;
+        },
       }),
     );
+    if (answer?.error !== undefined) refusal = invalidMessage();
     // A cancelled request has no answer (MCP 2025-11-25, cancellation).
-    if (outgoing.destroyed) return;
+    if (outgoing.destroyed) return refusal;
     if (signal.aborted) outgoing.writeHead(202, answerHeaders(exchange)).end();
     else sendJson(outgoing, 200, answer, answerHeaders(exchange));
+    return refusal;
   } finally {
     clearTimeout(unwatched);
     session.calls.delete(id);
@@ -159,7 +165,7 @@ async function initialize(
   exchange: Exchange,
   identity: ExecutionIdentity,
   message: ClientMessage,
-): Promise<void> {
+): Promise<AgentError | undefined> {
   const never = async (): Promise<never> => {
     throw new AgentError('invalid_request');
   };
@@ -168,6 +174,14 @@ async function initialize(
   const opened = answer.error === undefined ? server.sessions.open(callerKey(identity)) : undefined;
   const headers = opened === undefined ? {} : { [sessionHeader]: opened.id };
   sendJson(exchange.outgoing, 200, answer, { ...answerHeaders(exchange), ...headers });
+  return opened === undefined ? invalidMessage() : undefined;
+}
+
+/** The refusal of a message that the protocol answers with an error of JSON-RPC. */
+function invalidMessage(): AgentError {
+  const error = new AgentError('invalid_request');
+  error.step = 'files';
+  return error;
 }
 
 function noteNotification(session: Session, { method, params }: ClientMessage): void {

@@ -2,7 +2,7 @@ import type { TraceContext } from '#kit/http/trace-context';
 import type { JsonValue } from '#kit/json/json-value';
 import type { ToolOutcome } from '#mcp/answer-message';
 import type { ExecutionIdentity } from '../calls/agent-call.ts';
-import { asAgentError, atStep } from '../calls/agent-error.ts';
+import { type AgentError, asAgentError, atStep } from '../calls/agent-error.ts';
 import { admitCall, executeCall } from '../steps/process-call.ts';
 import type { AgentServer } from './agent-server.ts';
 
@@ -12,6 +12,8 @@ type ToolCall = {
   /** The span of the request. */
   readonly trace: TraceContext;
   readonly signal: AbortSignal;
+  /** Called with the refusal of the call, which its result reports. */
+  readonly onRefused: (error: AgentError) => void;
 };
 
 /**
@@ -21,17 +23,19 @@ type ToolCall = {
 export async function callFlowTool(
   { application, slots }: AgentServer,
   args: Record<string, JsonValue>,
-  { identity, session, trace, signal }: ToolCall,
+  { identity, session, trace, signal, onRefused }: ToolCall,
 ): Promise<ToolOutcome> {
   let release: (() => void) | undefined;
   try {
-    release = slots.take();
+    release = await atStep('files', () => slots.take());
     const call = { parts: [{ kind: 'data', data: args }], session } as const;
     const request = await admitCall(application, call, identity, { operation: 'mcp', trace, signal });
     const result = await executeCall(application, request, signal);
     return await atStep('result', () => ({ kind: 'result', value: structured(result.data, result.text) }));
   } catch (thrown) {
-    const { code, message, flowCode } = asAgentError(thrown);
+    const error = asAgentError(thrown);
+    onRefused(error);
+    const { code, message, flowCode } = error;
     return {
       kind: 'refused',
       code,

@@ -7,7 +7,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/suppo
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { callSteps } from '../calls/call-steps.ts';
 import { agentBundle, questionFlow } from '../testing/agent-bundle.ts';
-import { openBuiltAgent } from '../testing/built-agent.ts';
+import { type BuiltAgent, openBuiltAgent } from '../testing/built-agent.ts';
 import { errorCodeOf, policyName, type RunningAgent, startAgent } from '../testing/start-agent.ts';
 
 const guardrail = { name: policyName, revision: 1 };
@@ -112,18 +112,22 @@ const sendTo = async (url: string, path: string, body?: object, more: Record<str
   return await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
 };
 
+/** How a request ended in the log: its step and its code, which the list of the steps has. */
+async function endOf(built: BuiltAgent, work: () => Promise<Response>): Promise<string> {
+  const before = built.refusals.length;
+  await (await work()).text();
+  const end = await until('the request has ended', () => built.refusals[before]);
+  const [step, code] = end.split(': ');
+  const listed: readonly string[] = callSteps.find(({ name }) => name === step)?.refusals ?? [];
+  expect(listed).toContain(code);
+  return end;
+}
+
+const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
+
 test('calls that are refused for a task, a session or the number of runs are refused in the third step', async () => {
   await using built = await openBuiltAgent();
-  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
-  const ends = async (work: () => Promise<Response>): Promise<unknown> => {
-    const before = built.refusals.length;
-    await (await work()).text();
-    const end = await until('the request has ended', () => built.refusals[before]);
-    const [step, code] = end.split(': ');
-    const listed: readonly string[] = callSteps.find(({ name }) => name === step)?.refusals ?? [];
-    expect(listed).toContain(code);
-    return end;
-  };
+  const ends = (work: () => Promise<Response>): Promise<string> => endOf(built, work);
   for (const path of ['/message:send', '/message:stream']) {
     const unknown = { message: { ...message, taskId: 'unknown' } };
     expect(await ends(() => sendTo(built.url, path, unknown))).toBe('files: task_not_found');
@@ -150,6 +154,61 @@ test('calls that are refused for a task, a session or the number of runs are ref
     expect(await ends(() => sendTo(built.url, path, { message }))).toBe('files: too_many_runs');
   }
   for (const client of clients) client.abort();
+});
+
+test('a refused read of tasks or runs, and an operation that is not offered, is refused in the third step', async () => {
+  await using built = await openBuiltAgent();
+  const streamed = await (await sendTo(built.url, '/message:stream', { message })).text();
+  const { task } = JSON.parse(/^data: (.*)$/m.exec(streamed)?.[1] ?? '{}') as { task: { id: string } };
+  const id = '01890a5d-ac96-774b-bcce-b302099a8061';
+  for (const [method, path, code] of [
+    ['GET', `/tasks/${id}`, 'task_not_found'],
+    ['GET', '/tasks?pageSize=0', 'invalid_request'],
+    ['GET', '/tasks?pageToken=x', 'invalid_request'],
+    ['POST', `/tasks/${id}:cancel`, 'task_not_found'],
+    ['POST', `/tasks/${task.id}:cancel`, 'UnsupportedOperationError'],
+    ['POST', `/tasks/${id}:subscribe`, 'task_not_found'],
+    ['GET', `/tasks/${task.id}:subscribe`, 'UnsupportedOperationError'],
+    ['GET', `/tasks/${task.id}/pushNotificationConfigs`, 'push_notification_not_supported'],
+    ['GET', '/extendedAgentCard', 'extended_card_not_configured'],
+    ['GET', `/runs/own/${id}`, 'run_not_found'],
+  ] as const) {
+    const headers = { 'x-user-id': 'ann', 'a2a-version': '1.0' };
+    expect(await endOf(built, () => fetch(`${built.url}${path}`, { method, headers }))).toBe(`files: ${code}`);
+  }
+});
+
+test('a refusal inside a result of the tool, and an error of JSON-RPC, names its step as every other refusal', async () => {
+  await using built = await openBuiltAgent();
+  const opened = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
+  const call = (method: string, params: object, session?: string) =>
+    sendTo(
+      built.url,
+      '/mcp',
+      { jsonrpc: '2.0', id: 1, method, params },
+      session === undefined ? {} : { 'mcp-session-id': session },
+    );
+  expect(await endOf(built, () => call('initialize', {}))).toBe('files: invalid_request');
+  const session = (await call('initialize', opened)).headers.get('mcp-session-id') ?? '';
+  const ends = (method: string, params: object): Promise<string> => endOf(built, () => call(method, params, session));
+  expect(await ends('tools/list', {})).toBe('files: invalid_request');
+  const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+  await sendTo(built.url, '/mcp', initialized, { 'mcp-session-id': session });
+  const { result } = (await (await call('tools/list', {}, session)).json()) as {
+    result: { tools: [{ name: string }] };
+  };
+  const [{ name }] = result.tools;
+  const tool = (args: object): Promise<string> => ends('tools/call', { name, arguments: args });
+  expect(await ends('tools/call', { name: 'other' })).toBe('files: invalid_request');
+  expect(await ends('resources/list', {})).toBe('files: invalid_request');
+  expect(await tool({ question: 'hello', file: reference })).toBe('files: file_refused');
+  expect(await tool({ other: 1 })).toBe('conversion: input_invalid');
+  built.upstream.play({ kind: 'status', status: 503, body: '{}' });
+  expect(await tool({ question: 'hello' })).toBe('entry_point: dependency_unavailable');
+  built.upstream.play({ kind: 'answer', content: 'fine' });
+  const before = built.refusals.length;
+  await (await call('tools/call', { name, arguments: { question: 'hello' } }, session)).text();
+  expect(await until('the call has ended', () => built.refusals[before])).toBe('none');
 });
 
 test('a denied phrase that begins in one text part of a message and ends in the next is found', async () => {

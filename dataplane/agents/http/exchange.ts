@@ -6,7 +6,7 @@ import { sendBytes, sendJson } from '#kit/http/json-answer';
 import { headerValues } from '#kit/http/raw-headers';
 import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
 import type { TraceContext } from '#kit/http/trace-context';
-import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
+import { JsonError, type JsonValue, mostValuesOf, parseStrict } from '#kit/json/parse-strict';
 import { a2aErrorBody } from '../a2a/error-body.ts';
 import { AgentError } from '../calls/agent-error.ts';
 
@@ -48,6 +48,9 @@ export function createBodyBudget(requestBytes: number): ByteBudget {
 /** Bytes of all such bodies together, if none may be larger than half of it. */
 const bodyBytes = 32 * 1_048_576;
 
+/** Most values of a body, where an empty list or object counts as two: a value takes many times its bytes of memory. */
+const mostValues = 100_000;
+
 /**
  * Reads the body of a request (`agents:order:size-limit`).
  * @param held the bytes of the request in the budget of the process
@@ -62,7 +65,10 @@ export async function receive({ incoming }: Exchange, limit: number, held: Pick<
     return received > before ? held.take(received - before) : true;
   };
   const body = await readBody(incoming, { limit, ms: receiveMs, hold });
-  if (body.ok) return body.bytes;
+  if (body.ok) {
+    if (mostValuesOf(body.bytes) > mostValues) throw new AgentError('request_too_large');
+    return body.bytes;
+  }
   if (body.fault === 'refused') throw new AgentError('too_many_runs');
   throw new AgentError(body.fault === 'too_large' ? 'request_too_large' : 'request_timeout');
 }

@@ -33,9 +33,12 @@ export async function answerRunRoute(
       answerA2a(exchange, 200, { all, runs: listed });
       return undefined;
     }
-    const run = runs.get(runId, caller);
-    if (run === undefined) throw new AgentError('run_not_found');
-    answerA2a(exchange, 200, run);
+    const found = await atStep('files', () => {
+      const run = runs.get(runId, caller);
+      if (run === undefined) throw new AgentError('run_not_found');
+      return run;
+    });
+    answerA2a(exchange, 200, found);
     return undefined;
   } catch (thrown) {
     const error = asAgentError(thrown);

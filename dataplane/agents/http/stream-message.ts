@@ -57,11 +57,13 @@ export function subscribeToTask(
   exchange: Exchange,
   identity: ExecutionIdentity,
   id: string,
-): void {
-  requireStreaming(server);
-  const owner = callerKey(identity);
-  if (server.tasks.get(owner, id) === undefined) throw new AgentError('task_not_found');
-  relayEvents(server, exchange, server.readers.open(exchange.outgoing), { owner, id });
+): Promise<void> {
+  return atStep('files', () => {
+    requireStreaming(server);
+    const owner = callerKey(identity);
+    if (server.tasks.get(owner, id) === undefined) throw new AgentError('task_not_found');
+    relayEvents(server, exchange, server.readers.open(exchange.outgoing), { owner, id });
+  });
 }
 
 /** @throws AgentError UnsupportedOperationError */

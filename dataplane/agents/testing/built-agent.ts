@@ -15,7 +15,7 @@ import { RunRing } from '../monitoring/run-ring.ts';
 import { createFlowPorts } from '../ports/flow-ports.ts';
 import { agentBundle, questionFlow } from './agent-bundle.ts';
 
-type BuiltAgent = AsyncDisposable & {
+export type BuiltAgent = AsyncDisposable & {
   readonly url: string;
   readonly upstream: ScriptedUpstream;
   /** Codes of the runs that have ended, in order. */

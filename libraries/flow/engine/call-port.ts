@@ -5,8 +5,8 @@ import type { JsonValue } from '#kit/json/json-value';
 import { createBackoff } from '#kit/time/backoff';
 import type { NodeOf } from '../definition/node-schemas.ts';
 import type { BudgetShare, TokenNeed } from './budget.ts';
+import { measureValue } from '../expressions/measure-value.ts';
 import { asFlowError, endsRun, FlowError, PortError } from './flow-error.ts';
-import { measureOutput } from './measure.ts';
 import { nodeSpan } from './node-span.ts';
 import { answerSchemas, type PortCall, type PortName, type PortRequests, type ReadAnswer } from './ports.ts';
 import type { RunContext } from './run-context.ts';
@@ -187,7 +187,7 @@ function untilEnded<Request extends object>(request: Request, hasEnded: () => bo
  */
 function sizeOf(answer: unknown): number {
   try {
-    return measureOutput(answer as JsonValue);
+    return measureValue(answer as JsonValue, flowLimits.outputBytes);
   } catch {
     throw new FlowError('answer_invalid');
   }

@@ -1,10 +1,11 @@
+import { flowLimits } from '#contracts/flow-limits';
 import type { JsonValue } from '#kit/json/json-value';
 import { holds } from '../expressions/condition.ts';
+import { measureValue } from '../expressions/measure-value.ts';
 import { renderTemplate } from '../expressions/template.ts';
 import { evaluateValue } from '../expressions/value.ts';
 import type { LoadedNode } from '../loader/loaded-flow.ts';
 import { asFlowError, endsRun, FlowError } from './flow-error.ts';
-import { measureOutput } from './measure.ts';
 import { hasKind, type NodeRun, openNodeRun, optionalInput, pathOf, requireObject } from './node-run.ts';
 import { type CallingSource, runCallingNode } from './run-calling-node.ts';
 import { runLoop, runParallel, runSubflow } from './run-containers.ts';
@@ -71,7 +72,7 @@ async function runNode(node: LoadedNode, frame: Frame, signal: AbortSignal): Pro
   };
   try {
     const output = await outputOf(run);
-    budget.spend('outputBytes', measureOutput(output));
+    budget.spend('outputBytes', measureValue(output, flowLimits.outputBytes));
     if ((node.checkOutput?.(output) ?? []).length > 0) throw new FlowError('output_invalid');
     ended('ok');
     return output;

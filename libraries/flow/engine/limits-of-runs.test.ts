@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '#kit/json/json-value';
 import { loadTests } from '../cases/load-tests.ts';
-import { loadFlow } from '../loader/load-flow.ts';
-import { chainText, flowText } from '../testing/flow-text.ts';
+import { flowDigest, loadFlow } from '../loader/load-flow.ts';
+import { chainText, flowId, flowText } from '../testing/flow-text.ts';
 import { runText, scriptedPorts } from '../testing/scripted-ports.ts';
 import { PortError } from './flow-error.ts';
 import { runFlow } from './run-flow.ts';
@@ -67,6 +67,56 @@ test('the output of a flow node and the answer of a service have at most 64 leve
   expect(await endOf(64, (value) => value)).toBe('answer_invalid get');
   expect(await endOf(62, (value) => ({ b: value }))).toBe('result');
   expect(await endOf(63, (value) => ({ b: value }))).toBe('output_invalid wrap');
+});
+
+/** The end of a flow of these nodes, where `get` reads a text of this size. */
+async function endWith(bytes: number, nodes: readonly { readonly id: string }[], parts: object = {}): Promise<string> {
+  const get = { id: 'get', kind: 'tool_http', config: { connection: 'c', method: 'GET', path: '/' } };
+  const { last, calls } = await runText(chainText([get, ...nodes], parts), {
+    http: async ({ method }) => ({ status: 200, body: method === 'GET' ? 'x'.repeat(bytes) : null }),
+  });
+  const end = last?.type === 'failed' ? `${last.code} ${last.path}` : String(last?.type);
+  return `${end} after ${calls.length} calls`;
+}
+
+test('a value that a flow builds for a call has at most 4 MiB, however often it refers to one part', async () => {
+  const body = Array<string>(8).fill(ref('nodes.get.output.body'));
+  const send = { id: 'send', kind: 'tool_http', inputs: { body }, config: { connection: 'c', method: 'POST', path: '/' } };
+  // Eight texts in quotes, seven commas, two brackets.
+  const most = (4_194_304 - 9) / 8 - 2;
+  expect(await endWith(Math.floor(most), [send])).toBe('result after 2 calls');
+  expect(await endWith(Math.floor(most) + 1, [send])).toBe('output_invalid send after 1 calls');
+  const named = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`a${at}`, body]));
+  const inner = chainText([{ id: 'greet', kind: 'template', config: { text: 'x' } }]);
+  const config = { flowId, sha256: flowDigest(inner) ?? '', entrypoint: 'main' };
+  const sub = { id: 'sub', kind: 'subflow', inputs: named, config };
+  const run = async (bytes: number) => {
+    const get = { id: 'get', kind: 'tool_http', config: { connection: 'c', method: 'GET', path: '/' } };
+    const http = async () => ({ status: 200, body: 'x'.repeat(bytes) });
+    return (await runText(chainText([get, sub]), { http }, { subflow: inner })).last;
+  };
+  expect(await run(1_000)).toMatchObject({ type: 'result' });
+  expect(await run(6_000)).toMatchObject({ type: 'failed', code: 'output_invalid', path: 'sub' });
+});
+
+test('the state of a flow has at most 4 MiB and 64 levels, however often it refers to one part', async () => {
+  const text = { id: 'text', kind: 'template', config: { text: 'x' } };
+  const loopOf = (maxIterations: number, state: object) => ({
+    id: 'again',
+    kind: 'loop',
+    config: { body: 'text', maxIterations, while: { eq: [1, 1] }, onLimit: 'end', state },
+  });
+  const withState = { state: { schema: { type: 'object' }, initial: { a: 'x' } }, nodes: [text] };
+  const kept = { a: Array<string>(8).fill(ref('nodes.get.output.body')) };
+  const most = (4_194_304 - 15) / 8 - 2;
+  expect(await endWith(Math.floor(most), [loopOf(1, kept)], withState)).toBe('result after 1 calls');
+  expect(await endWith(Math.floor(most) + 1, [loopOf(1, kept)], withState)).toBe('state_invalid again after 1 calls');
+  const doubled = { a: [ref('state.a'), ref('state.a')] };
+  expect(await endWith(1, [loopOf(18, doubled)], withState)).toBe('result after 1 calls');
+  expect(await endWith(1, [loopOf(28, doubled)], withState)).toBe('state_invalid again after 1 calls');
+  const nested = { a: [ref('state.a')] };
+  expect(await endWith(1, [loopOf(63, nested)], withState)).toBe('result after 1 calls');
+  expect(await endWith(1, [loopOf(64, nested)], withState)).toBe('state_invalid again after 1 calls');
 });
 
 test('the pause between two attempts of a flow node is at most 60 seconds', async () => {

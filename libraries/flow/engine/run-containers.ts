@@ -1,6 +1,9 @@
+import { flowLimits } from '#contracts/flow-limits';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { JsonValue } from '#kit/json/json-value';
 import { holds } from '../expressions/condition.ts';
+import { ExpressionFault } from '../expressions/expression-fault.ts';
+import { measureValue } from '../expressions/measure-value.ts';
 import { evaluateValue } from '../expressions/value.ts';
 import type { LoadedNodeOf } from '../loader/loaded-flow.ts';
 import { FlowError } from './flow-error.ts';
@@ -89,11 +92,22 @@ export async function runLoop(run: NodeRun<LoadedNodeOf<'loop'>>, walk: Walk): P
 function assignState({ node }: NodeRun<LoadedNodeOf<'loop'>>, frame: Frame): void {
   if (node.state.size === 0) return;
   const { execution } = frame;
-  const scope = scopeOf(frame);
-  const assigned = [...node.state].map(([name, value]) => [name, evaluateValue(value, scope)] as const);
-  const next = { ...execution.state, ...Object.fromEntries(assigned) };
+  const next = nextState(node, frame);
   if ((execution.flow.checkState?.(next) ?? []).length > 0) throw new FlowError('state_invalid');
   execution.state = next;
+}
+
+function nextState({ state }: LoadedNodeOf<'loop'>, frame: Frame): { readonly [name: string]: JsonValue } {
+  const scope = scopeOf(frame);
+  try {
+    const assigned = [...state].map(([name, value]) => [name, evaluateValue(value, scope)] as const);
+    const next = { ...frame.execution.state, ...Object.fromEntries(assigned) };
+    measureValue(next, flowLimits.builtBytes);
+    return next;
+  } catch (error) {
+    if (!(error instanceof ExpressionFault) || error.code !== 'output_invalid') throw error;
+    throw new FlowError('state_invalid', { message: error.message });
+  }
 }
 
 type RunFlow = (
@@ -108,6 +122,7 @@ export async function runSubflow(run: NodeRun<LoadedNodeOf<'subflow'>>, execute:
   const { source, subflow, inputs } = run.node;
   if (subflow === undefined) throw new FlowError('internal');
   const input = Object.fromEntries([...inputs].map(([name, value]) => [name, evaluateValue(value, run.scope)]));
+  measureValue(input, flowLimits.builtBytes);
   const execution = openExecution(run.frame.execution.run, subflow, input, run.frame.width);
   const prefix = `${run.frame.prefix}${source.id}/`;
   const { text, data } = await within(run, source.timeoutMs, (signal) =>

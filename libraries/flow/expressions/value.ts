@@ -1,6 +1,8 @@
+import { flowLimits } from '#contracts/flow-limits';
 import type { JsonValue } from '#kit/json/json-value';
 import type { SourcePath } from '../source/problem.ts';
 import type { CompileNotes } from './compile-notes.ts';
+import { measureValue } from './measure-value.ts';
 import { type FlowReference, findValue, parseReference, requireValue, type Scope } from './reference.ts';
 
 /** A JSON value with its expressions parsed; their values are never parsed for expressions again. */
@@ -60,8 +62,18 @@ export function readExpression(value: JsonValue): FlowReference | string {
   return 'must be one expression as a whole, such as input.question in braces after a dollar sign: use a template node to write it into a text, or {literal: …} for the characters themselves';
 }
 
-/** @throws ExpressionFault path_missing */
+/**
+ * The value with its expressions evaluated. One that is built out of others has at most `builtBytes`: it may refer to one part
+ * many times.
+ * @throws ExpressionFault path_missing, output_invalid
+ */
 export function evaluateValue(compiled: CompiledValue, scope: Scope): JsonValue {
+  const value = evaluate(compiled, scope);
+  if (compiled.kind === 'list' || compiled.kind === 'object') measureValue(value, flowLimits.builtBytes);
+  return value;
+}
+
+function evaluate(compiled: CompiledValue, scope: Scope): JsonValue {
   switch (compiled.kind) {
     case 'literal':
       return compiled.value;
@@ -72,8 +84,8 @@ export function evaluateValue(compiled: CompiledValue, scope: Scope): JsonValue 
       return value === undefined ? compiled.otherwise : value;
     }
     case 'list':
-      return compiled.items.map((item) => evaluateValue(item, scope));
+      return compiled.items.map((item) => evaluate(item, scope));
     case 'object':
-      return Object.fromEntries(compiled.members.map(([name, member]) => [name, evaluateValue(member, scope)]));
+      return Object.fromEntries(compiled.members.map(([name, member]) => [name, evaluate(member, scope)]));
   }
 }

@@ -1,5 +1,8 @@
 import { parseStrict } from '#kit/json/parse-strict';
 
+/** Most values of a JSON file: its check takes many times the bytes of each of them. */
+const mostJsonValues = 1_000_000;
+
 type ContentCheck = (bytes: Buffer) => boolean;
 
 const beginsWith =
@@ -57,7 +60,7 @@ function textOf(bytes: Buffer): string | undefined {
 
 function isJson(bytes: Buffer): boolean {
   try {
-    parseStrict(bytes);
+    parseStrict(bytes, { maxValues: mostJsonValues });
     return true;
   } catch {
     return false;

@@ -42,29 +42,35 @@ test('a version contains no text that is not a flow, is there twice, or is not u
   expect(problemsOf(around(leaf), [leaf, 'text'])).toEqual(['subflows[1] is not a flow']);
 });
 
-/** Flows of which each runs the one before it several times. */
-function repeated(levels: number, times: number, first = leaf): readonly string[] {
-  const texts = [first];
-  while (texts.length < levels) texts.push(around(...Array<string>(times).fill(texts.at(-1) ?? '')));
+/** Flows of which each runs the one before it twice. */
+function doubled(levels: number): readonly string[] {
+  const texts = [leaf];
+  while (texts.length < levels) texts.push(around(texts.at(-1) ?? '', texts.at(-1) ?? ''));
   return texts;
 }
 
 test('subflows are nested up to the limit, and loading them takes no longer for many nodes that name one', () => {
-  const most = repeated(flowLimits.nesting, 2);
+  const most = doubled(flowLimits.nesting);
   expect(problemsOf(most.at(-1) ?? '', most.slice(0, -1))).toEqual([]);
-  const more = repeated(flowLimits.nesting + 1, 2);
+  const more = doubled(flowLimits.nesting + 1);
   expect(problemsOf(more.at(-1) ?? '', more.slice(0, -1))[0]).toContain('names a flow that has problems');
 });
 
-test('a flow of the most levels, each with twenty nodes that name one subflow, is read once for each flow', () => {
-  const prompt = { id: 'ask', kind: 'prompt', config: { model: 'chat', messages: [{ role: 'user', content: 'x' }] } };
-  const read = { id: 'paper', kind: 'file', inputs: { fileId: 'a' }, config: { use: 'text' } };
-  const texts = repeated(flowLimits.nesting, 20, chainText([prompt, read]));
+test('what a flow needs is found by one visit of each subflow, however many nodes name it', () => {
+  const inputs = { query: 'x' };
+  const find = { id: 'find', kind: 'retrieval', inputs, config: { collection: 'handbook' } };
+  const read = { id: 'read', kind: 'file', inputs: { fileId: 'file-1' }, config: { use: 'text' } };
+  const texts = [chainText([find, read])];
+  // Visits of each node of each subflow would be 100 to the power of 7.
+  while (texts.length < flowLimits.nesting) {
+    const one = pinned(texts.at(-1) ?? '');
+    texts.push(chainText(Array.from({ length: 100 }, (_, at) => ({ ...one, id: `sub${at}` }))));
+  }
   const load = loadVersionFlow(texts.at(-1) ?? '', texts.slice(0, -1));
-  if (!load.ok) throw new Error(JSON.stringify(load.problems));
-  expect(flowRequirements(load.flow)).toEqual([{ kind: 'model', name: 'chat' }]);
+  if (!load.ok) throw new Error('the flow was refused');
+  expect(flowRequirements(load.flow)).toEqual([{ kind: 'collection', name: 'handbook' }]);
   expect([...fileUses(load.flow)]).toEqual(['text']);
-  const answers = { sub1: [], ask: { text: 'a' }, paper: { text: 'b' } };
+  const answers = { sub1: [], find: { items: [] }, read: { text: 'b' } };
   const tests = [{ name: 'one', input: {}, answers, expect: { runs: ['sub1'] } }];
   const text = JSON.stringify({ apiVersion: 'platform.low-code.flow-tests/v1', tests });
   expect(loadTests(text, load.flow)).toMatchObject({

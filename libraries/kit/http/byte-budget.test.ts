@@ -141,3 +141,34 @@ test('a request that has taken bytes has its caller already', () => {
   expect(bytes.take(1)).toBe(true);
   expect(() => bytes.countFor('ann')).toThrow(TypeError);
 });
+
+test('nothing is kept for a request that takes no more bytes, and the next one is the oldest', async () => {
+  const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
+  const [first, second, third] = [budget.open(), budget.open(), budget.open()];
+  expect([first.take(10), second.take(40)]).toEqual([true, true]);
+  // The first one still lacks 40 bytes of its 50.
+  const kept = second.take(20);
+  expect(kept).toBeInstanceOf(Promise);
+  first.settle();
+  expect(await kept).toBe(true);
+  expect([first.take(1), budget.taken]).toEqual([false, 70]);
+  expect([third.take(30), budget.taken]).toEqual([true, 100]);
+  const late = third.take(1);
+  first.settle();
+  first.release(4);
+  expect([await late, budget.taken]).toEqual([true, 97]);
+  first[Symbol.dispose]();
+  first[Symbol.dispose]();
+  expect(budget.taken).toBe(91);
+});
+
+test('a request that settles while it waits for bytes does not get them', async () => {
+  const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
+  const [first, second] = [budget.open(), budget.open()];
+  expect(first.take(100)).toBe(true);
+  const waiting = second.take(1);
+  second.settle();
+  expect(await waiting).toBe(false);
+  first[Symbol.dispose]();
+  expect(budget.taken).toBe(0);
+});

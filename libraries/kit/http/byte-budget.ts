@@ -12,6 +12,8 @@ export type TakenBytes = Disposable & {
   take(bytes: number): boolean | Promise<boolean>;
   /** Releases bytes that the request no longer holds. */
   release(bytes: number): void;
+  /** Says that the request takes no more bytes: it keeps those that it holds, and nothing is kept for it. */
+  settle(): void;
 };
 
 /**
@@ -43,8 +45,9 @@ type Waiting = { readonly holder: Holder; readonly bytes: number; readonly settl
 export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): ByteBudget {
   const reserve = Math.min(largest, Math.floor(limit / 2));
   const mostOfCaller = Math.floor((limit - reserve) / 2);
-  /** In the order in which they began. */
+  /** Those that may take bytes, in the order in which they began. */
   const holders = new Set<Holder>();
+  const settled = new Set<Holder>();
   const waiting = new Set<Waiting>();
   /** Bytes of the requests of each caller that has some. */
   const ofCallers = new Map<string, number>();
@@ -93,6 +96,10 @@ export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): Byt
     return promise;
   }
 
+  function endWaits(holder: Holder): void {
+    for (const one of waiting) if (one.holder === holder) one.settle(false);
+  }
+
   return {
     get taken() {
       return taken;
@@ -116,9 +123,15 @@ export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): Byt
           reserveFor(holder, -Math.min(bytes, holder.held));
           wake();
         },
-        [Symbol.dispose]() {
+        settle() {
           if (!holders.delete(holder)) return;
-          for (const one of waiting) if (one.holder === holder) one.settle(false);
+          settled.add(holder);
+          endWaits(holder);
+          wake();
+        },
+        [Symbol.dispose]() {
+          if (!holders.delete(holder) && !settled.delete(holder)) return;
+          endWaits(holder);
           reserveFor(holder, -holder.held);
           wake();
         },

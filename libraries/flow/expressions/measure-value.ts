@@ -1,19 +1,18 @@
 import { flowLimits } from '#contracts/flow-limits';
 import type { JsonValue } from '#kit/json/json-value';
-import { FlowError } from './flow-error.ts';
+import { ExpressionFault } from './expression-fault.ts';
 
 /**
  * Bytes of a value as JSON without escapes. It stops at the limit, because a value that refers to one part many times
  * may be far larger as JSON than in memory.
- * @throws FlowError output_invalid above the limits of bytes or depth
+ * @param most the limit of bytes
+ * @throws ExpressionFault output_invalid above the limits of bytes or depth
  */
-export function measureOutput(value: JsonValue): number {
+export function measureValue(value: JsonValue, most: number): number {
   let bytes = 0;
   function add(count: number): void {
     bytes += count;
-    if (bytes > flowLimits.outputBytes) {
-      throw new FlowError('output_invalid', { message: `more than ${flowLimits.outputBytes} bytes` });
-    }
+    if (bytes > most) throw new ExpressionFault('output_invalid', `more than ${most} bytes`);
   }
   function visit(part: JsonValue, depth: number): void {
     if (typeof part === 'string') {
@@ -25,7 +24,7 @@ export function measureOutput(value: JsonValue): number {
       return;
     }
     if (depth > flowLimits.outputDepth) {
-      throw new FlowError('output_invalid', { message: `nested deeper than ${flowLimits.outputDepth} levels` });
+      throw new ExpressionFault('output_invalid', `nested deeper than ${flowLimits.outputDepth} levels`);
     }
     const members = Array.isArray(part) ? part : Object.values(part);
     add(2 + Math.max(0, members.length - 1));
