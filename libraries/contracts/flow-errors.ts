@@ -13,7 +13,10 @@ export const flowErrors = {
   output_invalid: meaning(author, 'An output does not match its schema, or a value is larger than the limit.'),
   path_missing: meaning(author, 'An expression names a value that is absent: give a default.'),
   type_mismatch: meaning(author, 'A value has another type than the node needs.'),
-  state_invalid: meaning(author, 'The state after a turn does not match the schema of the state, or is larger than the limit.'),
+  state_invalid: meaning(
+    author,
+    'The state after a turn does not match the schema of the state, or is larger than the limit.',
+  ),
   iterations_exceeded: meaning(author, 'A loop did not end within its turns.'),
   turns_exceeded: meaning(author, 'The model asked for tools in each of its turns.'),
   flow_failed: meaning(author, 'A fail node ended the run; its own code names the reason.'),

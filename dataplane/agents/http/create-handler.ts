@@ -36,7 +36,9 @@ export function createHandler({ served, passingProblems, spans, onEnded }: Handl
     const started = performance.now();
     const exchange = openExchange(incoming, outgoing, spans.isRecording);
     const endSpan = spans.begin(exchange.trace, { name: 'agent request', kind: 'server' });
-    void answer(served(), exchange, passingProblems).then(({ operation, refusal }) => {
+    const current = served();
+    void answer(current, exchange, passingProblems).then(({ operation, refusal }) => {
+      if (current.kind === 'ready') current.server.readers.answered(outgoing);
       const seconds = (performance.now() - started) / 1_000;
       const { code = 'none', step } = refusal ?? {};
       const attributes = { 'portcullis.operation': operation, 'portcullis.code': code, 'portcullis.step': step };

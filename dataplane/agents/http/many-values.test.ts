@@ -18,20 +18,23 @@ test.each([
     (list: readonly number[]) => ({ jsonrpc: '2.0', id: 1, method: 'ping', params: { list } }),
     'files: invalid_request',
   ],
-])('a body of %s with more values than the process takes is refused before its identity', async (path, bodyOf, otherwise) => {
-  const agent = await openBuiltAgent();
-  onTestFinished(() => agent[Symbol.asyncDispose]());
-  const headers = { 'x-user-id': 'ann', 'a2a-version': '1.0', 'content-type': 'application/json' };
-  const accept = 'application/json, text/event-stream';
-  const post = async (body: string): Promise<number> => {
-    const answer = await fetch(`${agent.url}${path}`, { method: 'POST', headers: { ...headers, accept }, body });
-    await answer.text();
-    return answer.status;
-  };
-  expect([await post(withValues(100_001, bodyOf)), agent.refusals, agent.asked()]).toEqual([
-    413,
-    ['protocol: request_too_large'],
-    0,
-  ]);
-  expect([await post(withValues(100_000, bodyOf)), agent.refusals.slice(1)]).toEqual([400, [otherwise]]);
-});
+])(
+  'a body of %s with more values than the process takes is refused before its identity',
+  async (path, bodyOf, otherwise) => {
+    const agent = await openBuiltAgent();
+    onTestFinished(() => agent[Symbol.asyncDispose]());
+    const headers = { 'x-user-id': 'ann', 'a2a-version': '1.0', 'content-type': 'application/json' };
+    const accept = 'application/json, text/event-stream';
+    const post = async (body: string): Promise<number> => {
+      const answer = await fetch(`${agent.url}${path}`, { method: 'POST', headers: { ...headers, accept }, body });
+      await answer.text();
+      return answer.status;
+    };
+    expect([await post(withValues(100_001, bodyOf)), agent.refusals, agent.asked()]).toEqual([
+      413,
+      ['protocol: request_too_large'],
+      0,
+    ]);
+    expect([await post(withValues(100_000, bodyOf)), agent.refusals.slice(1)]).toEqual([400, [otherwise]]);
+  },
+);

@@ -123,6 +123,68 @@ test('streams are counted until they were read or closed, also after their end',
   readers.open(fourth.outgoing);
 });
 
+test('unread answers count with unread streams, and an answer that was read does not', async () => {
+  const { begin } = await open();
+  const readers = createStreamReaders({ readers: 1, ownBytes: 100 * mebibyte, allBytes: 20 * mebibyte });
+  const answer = async () => {
+    const client = await begin();
+    client.outgoing.end(pieceOf(9));
+    readers.answered(client.outgoing);
+    await turn();
+    return client;
+  };
+  const [first, second] = [await answer(), await answer()];
+  expect([first.outgoing.destroyed, second.outgoing.destroyed]).toEqual([false, false]);
+  first.socket.resume();
+  await until('the first one is read', () => first.outgoing.destroyed);
+  const third = await answer();
+  expect([second.outgoing.destroyed, third.outgoing.destroyed]).toEqual([false, false]);
+  const streamed = await begin();
+  readers.open(streamed.outgoing).send(pieceOf(9));
+  await until('a connection is closed', () =>
+    [second, third, streamed].some(({ outgoing }) => outgoing.destroyed && !outgoing.writableFinished),
+  );
+  expect([second, third, streamed].filter(({ outgoing }) => outgoing.destroyed)).toHaveLength(1);
+});
+
+test('clients that leave pages of tasks unread do not fill the memory of the process: the slowest lose their connections', async () => {
+  const readers = createStreamReaders({ readers: 64, ownBytes: 100 * mebibyte, allBytes: 6 * mebibyte });
+  await using agent = await openBuiltAgent({ readers });
+  agent.upstream.play({ kind: 'answer', content: 'x'.repeat(100_000) });
+  for (let count = 0; count < 25; count += 1) await (await stream(agent.url)).text();
+  const { hostname, port } = new URL(agent.url);
+  const clients = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const socket = connect(Number(port), hostname).on('error', () => undefined);
+      onTestFinished(() => void socket.destroy());
+      const before = agent.refusals.length;
+      socket
+        .pause()
+        .write(
+          'GET /tasks?includeArtifacts=true HTTP/1.1\r\nhost: 127.0.0.1\r\nx-user-id: ann\r\na2a-version: 1.0\r\nconnection: close\r\n\r\n',
+        );
+      await until('it was answered', () => agent.refusals.length > before);
+      return socket;
+    }),
+  );
+  await until('each was answered', () => agent.refusals.length === 28);
+  await turn();
+  const lengths = await Promise.all(
+    clients.map(async (socket) => {
+      let length = 0;
+      socket.on('data', (bytes) => {
+        length += bytes.length;
+      });
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.resume();
+      await closed;
+      return length;
+    }),
+  );
+  // A page has 20 tasks of 200 KB.
+  expect(lengths.filter((length) => length > 4_000_000)).toHaveLength(1);
+});
+
 const stream = (url: string): Promise<Response> =>
   fetch(`${url}/message:stream`, {
     method: 'POST',
@@ -162,7 +224,9 @@ test('the run of a reader that left too much unread continues, and that of a cli
   const cutting = createStreamReaders({ ...limits, ownBytes: -1 });
   const usual = createStreamReaders({ ...limits, ownBytes: mebibyte });
   let chosen = cutting;
-  await using agent = await openBuiltAgent({ readers: { open: (outgoing) => chosen.open(outgoing) } });
+  await using agent = await openBuiltAgent({
+    readers: { open: (outgoing) => chosen.open(outgoing), answered: (outgoing) => chosen.answered(outgoing) },
+  });
   agent.upstream.play({ kind: 'silence' });
   const headers = { 'x-user-id': 'ann', 'a2a-version': '1.0' };
   const tasks = async (): Promise<readonly { readonly status: { readonly state: string } }[]> =>

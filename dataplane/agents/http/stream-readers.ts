@@ -27,17 +27,26 @@ export type StreamReader = {
 export type StreamReaders = {
   /** Counts a stream until its client has read all of it or its connection is closed. @throws AgentError too_many_runs */
   open(outgoing: ServerResponse): StreamReader;
+  /** Counts the rest of an answer that was written as a whole until its client has read it or its connection is closed. */
+  answered(outgoing: ServerResponse): void;
 };
 
 export function createStreamReaders({ readers, ownBytes, allBytes }: ReaderLimits): StreamReaders {
   const open = new Map<ServerResponse, Unread>();
+  const answers = new Map<ServerResponse, Unread>();
   const unread = createSharedUnread();
   let isPlanned = false;
+
+  /** Later: the connection takes the bytes of this turn of the event loop at its end. */
+  function planRoom(): void {
+    if (!isPlanned) setImmediate(makeRoom);
+    isPlanned = true;
+  }
 
   /** Closes the connections that have read least, until the others leave no more unread than all may. */
   function makeRoom(): void {
     isPlanned = false;
-    const slowestFirst = [...open].toSorted(([one], [other]) => other.writableLength - one.writableLength);
+    const slowestFirst = [...open, ...answers].toSorted(([one], [other]) => other.writableLength - one.writableLength);
     for (const [outgoing, own] of slowestFirst) {
       if (unread.bytes <= allBytes) return;
       outgoing.destroy();
@@ -61,29 +70,42 @@ export function createStreamReaders({ readers, ownBytes, allBytes }: ReaderLimit
           if (outgoing.writableLength > ownBytes) return false;
           if (outgoing.destroyed) return true;
           outgoing.write(piece, own.hold(piece));
-          // Later: the connection takes the bytes of this turn of the event loop at its end.
-          if (!isPlanned) setImmediate(makeRoom);
-          isPlanned = true;
+          planRoom();
           return true;
         },
       };
     },
+    answered(outgoing) {
+      const { writableLength: length, destroyed } = outgoing;
+      if (destroyed || length === 0 || open.has(outgoing)) return;
+      const own = unread.add();
+      own.hold({ length });
+      answers.set(outgoing, own);
+      outgoing.once('close', () => {
+        answers.delete(outgoing);
+        own.clear();
+      });
+      planRoom();
+    },
   };
 }
+
+/** Bytes that are written; a piece that several readers share is one object. */
+type Piece = { readonly length: number };
 
 /** The pieces that one reader has not read. */
 type Unread = {
   /** @returns a function that releases the piece, once */
-  hold(piece: Buffer): () => void;
+  hold(piece: Piece): () => void;
   clear(): void;
 };
 
 /** The bytes of the pieces that at least one reader has not read: those are in memory. */
 function createSharedUnread(): { readonly bytes: number; add(): Unread } {
-  const holders = new Map<Buffer, number>();
+  const holders = new Map<Piece, number>();
   let bytes = 0;
 
-  function change(piece: Buffer, by: 1 | -1): void {
+  function change(piece: Piece, by: 1 | -1): void {
     const before = holders.get(piece) ?? 0;
     if (before + by === 0) holders.delete(piece);
     else holders.set(piece, before + by);

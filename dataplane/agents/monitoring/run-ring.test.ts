@@ -11,11 +11,11 @@ const run = (runId: string, person = 'ann') => {
 const keyOf = (person: string) => callerOfContext(run('', person));
 
 test('the run ring keeps the newest runs, each with its first nodes', () => {
-  const ended: string[] = [];
-  const ring = new RunRing(createFakeClock(), (code) => ended.push(code));
+  const ring = new RunRing(createFakeClock(), () => undefined);
   for (let count = 1; count <= ringLimits.runs + 1; count += 1) {
     ring.started(run(`run-${count}`));
     if (count === ringLimits.runs) expect(ring.list().at(-1)?.runId).toBe('run-1');
+    if (count !== 2) ring.ended(`run-${count}`, 'none');
   }
   expect(ring.list().map(({ runId }) => runId)).toHaveLength(ringLimits.runs);
   expect(ring.list().at(-1)?.runId).toBe('run-2');
@@ -24,10 +24,33 @@ test('the run ring keeps the newest runs, each with its first nodes', () => {
   expect(ring.get('run-2')).toMatchObject({ omittedNodes: 0 });
   start(ringLimits.nodes + 1);
   ring.ended('run-2', 'none');
-  ring.ended('run-1', 'none');
   expect(ring.get('run-2')).toMatchObject({ code: 'none', durationMs: 0, omittedNodes: 1 });
   expect(ring.get('run-2')?.nodes).toHaveLength(ringLimits.nodes);
-  expect(ended).toEqual(['none']);
+});
+
+test('the end of a run that was in progress while many others began and ended is counted', () => {
+  const ended: string[] = [];
+  const ring = new RunRing(createFakeClock(), (code) => ended.push(code));
+  ring.started(run('long'));
+  for (let count = 1; count <= ringLimits.runs; count += 1) {
+    ring.started(run(`run-${count}`));
+    ring.ended(`run-${count}`, 'none');
+  }
+  expect([ring.list().length, ring.list().at(-1)?.runId]).toEqual([ringLimits.runs, 'long']);
+  ring.ended('long', 'deadline_exceeded');
+  expect(ended.filter((code) => code === 'deadline_exceeded')).toHaveLength(1);
+  expect(ring.get('long')).toMatchObject({ code: 'deadline_exceeded' });
+  ring.started(run('next'));
+  expect(ring.get('long')).toBeUndefined();
+});
+
+test('runs in progress stay, also if they are more than the ring keeps, and the oldest ended ones go first', () => {
+  const ring = new RunRing(createFakeClock(), () => undefined);
+  for (let count = 1; count <= ringLimits.runs + 2; count += 1) ring.started(run(`run-${count}`));
+  expect(ring.list()).toHaveLength(ringLimits.runs + 2);
+  for (const runId of ['run-5', 'run-3', 'run-4']) ring.ended(runId, 'none');
+  expect(ring.list().map(({ runId }) => runId)).toContain('run-4');
+  expect([ring.get('run-5'), ring.get('run-3')]).toEqual([undefined, undefined]);
 });
 
 test('a node in a trace has its start, and its end once it has ended', () => {

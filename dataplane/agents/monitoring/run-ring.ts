@@ -5,7 +5,10 @@ import type { Clock } from '#kit/time/clock';
 import { callerOfContext } from '../calls/caller-of-context.ts';
 import type { RunFailure, RunObserver } from '../steps/process-call.ts';
 
-/** Most runs, most nodes of each run (the first ones are kept), and how long an ended run is kept, milliseconds. */
+/**
+ * Most runs besides those in progress, most nodes of each run (the first ones are kept), and how long an ended run is kept,
+ * milliseconds.
+ */
 export const ringLimits = { runs: 200, nodes: 500, keptMs: 86_400_000 } as const;
 
 /** Reads the runs that a process keeps. `caller` restricts the answer to the runs of one caller. */
@@ -44,10 +47,7 @@ export class RunRing implements RunObserver, RunReader {
     const caller = callerOfContext(request);
     const startedMs = this.#clock.now();
     this.#runs.set(runId, { run, caller, startedMs, endedMs: undefined, nodes: new Map(), omittedNodes: 0 });
-    for (const oldest of this.#runs.keys()) {
-      if (this.#runs.size <= ringLimits.runs) return;
-      this.#runs.delete(oldest);
-    }
+    this.#forgetOldest();
   }
 
   event(runId: string, event: RunEvent): void {
@@ -69,6 +69,7 @@ export class RunRing implements RunObserver, RunReader {
     const durationMs = endedMs - kept.startedMs;
     const cause = { ...(step === undefined ? {} : { step }), ...(flowCode === undefined ? {} : { flowCode }) };
     this.#runs.set(runId, { ...kept, run: { ...kept.run, durationMs, code, ...cause }, endedMs });
+    this.#forgetOldest();
     this.#onEnded(code, durationMs / 1_000);
   }
 
@@ -84,6 +85,14 @@ export class RunRing implements RunObserver, RunReader {
     this.#forgetOld();
     const kept = this.#runs.get(runId);
     return kept === undefined || (caller !== undefined && kept.caller !== caller) ? undefined : tracedRunOf(kept);
+  }
+
+  /** A run in progress stays, so that its end is counted; the version bounds their number. */
+  #forgetOldest(): void {
+    for (const [runId, { endedMs }] of this.#runs) {
+      if (this.#runs.size <= ringLimits.runs) return;
+      if (endedMs !== undefined) this.#runs.delete(runId);
+    }
   }
 
   #forgetOld(): void {

@@ -14,6 +14,9 @@ const query = z.strictObject({
   includeArtifacts: z.enum(['true', 'false']).optional(),
 });
 
+/** Bytes of the tasks of one page with their artifacts. */
+const pageBytes = 4_194_304;
+
 type TaskPage = {
   readonly tasks: readonly Task[];
   readonly nextPageToken: string;
@@ -40,15 +43,26 @@ export function listTasks(tasks: readonly Task[], parameters: URLSearchParams): 
   );
   const last = pageToken === undefined ? undefined : positionOf(pageToken);
   const rest = last === undefined ? found : found.filter((task) => orderOf(task) < last);
-  const page = rest.slice(0, pageSize);
+  const most = rest.slice(0, pageSize);
+  const page = includeArtifacts === 'true' ? firstBytes(most) : most.map(({ artifacts: _, ...task }) => task);
   const end = page.at(-1);
-  const isEnd = end === undefined || rest.length <= pageSize;
+  const isEnd = end === undefined || rest.length <= page.length;
   return {
-    tasks: includeArtifacts === 'true' ? page : page.map(({ artifacts: _, ...task }) => task),
+    tasks: page,
     nextPageToken: isEnd ? '' : Buffer.from(orderOf(end)).toString('base64url'),
     pageSize,
     totalSize: found.length,
   };
+}
+
+/** The first tasks that have at most `pageBytes` together, and at least one. */
+function firstBytes(tasks: readonly Task[]): readonly Task[] {
+  let bytes = 0;
+  const end = tasks.findIndex((task) => {
+    bytes += Buffer.byteLength(JSON.stringify(task));
+    return bytes > pageBytes;
+  });
+  return end < 0 ? tasks : tasks.slice(0, Math.max(1, end));
 }
 
 function positionOf(token: string): string {

@@ -81,7 +81,12 @@ async function endWith(bytes: number, nodes: readonly { readonly id: string }[],
 
 test('a value that a flow builds for a call has at most 4 MiB, however often it refers to one part', async () => {
   const body = Array<string>(8).fill(ref('nodes.get.output.body'));
-  const send = { id: 'send', kind: 'tool_http', inputs: { body }, config: { connection: 'c', method: 'POST', path: '/' } };
+  const send = {
+    id: 'send',
+    kind: 'tool_http',
+    inputs: { body },
+    config: { connection: 'c', method: 'POST', path: '/' },
+  };
   // Eight texts in quotes, seven commas, two brackets.
   const most = (4_194_304 - 9) / 8 - 2;
   expect(await endWith(Math.floor(most), [send])).toBe('result after 2 calls');
