@@ -149,7 +149,7 @@ const agentVersionSpecSchema = z
 const agentVersionStatusSchema = z.strictObject({
   conditions: conditionsSchema,
   observedGeneration: observedGenerationSchema,
-  agentId: z.string().max(64).optional().describe('agentId is the id of the agent.'),
+  agentId: z.uuid().max(36).optional().describe('agentId is the id of the agent.'),
   versionId: z.string().max(64).optional().describe('versionId is the id of this version; it is never used again.'),
   digest: digestSchema.optional().describe('digest is the SHA-256 of the bundle that the process runs.'),
   workload: z.string().max(63).optional().describe('workload is the name of the processes of this version.'),

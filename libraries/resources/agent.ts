@@ -84,7 +84,7 @@ const servedVersion = (what: string) => z.strictObject({ version: versionName(wh
 const agentStatusSchema = z.strictObject({
   conditions: conditionsSchema,
   observedGeneration: observedGenerationSchema,
-  agentId: z.string().max(64).optional().describe('agentId is the id of the agent.'),
+  agentId: z.uuid().max(36).optional().describe('agentId is the id of the agent.'),
   url: z.string().max(2_048).optional().describe('url is the address of the agent for clients.'),
   served: servedVersion('the version that is served').optional().describe('served is the version that is served.'),
   checked: z

@@ -1,10 +1,12 @@
 import { request } from 'undici';
+import { parseStrict } from '#kit/json/parse-strict';
 
-/** Timeout of one request, and largest answer in bytes. */
+/** Timeout of one request, and largest answer in bytes and in JSON values, which take more memory than their bytes. */
 const timeoutMs = 2_000;
 const mostBytes = 4_194_304;
+const mostValues = 100_000;
 
-/** The JSON of a process with status 200; undefined for every other answer and without one. */
+/** The strict JSON of a process with status 200; undefined for every other answer and without one. Never throws. */
 export async function readProcessJson(url: string, signal: AbortSignal): Promise<unknown> {
   try {
     const answer = await request(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
@@ -15,7 +17,7 @@ export async function readProcessJson(url: string, signal: AbortSignal): Promise
       if (bytes > mostBytes) return undefined;
       chunks.push(chunk);
     }
-    return answer.statusCode === 200 ? JSON.parse(Buffer.concat(chunks).toString('utf8')) : undefined;
+    return answer.statusCode === 200 ? parseStrict(Buffer.concat(chunks), { maxValues: mostValues }) : undefined;
   } catch {
     return undefined;
   }

@@ -6,6 +6,7 @@ import type { ClientOptions, KubeClient } from '#kube/client/client';
 import type { EventRecorder } from '#kube/events/event-recorder';
 import type { ReachPod } from '../agents/adapters/deployments/agent-looks.ts';
 import type { AgentHost } from '../agents/ports.ts';
+import type { VersionChecks } from '../agents/version-checks.ts';
 import type { BundleStore, Judge } from '../bundles/ports.ts';
 import type { AgentAuthority } from '../controllers/agent/controller.ts';
 import type { CollectionService } from '../controllers/collection/controller.ts';
@@ -37,6 +38,7 @@ export type Backend = {
   /** Absent where the operator has no store of relations for the rights on agents. */
   readonly authority: AgentAuthority | undefined;
   readonly judge: Judge;
+  readonly versionChecks: VersionChecks;
   readonly checks: CheckClient;
   /** Records events for users. */
   readonly events: EventRecorder;
@@ -65,6 +67,7 @@ export type OperatorOverrides = {
   /** Replace the adapters; the operator disposes of the workloads. */
   readonly workloads?: Workloads;
   readonly judge?: Judge;
+  readonly versionChecks?: VersionChecks;
   readonly bundles?: BundleStore;
   readonly served?: ServedPolicies;
   readonly collections?: CollectionService;

@@ -12,6 +12,7 @@ import { type LeaderElection, type LossReason, startLeaderElection } from '#kube
 import { createEventRecorder } from '#kube/events/event-recorder';
 import { allSynced } from '#kube/watch/all-synced';
 import { createAgentDeployments } from '../agents/adapters/deployments/agent-deployments.ts';
+import { createVersionChecks } from '../agents/version-checks.ts';
 import { createBundleConfigMaps } from '../bundles/adapters/config-maps/bundle-config-maps.ts';
 import { createJudge } from '../bundles/run-judge.ts';
 import { readClusterEnvironment } from '../environment/read-environment-files.ts';
@@ -98,6 +99,7 @@ export async function openCluster(
     agents: overrides.agents ?? agents,
     authority,
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
+    versionChecks: overrides.versionChecks ?? createVersionChecks(),
     judge:
       overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory, cacheDirectory }),
     events,

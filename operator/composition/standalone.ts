@@ -8,6 +8,7 @@ import { childEnvironment } from '#kit/process/config';
 import { traceEnvironment } from '#kit/trace/trace-settings';
 import { createClient } from '#kube/client/client';
 import { silentRecorder } from '#kube/events/event-recorder';
+import { createVersionChecks } from '../agents/version-checks.ts';
 import { createBundleFiles } from '../bundles/adapters/files/bundle-files.ts';
 import { createJudge } from '../bundles/run-judge.ts';
 import { readServedPolicies } from '../environment/read-environment-files.ts';
@@ -87,6 +88,7 @@ export async function openStandalone(
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(data.runtimeToken) })),
     bundles: parts.use(overrides.bundles ?? createBundleFiles(data.bundles, tools.logger)),
     judge: overrides.judge ?? openJudge(data),
+    versionChecks: overrides.versionChecks ?? createVersionChecks(),
   };
 }
 

@@ -3,7 +3,6 @@ import type { Clock } from '#kit/time/clock';
 import { createPassScheduler } from '#kube/queue/pass-scheduler';
 import type { WorkQueue } from '#kube/queue/work-queue';
 import type { LiveWorld } from '../acceptance/gather-views.ts';
-import { createVersionChecks } from '../agents/version-checks.ts';
 import type { Caches } from '../caches/caches.ts';
 import { createAgentController } from '../controllers/agent/controller.ts';
 import { createAgentVersionController } from '../controllers/agent-version/controller.ts';
@@ -229,7 +228,7 @@ function createControllers(
     agentVersions: createAgentVersionController({
       client,
       stores,
-      checks: createVersionChecks(),
+      checks: backend.versionChecks,
       history: caches,
       environment,
       host: backend.agents,

@@ -9,6 +9,7 @@ import type { AgentVersion, AgentVersionSpec } from '#resources/agent-version';
 import { kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { lowCodeOf } from '../agents/testing/low-code-of.ts';
+import { createVersionChecks, type VersionChecks } from '../agents/version-checks.ts';
 import { createInstantAgents } from '../testing/instant-agents.ts';
 import { type Death, mortality } from '../testing/mortal-client.ts';
 import { startTestOperator, type TestOperator, waitFor } from '../testing/start-test-operator.ts';
@@ -141,6 +142,36 @@ describe('a version of an agent', () => {
     const { status } = await settled(platform, 'low', 'Ready');
     const limits = { concurrency: 8, timeoutMs: 5_000, requestBytes: 1_048_576 };
     expect(agents.running.get(status?.workload ?? '')?.bundle.limits).toEqual(limits);
+  });
+
+  test('versions whose checks exceed their timeout are not checked again by a change, and after a restart one at a time', async () => {
+    const real = createVersionChecks({ timeoutMs: 1 });
+    let begun = 0;
+    let running = 0;
+    let most = 0;
+    const versionChecks: VersionChecks = {
+      async check(job, signal) {
+        begun += 1;
+        running += 1;
+        most = Math.max(most, running);
+        return await real.check(job, signal).finally(() => {
+          running -= 1;
+        });
+      },
+    };
+    const names = ['one', 'two', 'three', 'four'];
+    await using platform = await startTestOperator({ overrides: { versionChecks } });
+    for (const name of names) await platform.client.create(kinds.agentVersion, version(name));
+    for (const name of names) {
+      const isLate = (one: AgentVersion) => reasonOf(one, 'Accepted') === 'ChecksTimedOut';
+      await waitFor<AgentVersion>(platform, kinds.agentVersion, name, 'its checks are late', isLate);
+    }
+    // The statuses of all of them were written, and each write is a change of a version.
+    expect(begun).toBe(names.length);
+    most = 0;
+    await platform.restart({}, { versionChecks });
+    await until('all are checked again', () => begun === 2 * names.length);
+    expect(most).toBe(1);
   });
 
   test('an operator without settings for agents checks and tests an AgentVersion, and a condition reports that it does not run', async () => {

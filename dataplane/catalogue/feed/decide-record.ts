@@ -5,6 +5,7 @@ import type { AgentVersion } from '#resources/agent-version';
 import type { Condition, Stored } from '#resources/metadata';
 import type { AgentContent } from '../records/agent-content.ts';
 import { describeVersion } from '../records/describe-version.ts';
+import { isId } from '../records/read-agents.ts';
 import { safeText } from '../records/safe-text.ts';
 
 /** The resources of one agent at one moment. */
@@ -31,12 +32,12 @@ const lostMs = 30_000;
 
 /**
  * The entry of an agent in the catalogue (docs/design/catalogue.md): its state follows the version that is served.
- * @returns undefined for an agent that has no id yet
+ * @returns undefined for an agent that has no id yet, or another text in its place, which the operator replaces
  */
 export function decideRecord(observed: ObservedAgent): RecordDecision | undefined {
   const { agent, route } = observed;
   const { spec, status } = agent;
-  if (status?.agentId === undefined) return undefined;
+  if (status?.agentId === undefined || !isId(status.agentId)) return undefined;
   const version = shownVersion(observed);
   const described = version === undefined ? undefined : describeVersion(version);
   const { state, again } = stateOf(observed, version);

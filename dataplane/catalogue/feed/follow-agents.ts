@@ -11,6 +11,7 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { Database, TransactionSql } from '#sql/connect';
 import type { AgentContent } from '../records/agent-content.ts';
+import { isId } from '../records/read-agents.ts';
 import { decideRecord, type RecordDecision } from './decide-record.ts';
 import type { CardJudge } from './judge-card.ts';
 import { isStored, readStored } from './read-stored.ts';
@@ -146,7 +147,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
       for (let from = 0; from < names.length; from += comparedAtOnce) {
         const compared = names.slice(from, from + comparedAtOnce);
         const ids = compared.flatMap((name) => agents.store.get(name)?.status?.agentId ?? []);
-        const stored = await readStored(database.sql, ids);
+        const stored = await readStored(database.sql, ids.filter(isId));
         for (const name of compared) {
           if (signal.aborted) return false;
           changed.delete(name);

@@ -3,16 +3,16 @@ import { embedText } from '#models/embed-text';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { Relations } from '#relations/ports';
 import type { AttributeCondition } from '#search/condition';
-import { bestRank, fuseRankings } from '#search/fuse-rankings';
-import type { Candidate, Leg, SearchIndex } from '#search/ports';
+import type { Leg, SearchIndex } from '#search/ports';
 import type { Database, Sql } from '#sql/connect';
 import { wholeReach } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import { judgeAgents } from '../access/judge-agents.ts';
 import type { AgentContent, ReadAgent } from '../records/agent-content.ts';
 import { isId, readAgents, readAgentsById } from '../records/read-agents.ts';
-import { agentOfEntry, labelOverA2a, newestChange, partitionOf } from './agent-source.ts';
+import { labelOverA2a, newestChange, partitionOf } from './agent-source.ts';
 import { subjectTerms } from './function-words.ts';
+import { type ScoredAgent, scoreAgents } from './score-agents.ts';
 import type { SimilarityFloor } from './similarity-floor.ts';
 
 export type AgentSearchPorts = {
@@ -75,9 +75,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
     },
     call.signal,
   );
-  const scored = scoreRankings(rankings, floor)
-    .map(({ id, score }) => ({ agentId: agentOfEntry(id), score }))
-    .filter(({ score }) => score >= minScore);
+  const scored = scoreAgents(rankings, floor).filter(({ score }) => score >= minScore);
   const matches: FoundAgent[] = [];
   for (let from = 0; from < scored.length && matches.length < topK; from += topK) {
     matches.push(...(await presentOf(ports, search, scored.slice(from, from + topK))));
@@ -89,7 +87,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
 async function presentOf(
   { database, relations }: AgentSearchPorts,
   search: AgentSearch,
-  scored: readonly { readonly agentId: string; readonly score: number }[],
+  scored: readonly ScoredAgent[],
 ): Promise<readonly FoundAgent[]> {
   const ids = scored.map(({ agentId }) => agentId);
   const agents = await readAgentsById(database.sql, ids);
@@ -148,22 +146,6 @@ async function legsOf(
   return vector === undefined
     ? { legs: [byTerms], floor: 0 }
     : { legs: [byTerms, { kind: 'vector', vector }], floor: bound };
-}
-
-/**
- * The merged rankings with scores above 0, at most 1. Agents whose vector is not nearer than the floor count as if the ranking of
- * vectors did not have them.
- */
-function scoreRankings(
-  [byTerms = [], byVectors]: readonly (readonly Candidate[])[],
-  floor: number,
-): readonly Candidate[] {
-  const near = byVectors?.filter(({ score }) => score > floor);
-  const rankings = near === undefined ? [byTerms] : [byTerms, near];
-  return fuseRankings(rankings.map((candidates) => ({ candidates, weight: 1 }))).map(({ id, score }) => ({
-    id,
-    score: score / (bestRank * rankings.length),
-  }));
 }
 
 /** Absent where a search has no filter: the index then reads no attribute. */

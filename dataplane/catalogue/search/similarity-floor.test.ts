@@ -41,3 +41,21 @@ test('the floor is measured once for each profile, and a failure is not kept', a
   await floor.of(profile('b'), {});
   expect(models.calls).toBe(4);
 });
+
+test('searches at the same time share one measurement, also if one of them fails, and the first one that leaves ends no other', async () => {
+  const models = scripted();
+  const floor = createSimilarityFloor(models);
+  const leaving = new AbortController();
+  const first = floor.of(profile('a'), { signal: leaving.signal });
+  const others = [floor.of(profile('a'), {}), floor.of(profile('a'), { signal: new AbortController().signal })];
+  leaving.abort(new Error('gone'));
+  await expect(first).rejects.toThrow('gone');
+  const [second, third] = await Promise.all(others);
+  expect([third, models.calls]).toEqual([second, 2]);
+  models.failure = new Error('away');
+  models.calls = 0;
+  const failed = await Promise.allSettled([floor.of(profile('b'), {}), floor.of(profile('b'), {})]);
+  expect([failed.map(({ status }) => status), models.calls]).toEqual([['rejected', 'rejected'], 2]);
+  models.failure = undefined;
+  expect(await floor.of(profile('b'), {})).toBe(second);
+});

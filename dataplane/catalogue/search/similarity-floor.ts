@@ -23,34 +23,46 @@ export type SimilarityFloor = {
  * measured with the model itself (docs/design/catalogue.md).
  */
 export function createSimilarityFloor(models: Pick<Models, 'embed'>): SimilarityFloor {
-  const known = new Map<string, number>();
+  const measured = new Map<string, Promise<number>>();
   return {
-    async of(profile, call) {
+    async of(profile, { signal, ...call }) {
       const key = JSON.stringify(profile);
-      const kept = known.get(key);
-      if (kept !== undefined) return kept;
-      const [tasks, descriptions] = await Promise.all([
-        models.embed(
-          profile,
-          'query',
-          subjects.map(([task]) => task),
-          call,
-        ),
-        models.embed(
-          profile,
-          'passage',
-          subjects.map(([, description]) => description),
-          call,
-        ),
-      ]);
-      const unrelated = tasks.flatMap((task, at) =>
-        descriptions.filter((_description, of) => of !== at).map((description) => cosineOf(task, description)),
-      );
-      const floor = Math.max(...unrelated);
-      known.set(key, floor);
-      return floor;
+      const shared = measured.get(key);
+      if (shared !== undefined) return await unlessAborted(shared, signal);
+      // Without the signal of this search: others wait for the same answer.
+      const floor = measure(models, profile, call);
+      measured.set(key, floor);
+      floor.catch(() => measured.delete(key));
+      return await unlessAborted(floor, signal);
     },
   };
+}
+
+/** The highest cosine of a task and a description of another subject. @throws ModelsError */
+async function measure(models: Pick<Models, 'embed'>, profile: EmbeddingProfile, call: ModelCall): Promise<number> {
+  const tasks = subjects.map(([task]) => task);
+  const descriptions = subjects.map(([, description]) => description);
+  const [queries, passages] = await Promise.all([
+    models.embed(profile, 'query', tasks, call),
+    models.embed(profile, 'passage', descriptions, call),
+  ]);
+  const unrelated = queries.flatMap((query, at) =>
+    passages.filter((_passage, of) => of !== at).map((passage) => cosineOf(query, passage)),
+  );
+  return Math.max(...unrelated);
+}
+
+/** @throws the reason of the signal */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal?.reason);
+  if (signal?.aborted === true) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
 }
 
 /** Of two vectors of unit length. */

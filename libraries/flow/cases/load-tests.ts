@@ -1,3 +1,4 @@
+import { flowsWithin } from '../loader/flows-within.ts';
 import type { LoadedFlow } from '../loader/loaded-flow.ts';
 import type { PlacedProblem, SourceProblem } from '../source/problem.ts';
 import { readStrictYaml } from '../source/read-strict-yaml.ts';
@@ -43,14 +44,17 @@ export function loadTests(text: string, flow: LoadedFlow): TestsLoad {
   return problems.length > 0 ? { ok: false, problems: problems.map(read.source.locate) } : { ok: true, tests };
 }
 
+/** Kinds of nodes that have a timeout and call nothing themselves. */
+const containers: ReadonlySet<string> = new Set(['loop', 'parallel', 'subflow']);
+
 /** The names under which the nodes of a flow, and of its subflows, call ports. */
 function callersOf(flow: LoadedFlow): ReadonlySet<string> {
+  const nodes = flowsWithin(flow).flatMap((one) => [...one.nodes.values()]);
   return new Set(
-    [...flow.nodes.values()].flatMap(({ source, subflow }) => {
-      if (subflow !== undefined) return [...callersOf(subflow)];
+    nodes.flatMap(({ source }) => {
       if (source.kind === 'prompt')
         return [source.id, ...(source.config.tools ?? []).map(({ name }) => `${source.id}.${name}`)];
-      return 'timeoutMs' in source && source.kind !== 'loop' && source.kind !== 'parallel' ? [source.id] : [];
+      return 'timeoutMs' in source && !containers.has(source.kind) ? [source.id] : [];
     }),
   );
 }

@@ -41,6 +41,8 @@ type PortAsk<Name extends PortName, Result> = {
   readonly read: (answer: ReadAnswer<Name>) => Result;
   /** Whether the attempt had an effect that cannot be undone, so that it must not be retried. */
   readonly isFinal?: () => boolean;
+  /** Whether a call may have an effect that another one repeats: only an attempt that had none is retried. Else by the port. */
+  readonly hasEffect?: boolean;
 };
 
 /**
@@ -74,12 +76,12 @@ export async function callPort<Name extends PortName, Result>(ask: PortAsk<Name,
 
 /** Whether a failed attempt may have had an effect that another one would repeat. */
 function isFinal<Name extends PortName>(
-  { port, isFinal }: Pick<PortAsk<Name, unknown>, 'port' | 'isFinal'>,
+  { port, isFinal, hasEffect = port === 'agent' }: Pick<PortAsk<Name, unknown>, 'port' | 'isFinal' | 'hasEffect'>,
   error: unknown,
 ): boolean {
   if (isFinal?.() === true) return true;
   // The run of another agent may have called services.
-  return port === 'agent' && !(error instanceof PortError && error.hadNoEffect);
+  return hasEffect && !(error instanceof PortError && error.hadNoEffect);
 }
 
 /** What an attempt takes of the budget of its run until it has ended. */

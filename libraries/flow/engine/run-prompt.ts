@@ -155,6 +155,9 @@ async function useTool(run: PromptRun, call: ToolCall, { width, signal }: ToolFa
   }
 }
 
+/** Methods whose repetition has the effect of one call (RFC 9110, 9.2.2). */
+const idempotent: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
+
 async function callTool(
   run: PromptRun,
   tool: PromptTool,
@@ -165,6 +168,8 @@ async function callTool(
     port: Name,
     request: PortRequests[Name],
     read: (answer: ReadAnswer<Name>) => JsonValue,
+    // The retry of a prompt is about its model: its author does not choose what the model calls.
+    hasEffect = port !== 'retrieval',
   ) =>
     callPort({
       run: run.frame.execution.run,
@@ -176,6 +181,7 @@ async function callTool(
       request,
       signal,
       attempts: run.attempts,
+      hasEffect,
       read,
     });
   const found = ({ text, data }: { readonly text?: string | undefined; readonly data?: JsonValue | undefined }) =>
@@ -191,5 +197,10 @@ async function callTool(
   const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name)));
   const hasBody = method !== 'GET' && method !== 'DELETE';
   const request = { connection, method, path: encodePath(path, given), query: hasBody ? {} : queryTexts(rest) };
-  return await ask('http', hasBody ? { ...request, body: rest } : request, ({ status, body }) => ({ status, body }));
+  return await ask(
+    'http',
+    hasBody ? { ...request, body: rest } : request,
+    ({ status, body }) => ({ status, body }),
+    !idempotent.has(method),
+  );
 }

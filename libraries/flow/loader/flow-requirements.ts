@@ -1,27 +1,15 @@
 import type { PublishManifest } from '../definition/manifest-schema.ts';
 import type { FlowNode, PromptTool } from '../definition/node-schemas.ts';
+import { flowsWithin } from './flows-within.ts';
 import type { LoadedFlow } from './loaded-flow.ts';
 
 type Required = PublishManifest['requires'][number];
 
-/** Everything outside of a flow that it and its subflows name, each once, in the order of the nodes. */
+/** Everything outside of a flow that it names, and then its subflows, each once, in the order of the nodes. */
 export function flowRequirements(flow: LoadedFlow): readonly Required[] {
-  const found = new Map<string, Required>();
-  // Many nodes may run one subflow, and it many others: each is visited once.
-  const visited = new Set<string>();
-  function visit({ sha256, nodes }: LoadedFlow): void {
-    if (visited.has(sha256)) return;
-    visited.add(sha256);
-    for (const { source, subflow } of nodes.values()) {
-      if (subflow !== undefined) visit(subflow);
-      for (const one of nodeRequirements(source)) {
-        const key = `${one.kind} ${one.name}`;
-        if (!found.has(key)) found.set(key, one);
-      }
-    }
-  }
-  visit(flow);
-  return [...found.values()];
+  const nodes = flowsWithin(flow).flatMap((one) => [...one.nodes.values()]);
+  const named = nodes.flatMap(({ source }) => nodeRequirements(source));
+  return [...new Map(named.map((one) => [`${one.kind} ${one.name}`, one])).values()];
 }
 
 /** Everything outside of its flow that a node names. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { flowLimits } from '#contracts/flow-limits';
+import { loadTests } from '../cases/load-tests.ts';
 import { chainText, flowId, flowText } from '../testing/flow-text.ts';
 import { fileUses } from './file-uses.ts';
 import { flowRequirements } from './flow-requirements.ts';
@@ -69,6 +70,12 @@ test('what a flow needs is found by one visit of each subflow, however many node
   if (!load.ok) throw new Error('the flow was refused');
   expect(flowRequirements(load.flow)).toEqual([{ kind: 'collection', name: 'handbook' }]);
   expect([...fileUses(load.flow)]).toEqual(['text']);
+  const answers = { sub1: [], find: { items: [] }, read: { text: 'b' } };
+  const tests = [{ name: 'one', input: {}, answers, expect: { runs: ['sub1'] } }];
+  const text = JSON.stringify({ apiVersion: 'platform.low-code.flow-tests/v1', tests });
+  expect(loadTests(text, load.flow)).toMatchObject({
+    problems: [{ path: 'tests[0].answers.sub1', message: 'names no node that calls anything' }],
+  });
 });
 
 test('the loops around a subflow count towards the depth of its loops', () => {

@@ -1,4 +1,5 @@
 import type { SourceProblem } from '../source/problem.ts';
+import { flowsWithin } from './flows-within.ts';
 import { type FlowLoad, flowDigest, loadFlow } from './load-flow.ts';
 import type { LoadedFlow } from './loaded-flow.ts';
 
@@ -27,14 +28,6 @@ export function loadVersionFlow(flow: string, subflows: readonly string[] = []):
 
 /** The digests of all flows that a flow and its subflows run. */
 export function usedSubflows(flow: LoadedFlow): ReadonlySet<string> {
-  const used = new Set<string>();
-  function visit({ nodes }: LoadedFlow): void {
-    for (const { subflow } of nodes.values()) {
-      if (subflow === undefined || used.has(subflow.sha256)) continue;
-      used.add(subflow.sha256);
-      visit(subflow);
-    }
-  }
-  visit(flow);
-  return used;
+  const [, ...subflows] = flowsWithin(flow);
+  return new Set(subflows.map(({ sha256 }) => sha256));
 }

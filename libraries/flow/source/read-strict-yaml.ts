@@ -90,6 +90,7 @@ function strictProblems(root: Node | null): readonly PlacedProblem[] {
       }
       if (keys.has(key)) report([...at, key], 'has a name that an earlier member has, too');
       keys.add(key);
+      if (!key.isWellFormed()) report(at, 'has a name with half of a surrogate pair');
       if (key === '__proto__') report([...at, key], 'is not allowed as a name');
       visit(pair.value, [...at, key], depth + 1);
     }

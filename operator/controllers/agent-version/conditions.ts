@@ -59,6 +59,8 @@ const refusedReasons = {
   tests: 'TestsInvalid',
   card: 'CardInvalid',
 } as const;
+/** The reason of a version whose checks were late, which are repeated. */
+export const checksTimedOut = 'ChecksTimedOut';
 const noImages = 'This installation runs flows only. An agent of an image (spec.sdk) needs a cluster.';
 
 function acceptedOf(result: AgentVersionResult): Aspect {
@@ -74,7 +76,7 @@ function acceptedOf(result: AgentVersionResult): Aspect {
       return {
         type: 'Accepted',
         status: 'Unknown',
-        reason: 'ChecksTimedOut',
+        reason: checksTimedOut,
         message: 'The checks of the version exceeded their timeout. They will be repeated.',
       };
     case 'no_images':
@@ -96,7 +98,7 @@ function testedOf(result: AgentVersionResult): Aspect {
     case 'no_images':
       return no('Tested', 'NotAccepted', 'The tests count when the version is accepted.');
     case 'late':
-      return no('Tested', 'ChecksTimedOut', 'The tests exceeded their timeout. They will be repeated.');
+      return no('Tested', checksTimedOut, 'The tests exceeded their timeout. They will be repeated.');
     case 'tests_failed': {
       const { failed, tests } = result;
       const names = failed.slice(0, mostNames).join('; ');

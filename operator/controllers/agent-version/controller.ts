@@ -17,14 +17,16 @@ import type { Caches, Stores } from '../../caches/caches.ts';
 import type { Environment } from '../../environment/read-environment-files.ts';
 import { transitionEvents, type Watched } from '../../events/transition-events.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
+import { checksTimedOut } from './conditions.ts';
 import { type AgentVersionResult, decideAgentVersion } from './decide.ts';
+import { createLateChecks, latePauses } from './late-checks.ts';
 import type { AgentVersionSnapshot } from './snapshot.ts';
 import { makeAgentVersionStatus } from './status.ts';
 import { usesOf } from './uses.ts';
 
 const maxSteps = 8;
 /** Delays until the next pass, milliseconds. */
-const lookMs = { whileDraining: 1_000, afterTimeout: 60_000 } as const;
+const lookMs = { whileDraining: 1_000 } as const;
 
 const watched: readonly Watched[] = [
   { type: 'Ready', status: 'False', as: { type: 'Warning', action: 'Serve' } },
@@ -53,6 +55,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
   const outcomes = new Map<string, VersionOutcome>();
   /** UIDs by name, so that the outcome of a deleted version is removed. */
   const known = new Map<string, string>();
+  const late = createLateChecks(clock.now);
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
     const found = stores.agentVersions.get(name);
@@ -66,9 +69,15 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
       switch (decided.kind) {
         case 'nothing':
           return { kind: 'settled' };
-        case 'check':
-          outcomes.set(uid, await outcomeOf(resource, signal));
+        case 'check': {
+          const check = () => outcomeOf(resource, signal);
+          const outcome = await (wasLate(resource) ? late.repeat(check) : check());
+          if (outcome === undefined) return { kind: 'waiting', afterMs: latePauses.busyMs };
+          outcomes.set(uid, outcome);
+          if (outcome.kind === 'late') late.note(uid);
+          else late.forget(uid);
           break;
+        }
         case 'adopt':
           resource = await write(resource, [...finalizers, operatorFinalizer]);
           break;
@@ -98,6 +107,17 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     return spec.lowCode === undefined ? checkImage(spec) : await checks.check(spec.lowCode, signal);
   }
 
+  /** Whether the checks of the version were late before, also those of an earlier operator. */
+  function wasLate({ metadata, status }: Stored<AgentVersion>): boolean {
+    return late.has(metadata.uid) || status?.conditions?.some(({ reason }) => reason === checksTimedOut) === true;
+  }
+
+  /** The verdict of the version; undefined if there is none, or if late checks are due again. */
+  function verdictOf(uid: string): VersionOutcome | undefined {
+    const outcome = outcomes.get(uid);
+    return outcome?.kind === 'late' && late.pauseOf(uid) === 0 ? undefined : outcome;
+  }
+
   /** The bundle of a version that was accepted. */
   function issue(resource: Stored<AgentVersion>): Issued | undefined {
     const outcome = outcomes.get(resource.metadata.uid);
@@ -115,7 +135,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     { metadata, spec, status }: Stored<AgentVersion>,
     issued: Issued | undefined,
   ): AgentVersionSnapshot {
-    const outcome = outcomes.get(metadata.uid);
+    const outcome = verdictOf(metadata.uid);
     const { deletionTimestamp } = metadata;
     const workload = issued?.workload ?? status?.workload;
     return {
@@ -137,7 +157,10 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
 
   function forgetOthers(name: string, uid: string | undefined): void {
     const before = known.get(name);
-    if (before !== undefined && before !== uid) outcomes.delete(before);
+    if (before !== undefined && before !== uid) {
+      outcomes.delete(before);
+      late.forget(before);
+    }
     if (uid === undefined) known.delete(name);
     else known.set(name, uid);
   }
@@ -160,10 +183,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     }
     const { uid } = resource.metadata;
     const mustRun = result.kind === 'held' || result.kind === 'late';
-    if (mustRun && outcomes.get(uid)?.kind === 'late') {
-      outcomes.delete(uid);
-      return { kind: 'waiting', afterMs: lookMs.afterTimeout };
-    }
+    if (mustRun && outcomes.get(uid)?.kind === 'late') return { kind: 'waiting', afterMs: late.pauseOf(uid) };
     const isLeaving = result.kind === 'held' || result.kind === 'called' || result.kind === 'draining';
     return isLeaving ? { kind: 'waiting', afterMs: lookMs.whileDraining } : { kind: 'settled' };
   }

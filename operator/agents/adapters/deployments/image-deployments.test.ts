@@ -77,6 +77,16 @@ test.each<[string, Readonly<Record<string, unknown>>, object]>([
     { '/health/ready': {}, '/.well-known/agent-card.json': { name: 'Helper' } },
     { state: { ready: true }, card: 'differs' },
   ],
+  [
+    'serves a card with half of a surrogate pair',
+    { '/health/ready': {}, '/.well-known/agent-card.json': { ...card, description: '\ud800' } },
+    { state: { ready: true }, card: 'unread' },
+  ],
+  [
+    'serves a card of more values than a card can have',
+    { '/health/ready': {}, '/.well-known/agent-card.json': { ...card, more: Array(100_001).fill(0) } },
+    { state: { ready: true }, card: 'unread' },
+  ],
 ])('an image whose process %s is observed as such', async (_title, paths, seen) => {
   const place = await open();
   await run(place, paths);
