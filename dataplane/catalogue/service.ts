@@ -10,6 +10,7 @@ import { mountedAccess } from '#kube/client/cluster-access';
 import { followProfiles } from '#models/approved-profiles';
 import { openGatewayModels } from '#models/gateway-models';
 import type { Models } from '#models/ports';
+import { vectorsKey } from '#models/vectors-key';
 import { createNatsLog } from '#queue/adapters/nats/nats-log';
 import { openRelations, relationTables } from '#relations/adapters/open-relations';
 import type { Relations } from '#relations/ports';
@@ -39,7 +40,6 @@ import { mostAgeSeconds, readFeedAge } from './records/feed-age.ts';
 import { agentSource } from './search/agent-source.ts';
 import { embedAgents } from './search/embed-agents.ts';
 import { createSimilarityFloor } from './search/similarity-floor.ts';
-import { vectorsKey } from './search/vectors-key.ts';
 
 /** Replacements for tests. */
 export type CatalogueOverrides = {

@@ -1,7 +1,7 @@
 import type { EmbeddingProfile, Models } from '#models/ports';
+import { vectorsKey } from '#models/vectors-key';
 import { analyse } from '#search/analysis/analyse';
 import { base64OfVector } from '#search/vector-text';
-import { vectorsKey } from '../../dataplane/catalogue/search/vectors-key.ts';
 import { uuidOf } from '../../dataplane/catalogue/testing/agent-resources.ts';
 import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 

@@ -575,13 +575,13 @@ describe('Helm', () => {
       'a memory limit of retrieval below that of its index',
       [...retrieval, '--set=retrieval.indexMib=1025'],
       [...retrieval, '--set=retrieval.indexMib=1024'],
-      /retrieval.resources.limits.memory must be at least 1537Mi/,
+      /retrieval.resources.limits.memory must be at least 1537Mi: .*; raise it, or lower retrieval.indexMib to 1024$/m,
     ],
     [
       'less memory of retrieval than its processes need beside OpenSearch',
       [...retrieval, '--set=retrieval.resources.limits.memory=511Mi', '--set=retrieval.opensearch.url=http://a:9200'],
       [...retrieval, '--set=retrieval.resources.limits.memory=512Mi', '--set=retrieval.opensearch.url=http://a:9200'],
-      /retrieval.resources.limits.memory must be at least 512Mi/,
+      /retrieval.resources.limits.memory must be at least 512Mi: .*; raise it$/m,
     ],
     [
       'a user of OpenSearch without the Secret of its password',
@@ -615,7 +615,19 @@ describe('Helm', () => {
       'a memory limit of the memory service below that of its index',
       [...memory, '--set=memory.resources.limits.memory=511Mi'],
       [...memory, '--set=memory.resources.limits.memory=512Mi'],
-      /memory.resources.limits.memory must be at least 512Mi: twice indexMib plus 320Mi/,
+      /memory.resources.limits.memory must be at least 512Mi: twice indexMib plus 320Mi; raise it, or lower memory.indexMib to 95$/m,
+    ],
+    [
+      'the index of earlier releases in the memory limit of memory',
+      [...memory, '--set=memory.indexMib=128'],
+      [...memory, '--set=memory.indexMib=96'],
+      /memory.resources.limits.memory must be at least 576Mi: twice indexMib plus 320Mi; raise it, or lower memory.indexMib to 96$/m,
+    ],
+    [
+      'a memory limit of memory that holds no index',
+      [...memory, '--set=memory.resources.limits.memory=351Mi'],
+      [...memory, '--set=memory.resources.limits.memory=352Mi', '--set=memory.indexMib=16'],
+      /memory.resources.limits.memory must be at least 512Mi: twice indexMib plus 320Mi; raise it$/m,
     ],
     [
       'a memory limit of memory workers below that of their index',
@@ -717,7 +729,7 @@ describe('Helm', () => {
       'a memory limit of the catalogue below that of its index',
       [...catalogue, '--set=catalogue.resources.limits.memory=511Mi'],
       [...catalogue, '--set=catalogue.resources.limits.memory=512Mi'],
-      /catalogue.resources.limits.memory must be at least 512Mi: twice indexMib plus 256Mi/,
+      /catalogue.resources.limits.memory must be at least 512Mi: twice indexMib plus 256Mi; raise it, or lower catalogue.indexMib to 127$/m,
     ],
     [
       'more catalogue replicas than the database of the chart has connections for',

@@ -119,6 +119,19 @@ topologySpreadConstraints:
 {{- end -}}
 {{- end -}}
 
+{{/* Refuses a memory limit below what an index needs, and names both remedies:
+     (dict "path" path of the resources "service" name "resources" resources "indexMib" MiB "times" count "besides" MiB "rule" text) */}}
+{{- define "portcullis.checkIndexLimit" -}}
+{{- $least := add (mul (int .times) (int .indexMib)) (int .besides) -}}
+{{- $fits := 0 -}}
+{{- $limit := include "portcullis.memoryMib" .resources -}}
+{{- if and $limit (lt (int $limit) (int $least)) -}}
+{{- if gt (int .indexMib) 0 }}{{ $fits = div (sub (int $limit) (int .besides)) (int .times) }}{{ end -}}
+{{- $lower := ternary (printf ", or lower %s.indexMib to %d" .service $fits) "" (ge (int $fits) 16) -}}
+{{- fail (printf "%s.limits.memory must be at least %dMi: %s; raise it%s" .path $least .rule $lower) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Megabytes of heap, three quarters of the memory limit, as for runtimes; nothing where the limit is in another form. */}}
 {{- define "portcullis.heap" -}}
 {{- with include "portcullis.memoryMib" . -}}

@@ -1,9 +1,9 @@
 import type { EmbeddingProfile } from '#models/ports';
+import { vectorsKey } from '#models/vectors-key';
 import type { IndexEntry, PartitionSource } from '#search/ports';
 import { readPartitions } from '#search/read-partitions';
 import { vectorOfBase64 } from '#search/vector-text';
 import type { Database, Sql } from '#sql/connect';
-import { vectorsKey } from './vectors-key.ts';
 
 const pageSize = 1_000;
 const groupsAtOnce = 200;

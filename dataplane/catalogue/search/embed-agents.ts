@@ -4,9 +4,9 @@ import type { Logger } from '#kit/log/logger';
 import { embedText } from '#models/embed-text';
 import { ModelsError } from '#models/models-error';
 import type { EmbeddingProfile, Models } from '#models/ports';
+import { vectorsKey } from '#models/vectors-key';
 import { base64OfVector } from '#search/vector-text';
 import type { Database } from '#sql/connect';
-import { vectorsKey } from './vectors-key.ts';
 import { nextChange } from './write-entry.ts';
 
 type EmbedPorts = {

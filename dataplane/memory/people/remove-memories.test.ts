@@ -166,6 +166,40 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
     expect(after.read - before.read).toBeLessThan(1_000);
   });
 
+  test('a deletion of a scope reads the open events of the person, and of the ended ones those with texts alone', async () => {
+    await using own = await openMemory({ config: { role: 'api' } });
+    const { sql } = own.database.database;
+    const user = { user: 'busy' };
+    const body = { messages: [{ role: 'user', content: 'open' }], agent_id: 'tutor' };
+    expect((await own.call(user, 'POST', '/v1/memories', body)).status).toBe(202);
+    await sql`
+      insert into memory.events (person, tenant, event_id, agent_id, infer, digest, status, trace_id, metadata)
+      select person, tenant, gen_random_uuid(), 'tutor', true, '', 'SUCCEEDED', '',
+        case when at = 1 then '{"text": "left"}'::jsonb else '{}' end
+      from memory.people, generate_series(1, 3000) as at`;
+    await sql`analyze memory.events`;
+    const rows = async () => {
+      const [row] = await sql<{ read: string; inserted: string; updated: string }[]>`
+        select seq_tup_read + idx_tup_fetch as read, n_tup_ins as inserted, n_tup_upd as updated
+        from pg_stat_user_tables where schemaname = 'memory' and relname = 'events'`;
+      return { read: Number(row?.read), inserted: Number(row?.inserted), updated: Number(row?.updated) };
+    };
+    const before = await until('the statistics have every insert', async () => {
+      const read = await rows();
+      return read.inserted === 3_001 ? read : undefined;
+    });
+    const deleted = await own.call(user, 'DELETE', '/v1/memories?agent_id=tutor');
+    expect(deleted).toMatchObject({ status: 200 });
+    const after = await until('the statistics have the removal', async () => {
+      const read = await rows();
+      return read.updated === before.updated + 2 ? read : undefined;
+    });
+    expect(after.read - before.read).toBeLessThan(1_000);
+    const [left] = await sql`
+      select count(*) filter (where metadata <> '{}')::int as texts, count(messages)::int as messages from memory.events`;
+    expect(left).toEqual({ texts: 0, messages: 0 });
+  });
+
   test('the events and the records of one person are found by an index', async () => {
     const { sql } = memory.database.database;
     for (const statement of [

@@ -1,3 +1,5 @@
+import { Turns } from '#kit/concurrency/turns';
+import { packSegmentInTurns } from '#search/adapters/packed/pack-segment';
 import { PackedSegment } from '#search/adapters/packed/packed-segment';
 import { type OpenedSegment, planRepack, smallSegment } from '#search/adapters/packed/plan-repack';
 import { rowsOfSegment, segmentMark } from '#search/adapters/packed/segment-layout';
@@ -5,7 +7,7 @@ import type { IndexEntry } from '#search/ports';
 import type { Database, TransactionSql } from '#sql/connect';
 import { changesOfPacking } from '../people/wait-for-packing.ts';
 import { type EntryRow, entryColumns, memoryEntryOf } from './memory-entry.ts';
-import { insertSegment, readSegments } from './segment-rows.ts';
+import { insertSegment, type NewSegment, readSegments } from './segment-rows.ts';
 
 /** Changed memories that one packing takes. */
 const changesAtOnce = rowsOfSegment;
@@ -78,8 +80,8 @@ async function packPerson(
     stored,
     changed.map(({ memory_id }) => memory_id),
   );
-  const kept = await unchangedEntries(sql, person, { groups: plan.groups, upTo, profileId });
-  const entries = [...kept, ...changed.filter(({ is_deleted }) => !is_deleted).map(memoryEntryOf)];
+  const kept = await unchangedRows(sql, person, { groups: plan.groups, upTo, profileId });
+  const segments = await packRows([...kept, ...changed.filter(({ is_deleted }) => !is_deleted)]);
   const [begun] = await sql`
       update memory.people set packed_through = ${upTo} where person = ${person}
         and packed_through = ${waiting.packed_through} and forgotten_through = ${waiting.forgotten_through}
@@ -94,11 +96,11 @@ async function packPerson(
         update memory.segments set ended = ${sql.array([...ended], 23)}::int[]
         where person = ${person} and segment = ${number}`;
   }
-  const segments = await insertSegments(sql, person, { entries, profileId });
+  for (const segment of segments) await insertSegment(sql, person, { ...segment, profileId });
   if (BigInt(waiting.change_no) - BigInt(upTo) < changesOfPacking) {
     await sql`delete from memory.packing where person = ${person}`;
   }
-  return { person, segments };
+  return { person, segments: segments.length };
 }
 
 /** A new memory is in no segment yet. */
@@ -128,8 +130,24 @@ async function changedRows(
     order by change_no fetch first ${changesAtOnce} rows with ties`;
 }
 
-/** The entries of groups as they are, without those that changed later: they are among the changes after `upTo`. */
-async function unchangedEntries(
+/** Packs the rows in turns, because searches of the same process wait meanwhile. */
+async function packRows(rows: readonly EntryRow[]): Promise<readonly Omit<NewSegment, 'profileId'>[]> {
+  const turns = new Turns();
+  const entries: IndexEntry[] = [];
+  for (const row of rows) {
+    if (turns.isOver()) await turns.next();
+    entries.push(memoryEntryOf(row));
+  }
+  const segments: Omit<NewSegment, 'profileId'>[] = [];
+  for (let from = 0; from < entries.length; from += rowsOfSegment) {
+    const own = entries.slice(from, from + rowsOfSegment);
+    segments.push({ rows: own.length, bytes: await packSegmentInTurns(own, turns) });
+  }
+  return segments;
+}
+
+/** The rows of groups as they are, without those that changed later: they are among the changes after `upTo`. */
+async function unchangedRows(
   sql: TransactionSql,
   person: string,
   {
@@ -137,13 +155,12 @@ async function unchangedEntries(
     upTo,
     profileId,
   }: { readonly groups: readonly string[]; readonly upTo: string; readonly profileId: string | undefined },
-): Promise<readonly IndexEntry[]> {
+): Promise<readonly EntryRow[]> {
   if (groups.length === 0) return [];
-  const rows = await sql<EntryRow[]>`
+  return sql<EntryRow[]>`
     select ${entryColumns(sql, profileId)} from memory.memories
     where person = ${person} and deleted_at is null and change_no <= ${upTo}::bigint
       and memory_id = any(${sql.array([...groups])}::uuid[])`;
-  return rows.map(memoryEntryOf);
 }
 
 /** The small segments, which are packed again; all of them if changed memories may be in any. */
@@ -154,17 +171,4 @@ async function storedSegments(sql: TransactionSql, person: string, all: boolean)
     segment: new PackedSegment(bytes),
     ended,
   }));
-}
-
-async function insertSegments(
-  sql: TransactionSql,
-  person: string,
-  { entries, profileId }: { readonly entries: readonly IndexEntry[]; readonly profileId: string | undefined },
-): Promise<number> {
-  let inserted = 0;
-  for (let from = 0; from < entries.length; from += rowsOfSegment) {
-    await insertSegment(sql, person, { entries: entries.slice(from, from + rowsOfSegment), profileId });
-    inserted += 1;
-  }
-  return inserted;
 }

@@ -38,6 +38,7 @@ const windowGrowth = 8;
  * @throws SearchUnavailableError, ModelsError, SqlUnavailableError: never an empty answer instead
  */
 export async function searchMemories(ports: MemorySearchPorts, search: MemorySearch): Promise<FoundMemories> {
+  if (isEmbedded(ports, search)) loadMeanwhile(ports, search);
   const legs = await legsOf(ports, search);
   let { person } = search;
   for (let repetition = 0; repetition <= mostRepetitions; repetition += 1) {
@@ -51,6 +52,23 @@ export async function searchMemories(ports: MemorySearchPorts, search: MemorySea
     person = { ...person, changeNo };
   }
   throw new SearchUnavailableError('behind');
+}
+
+/** Whether the query must be embedded first. */
+function isEmbedded({ profile }: MemorySearchPorts, { request: { mode }, vector }: MemorySearch): boolean {
+  return mode !== 'bm25' && vector === undefined && profile() !== undefined;
+}
+
+/** Loads the memories of the person while the query is embedded. A failure comes again when they are searched. */
+function loadMeanwhile({ index }: MemorySearchPorts, { person, call }: MemorySearch): void {
+  const nothing = {
+    partition: person.person,
+    reflects: BigInt(person.changeNo),
+    labels: 'every',
+    legs: [],
+    window: 1,
+  } as const;
+  index.candidates(nothing, call.signal).catch(() => undefined);
 }
 
 /** The newest change of a person; undefined after an erasure. */

@@ -1,5 +1,3 @@
-import { packSegment } from '#search/adapters/packed/pack-segment';
-import type { IndexEntry } from '#search/ports';
 import type { Sql, TransactionSql } from '#sql/connect';
 
 /** Bytes of a part: strings of 64 Ki characters, which the young generation of the heap holds. */
@@ -51,19 +49,20 @@ function joinParts(parts: readonly PartRow[]): SegmentRow {
   return { number: segment, profileId: profile_id, ended: parts.flatMap(({ ended }) => ended ?? []), bytes: joined };
 }
 
-/** Packs entries and stores them as the last segment of a person. */
+export type NewSegment = { readonly rows: number; readonly profileId: string | undefined; readonly bytes: Buffer };
+
+/** Stores the last segment of a person. */
 export async function insertSegment(
   sql: TransactionSql,
   person: string,
-  { entries, profileId }: { readonly entries: readonly IndexEntry[]; readonly profileId: string | undefined },
+  { rows, profileId, bytes }: NewSegment,
 ): Promise<void> {
-  const bytes = packSegment(entries);
   const parts = Array.from({ length: Math.ceil(bytes.length / bytesOfPart) }, (_, part) =>
     bytes.subarray(part * bytesOfPart, (part + 1) * bytesOfPart).toString('base64'),
   );
   const [row] = await sql<{ segment: number }[]>`
     insert into memory.segments (person, segment, profile_id, rows, bytes)
-    select ${person}, coalesce(max(segment), 0) + 1, ${profileId ?? null}, ${entries.length}, ${bytes.length}
+    select ${person}, coalesce(max(segment), 0) + 1, ${profileId ?? null}, ${rows}, ${bytes.length}
     from memory.segments where person = ${person} returning segment`;
   await sql`
     insert into memory.segment_parts (person, segment, part, data)

@@ -2,6 +2,7 @@ import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Candidate } from '#search/ports';
 import type { Database } from '#sql/connect';
+import { readingRows } from '#sql/testing/reading-rows';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { randomFrom } from '../../../e2e/support/random-from.ts';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
@@ -108,6 +109,33 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
       tokens: 30,
       dropped: 1,
     });
+  });
+
+  test('the first statement without a token budget reads top_k candidates and 10 more, and the next one all others of a page', async () => {
+    const { person, stored } = await personWith(Array.from({ length: 3_000 }, () => 1));
+    await database.sql`analyze memory.memories`;
+    const read = (outdated: number) =>
+      readingRows(database, 'memory.memories', (sql) =>
+        takeFitting(
+          { ...database, sql },
+          person,
+          candidatesOf(stored.slice(0, 250)).map((one, at) => (at < outdated ? { ...one, id: `${one.id}0` } : one)),
+          { top_k: 10 },
+        ),
+      );
+    const few = await read(10);
+    expect([few.read, few.answer.rows.length, few.answer.dropped]).toEqual([20, 10, 10]);
+    const many = await read(11);
+    expect([many.read, many.answer.rows.length, many.answer.dropped]).toEqual([220, 10, 11]);
+  });
+
+  test('a candidate whose memory was replaced by a newer version counts as dropped without a token budget, too', async () => {
+    const { person, stored } = await personWith([1, 1, 1]);
+    const replaced = stored[1]?.id.split('/')[0] ?? '';
+    await database.sql`update memory.memories set version = 2 where memory_id = ${replaced}`;
+    const taken = await takeFitting(database, person, candidatesOf(stored), { top_k: 10 });
+    expect(taken.rows.map(({ id }) => id)).toEqual([stored[0]?.id, stored[2]?.id]);
+    expect(taken.dropped).toBe(1);
   });
 
   test('a search whose client has gone reads nothing', async () => {

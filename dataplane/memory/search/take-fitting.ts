@@ -7,7 +7,7 @@ import { entryId, memoryIdOf } from './memory-entry.ts';
 type TakenMemories = {
   readonly rows: readonly (Candidate & { readonly row: MemoryRow })[];
   readonly tokens: number;
-  /** Candidates that the person no longer has in this version. */
+  /** Candidates that the person no longer has, or has in another version. */
   readonly dropped: number;
   /** Whether no memory beyond these candidates fits. */
   readonly isComplete: boolean;
@@ -15,6 +15,11 @@ type TakenMemories = {
 
 /** Number of candidates that one statement reads. */
 const pageSize = 200;
+/**
+ * Candidates beside top_k that the first statement reads without a token budget, in place of those that have changed. The
+ * memories of a person are in as many places of the table, so that each further one costs a first search a read of the disk.
+ */
+const spare = 10;
 /** Most memories that a statement names as small enough; where more are, the next pages find some of them soon. */
 const mostNamed = 1_000;
 
@@ -36,13 +41,15 @@ export async function takeFitting(
   let dropped = 0;
   let left = fused;
   let fitting: ReadonlyMap<string, string> | undefined;
+  let size = Number.isFinite(budget) ? pageSize : Math.min(pageSize, topK + spare);
   const isFull = (): boolean => rows.length >= topK || tokens >= budget;
   while (left.length > 0 && !isFull()) {
     signal?.throwIfAborted();
-    const page = left.slice(0, pageSize);
-    left = left.slice(pageSize);
+    const page = left.slice(0, size);
+    left = left.slice(size);
+    size = pageSize;
     const live = await liveRows(sql, person, page);
-    dropped += page.length - live.size;
+    dropped += page.filter(({ id }) => !live.has(id)).length;
     let isOmitted = false;
     for (const { id, score } of page) {
       const row = live.get(id);

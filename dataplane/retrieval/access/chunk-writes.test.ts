@@ -66,7 +66,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks of a document'
         });
         return isOwned;
       };
-      expect(await writeChunks(database, { ...job, version: 1 }, [chunk], condition)).toBe(true);
+      expect(await writeChunks(database, { ...job, version: 1 }, { chunks: [chunk], origin: '' }, condition)).toBe(
+        true,
+      );
       expect(await applied).toEqual(one.isDone);
       expect(await sql`select from retrieval.chunks`).toHaveLength(1);
     },

@@ -44,12 +44,8 @@
 {{- if and .events.url .events.nats.url -}}
 {{- fail "catalogue.events.url and catalogue.events.nats.url are two receivers: set one of them" -}}
 {{- end -}}
-{{- $least := add (mul 2 (int .indexMib)) 256 -}}
-{{- with include "portcullis.memoryMib" .resources -}}
-{{- if lt (int .) (int $least) -}}
-{{- fail (printf "catalogue.resources.limits.memory must be at least %dMi: twice indexMib plus 256Mi" $least) -}}
-{{- end -}}
-{{- end -}}
+{{- $index := dict "service" "catalogue" "indexMib" .indexMib "times" 2 "besides" 256 "rule" "twice indexMib plus 256Mi" -}}
+{{- include "portcullis.checkIndexLimit" (merge (dict "path" "catalogue.resources" "resources" .resources) $index) -}}
 {{- end -}}
 {{- end -}}
 

@@ -46,18 +46,10 @@
 {{- fail (printf "memory.guard.servedPolicy: %s is not in servedPolicies: add it there" .guard.servedPolicy) -}}
 {{- end -}}
 {{- end -}}
-{{- $least := add (mul 2 (int .indexMib)) 320 -}}
-{{- with include "portcullis.memoryMib" .resources -}}
-{{- if lt (int .) (int $least) -}}
-{{- fail (printf "memory.resources.limits.memory must be at least %dMi: twice indexMib plus 320Mi" $least) -}}
-{{- end -}}
-{{- end -}}
+{{- $index := dict "service" "memory" "indexMib" .indexMib "times" 2 "besides" 320 "rule" "twice indexMib plus 320Mi" -}}
+{{- include "portcullis.checkIndexLimit" (merge (dict "path" "memory.resources" "resources" .resources) $index) -}}
 {{- /* With a model, a worker looks for the nearest memories in an index of its own. */ -}}
-{{- with include "portcullis.memoryMib" .worker.resources -}}
-{{- if lt (int .) (int $least) -}}
-{{- fail (printf "memory.worker.resources.limits.memory must be at least %dMi: twice indexMib plus 320Mi" $least) -}}
-{{- end -}}
-{{- end -}}
+{{- include "portcullis.checkIndexLimit" (merge (dict "path" "memory.worker.resources" "resources" .worker.resources) $index) -}}
 {{- end -}}
 {{- end -}}
 

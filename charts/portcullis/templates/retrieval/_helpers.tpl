@@ -61,12 +61,8 @@
 {{- fail (printf "retrieval.guard.servedPolicy: %s is not in servedPolicies: add it there" .guard.servedPolicy) -}}
 {{- end -}}
 {{- end -}}
-{{- $least := add (include "portcullis.indexMemory" . | int) 512 -}}
-{{- with include "portcullis.memoryMib" .resources -}}
-{{- if lt (int .) (int $least) -}}
-{{- fail (printf "retrieval.resources.limits.memory must be at least %dMi: 512Mi, and indexMib without OpenSearch" $least) -}}
-{{- end -}}
-{{- end -}}
+{{- $index := dict "service" "retrieval" "indexMib" (include "portcullis.indexMemory" .) "times" 1 "besides" 512 "rule" "512Mi, and indexMib without OpenSearch" -}}
+{{- include "portcullis.checkIndexLimit" (merge (dict "path" "retrieval.resources" "resources" .resources) $index) -}}
 {{- with .opensearch -}}
 {{- if and (not .url) (or .user .credentials.existingSecret .authorities.existingConfigMap) -}}
 {{- fail "retrieval.opensearch.url must be set where other values of retrieval.opensearch are" -}}

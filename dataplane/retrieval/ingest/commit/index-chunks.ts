@@ -6,6 +6,7 @@ import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
 import { type CanonicalText, mostCarried } from '../text/canonical-text.ts';
 import { chunkDocument, chunkInContext, type TextChunk } from '../text/chunk-document.ts';
 import { type ChunkLengths, chunkingLimits } from '../text/chunk-range.ts';
+import { isWritten, type MeasuredChunk, batchOrigin } from './batch-origin.ts';
 import { type ChunkTarget, clearChunks, type IndexedChunk, type WriteCondition, writeChunks } from './write-chunks.ts';
 
 type IndexTools = {
@@ -32,22 +33,34 @@ const mostRows = 128;
 
 /**
  * Cuts a document into chunks, embeds them in batches of this document alone and writes each batch. It is cut twice: first to
- * find a size that fits, then batch by batch, so that only the chunks of one batch are in memory.
+ * find a size that fits, then batch by batch, so that only the chunks of one batch are in memory. The first batches that an
+ * earlier attempt has written are kept where they would be written again as they are; all other chunks of it are removed.
  * @returns how many chunks are written; undefined if the condition of the writes no longer holds
  * @throws DocumentFault, DependencyUnavailableError
  */
 export async function indexChunks(tools: IndexTools, work: IndexWork): Promise<number | undefined> {
   const { canonical, target, profile, condition } = work;
+  const { database, onStep } = tools;
   const cut = await fittingCut(tools, work);
-  await tools.onStep('chunked');
-  if (!(await clearChunks(tools.database, target, condition))) return undefined;
-  await tools.onStep('cleared');
+  await onStep('chunked');
+  const clearFrom = async (no: number): Promise<boolean> => {
+    if (!(await clearChunks(database, target, { from: no, condition }))) return false;
+    await onStep('cleared');
+    return true;
+  };
+  let isCleared = false;
   for (const chunks of batchesOf(chunksOf(canonical, cut), Math.min(profile.batch, mostRows))) {
+    work.signal.throwIfAborted();
+    const origin = batchOrigin(profile, chunks);
+    if (!isCleared && (await isWritten(database, target, { chunks, origin }))) continue;
+    if (!isCleared && !(await clearFrom(chunks[0]?.no ?? 0))) return undefined;
+    isCleared = true;
     const indexed = await embedChunks(tools, work, chunks);
-    await tools.onStep('embedded');
-    if (!(await writeChunks(tools.database, target, indexed, condition))) return undefined;
-    await tools.onStep('written');
+    await onStep('embedded');
+    if (!(await writeChunks(database, target, { chunks: indexed, origin }, condition))) return undefined;
+    await onStep('written');
   }
+  if (!isCleared && !(await clearFrom(cut.tokens.length))) return undefined;
   return cut.tokens.length;
 }
 
@@ -113,8 +126,6 @@ function carriedBy(
   }
   return { carried: 0, tokens: bounds.own };
 }
-
-type MeasuredChunk = TextChunk & { readonly tokens: number; readonly passage: string };
 
 /** The chunks of a measured cut, each when it is asked for. */
 function* chunksOf(canonical: CanonicalText, { lengths, tokens, carried }: Cut): Generator<MeasuredChunk> {

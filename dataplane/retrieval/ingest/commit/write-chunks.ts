@@ -27,11 +27,11 @@ export type ChunkTarget = {
  */
 export type WriteCondition = (sql: TransactionSql) => Promise<boolean>;
 
-/** Removes what an earlier attempt wrote; false if the condition does not hold. */
+/** Removes what an earlier attempt wrote from a chunk on; false if the condition does not hold. */
 export async function clearChunks(
   database: Database,
   target: Pick<ChunkTarget, 'doc' | 'seq' | 'version'>,
-  condition: WriteCondition,
+  { from, condition }: { readonly from: number; readonly condition: WriteCondition },
 ): Promise<boolean> {
   const { doc, seq, version } = target;
   for (let isLeft: boolean | undefined = true; isLeft; ) {
@@ -39,7 +39,8 @@ export async function clearChunks(
     isLeft = await database.sql.begin(async (sql) => {
       if (!(await condition(sql))) return undefined;
       const addresses = sql`
-        select ctid from retrieval.chunks where doc = ${doc} and seq = ${seq} and version = ${version}`;
+        select ctid from retrieval.chunks
+        where doc = ${doc} and seq = ${seq} and version = ${version} and no >= ${from}`;
       return removeSomeChunks(sql, addresses);
     });
     if (isLeft === undefined) return false;
@@ -47,11 +48,14 @@ export async function clearChunks(
   return true;
 }
 
+/** Chunks that are written together; `origin` is stored in the first one. */
+type ChunkBatch = { readonly chunks: readonly IndexedChunk[]; readonly origin: string };
+
 /** Writes one batch of chunks, invisible until the document is live with them; false if the condition does not hold. */
 export async function writeChunks(
   database: Database,
   target: ChunkTarget,
-  chunks: readonly IndexedChunk[],
+  { chunks, origin }: ChunkBatch,
   condition: WriteCondition,
 ): Promise<boolean> {
   const rows = JSON.stringify(chunks.map((chunk, at) => chunkRow(target, chunk, at === 0 ? chunks : undefined)));
@@ -59,9 +63,10 @@ export async function writeChunks(
     if (!(await condition(sql))) return false;
     await sql`
       insert into retrieval.chunks (doc, seq, version, no, chunk_id, start_at, end_at, heading, page, text, tokens, terms,
-        vector, packed)
+        vector, packed, made_from)
       select ${target.doc}, ${target.seq}, ${target.version}, no, chunk_id, start_at, end_at, heading, page, text, tokens,
-        terms, decode(vector, 'base64'), decode(packed, 'base64')
+        terms, decode(vector, 'base64'), decode(packed, 'base64'),
+        case when packed is not null then decode(${origin}, 'hex') end
       from json_to_recordset(${rows}::text::json) as r (no integer, chunk_id text, start_at integer, end_at integer,
         heading text, page integer, text text, tokens integer, terms text, vector text, packed text)`;
     return true;

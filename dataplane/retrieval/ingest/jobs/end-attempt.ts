@@ -24,12 +24,21 @@ export async function failJob(
   return rows.length > 0;
 }
 
+/** Why a claim ends although the job is not at fault. */
+type Release = {
+  readonly dependency: string;
+  /** The detector or classifier that did not judge, where that is the cause. */
+  readonly failing: FailingProvider | undefined;
+  /** Whether the attempt wrote chunks, which the next one keeps: the time without progress then begins again. */
+  readonly hasProgress: boolean;
+};
+
 /**
  * A dependency is unavailable: the lease ends, the delivery does not count, and the job stays RUNNING until retry_at.
- * After 24 hours the job is a dead letter.
- * @param failing the detector or classifier that did not judge, where that is the cause
+ * After 24 hours without progress the job is a dead letter.
  */
-export async function releaseJob(sql: Sql, claim: Claim, dependency: string, failing?: FailingProvider): Promise<void> {
+export async function releaseJob(sql: Sql, claim: Claim, { dependency, failing, hasProgress }: Release): Promise<void> {
+  const since = () => sql`coalesce(case when not ${hasProgress} then unavailable_since end, at)`;
   await sql`
     update retrieval.jobs j set
       deliveries = deliveries - 1, updated_at = f.at, unavailable_since = f.since,
@@ -42,9 +51,8 @@ export async function releaseJob(sql: Sql, claim: Claim, dependency: string, fai
       due_at = f.at + f.pause,
       failing_provider = ${failing === undefined ? null : sql.json(failing)}
     from (
-      select job_id, at, coalesce(unavailable_since, at) as since,
-        at - coalesce(unavailable_since, at) >= ${longestUnavailabilityHours} * interval '1 hour' as is_over,
-        ${retryPause(sql, sql`at - coalesce(unavailable_since, at)`)} as pause
+      select job_id, at, ${since()} as since, at - ${since()} >= ${longestUnavailabilityHours} * interval '1 hour' as is_over,
+        ${retryPause(sql, sql`at - ${since()}`)} as pause
       from retrieval.jobs, (select clock_timestamp() as at) c
       where job_id = ${claim.jobId} and attempt = ${claim.attempt} and status = 'RUNNING' for update of jobs
     ) f

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ModelsError } from '#models/models-error';
 import { ObjectsUnavailableError } from '#objects/objects-error';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { clearChunks } from '../commit/write-chunks.ts';
@@ -7,6 +8,8 @@ import { insertDocuments } from '../testing/insert-documents.ts';
 import { memoryObjects } from '../testing/memory-objects.ts';
 import { openIngest } from '../testing/open-ingest.ts';
 import { countRemovedRows } from '../testing/removed-rows.ts';
+import { scriptedModels } from '../testing/scripted-models.ts';
+import { replayJob } from './dead-letters.ts';
 import { settleJobs } from './settle-jobs.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no longer shown'), () => {
@@ -42,9 +45,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
       asked += 1;
       return asked === 1;
     };
-    expect(await clearChunks(database, target, once)).toBe(false);
+    expect(await clearChunks(database, target, { from: 0, condition: once })).toBe(false);
     expect(await removed()).toEqual([mostChunksRemoved]);
-    expect(await clearChunks(database, target, async () => true)).toBe(true);
+    expect(await clearChunks(database, target, { from: 0, condition: async () => true })).toBe(true);
     expect(await removed()).toEqual([mostChunksRemoved, mostChunksRemoved, 1]);
   });
 
@@ -65,6 +68,41 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
     expect(faults).toHaveLength(1);
     const left = await sql`select job_id as job from retrieval.jobs where not settled`;
     expect([...left]).toEqual([{ job: first?.job }]);
+  });
+
+  test('a failed job whose original is being deleted is not replayed, and one that is replayed before keeps its original', async () => {
+    await using opened = await openTestDatabase();
+    const { database } = opened;
+    const { sql } = database;
+    const objects = memoryObjects();
+    const replay = () => replayJob(sql, { tenant: 'acme', jobId: entry?.jobId ?? '' });
+    const outcomes: unknown[] = [];
+    const ingest = await openIngest(database, {
+      objects: {
+        ...objects,
+        async delete(key) {
+          outcomes.push(await replay());
+          await objects.delete(key);
+        },
+      },
+      models: scriptedModels(() => {
+        throw new ModelsError('refused');
+      }),
+    });
+    const [entry] = await ingest.submit({ docId: 'a', text: 'one' });
+    expect(await ingest.work()).toBe('failed');
+    await sql`update retrieval.jobs set updated_at = now() - interval '8 days'`;
+    const rethrow = (error: unknown): never => {
+      throw error;
+    };
+    expect(await replay()).toBe('replayed');
+    await settleJobs(ingest.ports, rethrow);
+    expect([outcomes, objects.keys().length]).toEqual([[], 1]);
+    expect(await ingest.work()).toBe('failed');
+    await sql`update retrieval.jobs set updated_at = now() - interval '8 days'`;
+    await settleJobs(ingest.ports, rethrow);
+    expect([outcomes, objects.keys()]).toEqual([['original_deleted'], []]);
+    expect(await ingest.work()).toBeUndefined();
   });
 
   test('a job whose staged object cannot be deleted pauses, and those after it are settled by the next round', async () => {

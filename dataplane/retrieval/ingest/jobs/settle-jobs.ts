@@ -68,12 +68,16 @@ async function settle(
   { database: { sql }, objects, onStep }: SettlePorts,
   { jobId, payloadKey, doc }: EndedJob,
 ): Promise<void> {
+  // From here on the job cannot be replayed: its next attempt would need the original and keep the chunks that it finds.
+  const ended = await sql`
+    update retrieval.jobs set staged = false where job_id = ${jobId} and status in ('DONE', 'FAILED') returning job_id`;
+  if (ended.length === 0) return;
   while (await removeSomeChunks(sql, replacedChunks(sql, jobId, doc)));
   await onStep('removed');
   if (payloadKey !== null) await objects.delete(payloadKey);
   await onStep('unstaged');
   await sql`
-    update retrieval.jobs set settled = true, staged = false, retry_at = null
+    update retrieval.jobs set settled = true, retry_at = null
     where job_id = ${jobId} and status in ('DONE', 'FAILED')`;
   await onStep('settled');
 }

@@ -67,18 +67,24 @@ export async function failVersion(
     where ${ownVersion(sql, claim)}`;
 }
 
-/**
- * Pauses a version until a dependency answers again; after 24 hours it fails.
- * @param failing the detector or classifier that did not judge, where that is the cause
- */
+type Release = {
+  readonly pauseMs: number;
+  /** The detector or classifier that did not judge, where that is the cause. */
+  readonly failing: FailingProvider | undefined;
+  /** Whether the claim wrote chunks, which the next one keeps: the time without progress then begins again. */
+  readonly hasProgress: boolean;
+};
+
+/** Pauses a version until a dependency answers again; after 24 hours without progress it fails. */
 export async function releaseVersion(
   sql: Sql,
   claim: Claim,
   dependency: string,
-  { pauseMs, failing }: { readonly pauseMs: number; readonly failing: FailingProvider | undefined },
+  { pauseMs, failing, hasProgress }: Release,
 ): Promise<void> {
   await sql`
-    update retrieval.index_versions set unavailable_since = coalesce(unavailable_since, clock_timestamp()),
+    update retrieval.index_versions set
+      unavailable_since = coalesce(case when not ${hasProgress} then unavailable_since end, clock_timestamp()),
       due_at = clock_timestamp() + ${pauseMs} * interval '1 millisecond',
       failing_provider = ${failing === undefined ? null : sql.json(failing)}
     where ${ownVersion(sql, claim)}`;

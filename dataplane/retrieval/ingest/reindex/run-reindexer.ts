@@ -5,6 +5,7 @@ import type { Logger } from '#kit/log/logger';
 import { DocumentFault } from '../faults.ts';
 import { dependencyOf, failingProviderIn } from '../worker/dependency-of.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
+import { watchProgress } from '../worker/watch-progress.ts';
 import { buildIndex } from './build-index.ts';
 import {
   type ClaimedVersion,
@@ -87,6 +88,7 @@ export async function buildNext(
   const { sql } = ports.database;
   const claim = await claimVersion(sql, options.leaseMs);
   if (claim === undefined) return undefined;
+  const watched = watchProgress(ports);
   using lease = keepLease(() => renewVersion(sql, claim, options.leaseMs), options.leaseMs, signal);
   // A count that fails, such as by its timeout, must not end the build: only the shown progress depends on it.
   await countDone(sql, claim).catch((error) =>
@@ -97,21 +99,21 @@ export async function buildNext(
     }),
   );
   try {
-    return await buildIndex(ports, claim, lease.signal);
+    return await buildIndex(watched.ports, claim, lease.signal);
   } catch (error) {
     options.logger.warn('reindex_attempt_ended', {
       collection: claim.collectionId,
       version: claim.version,
       failure: describeFailure(error),
     });
-    return recordEnd(ports, claim, error, signal);
+    return recordEnd(ports, claim, { error, hasProgress: watched.hasProgress() }, signal);
   }
 }
 
 async function recordEnd(
   { database: { sql } }: IngestPorts,
   claim: ClaimedVersion,
-  error: unknown,
+  { error, hasProgress }: { readonly error: unknown; readonly hasProgress: boolean },
   signal: AbortSignal,
 ): Promise<BuildEnd> {
   if (error instanceof DocumentFault) {
@@ -122,6 +124,7 @@ async function recordEnd(
   await releaseVersion(sql, claim, dependencyOf(error) ?? 'the worker', {
     pauseMs: signal.aborted ? 0 : pauseMs,
     failing: failingProviderIn(error),
+    hasProgress,
   });
   return 'released';
 }

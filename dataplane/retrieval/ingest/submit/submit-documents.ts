@@ -84,7 +84,13 @@ async function stage(
     for (let at = pending.shift(); at !== undefined; at = pending.shift()) {
       const payload = documents[at]?.payload as Uint8Array;
       const key = stagingKey(tenant, ids[at] as string);
-      await objects.put(key, payload);
+      try {
+        await objects.put(key, payload);
+      } catch (error) {
+        // The submit is answered with this failure: what is left would only hold its texts in memory.
+        pending.length = 0;
+        throw error;
+      }
       staged.set(at, { key, uri: objects.uriOf(key), bytes: payload.byteLength });
     }
   };

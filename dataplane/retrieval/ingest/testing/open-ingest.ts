@@ -36,11 +36,9 @@ export type OpenedIngest = {
   readonly drain: () => Promise<void>;
 };
 
-/** Opens ingest over a database: a migrated schema, one collection, and parts that a test may replace. */
-export async function openIngest(database: Database, replaced: Partial<IngestPorts> = {}): Promise<OpenedIngest> {
-  await migrate(database, { schema: 'retrieval', folder: migrations });
-  const collectionId = await insertCollection(database);
-  const ports: IngestPorts = {
+/** Ports of a worker, with parts that a test may replace. */
+export function ingestPorts(database: Database, replaced: Partial<IngestPorts> = {}): IngestPorts {
+  return {
     database,
     objects: memoryObjects(),
     models: scriptedModels(),
@@ -55,6 +53,13 @@ export async function openIngest(database: Database, replaced: Partial<IngestPor
     onUnavailable: () => undefined,
     ...replaced,
   };
+}
+
+/** Opens ingest over a database: a migrated schema, one collection, and parts that a test may replace. */
+export async function openIngest(database: Database, replaced: Partial<IngestPorts> = {}): Promise<OpenedIngest> {
+  await migrate(database, { schema: 'retrieval', folder: migrations });
+  const collectionId = await insertCollection(database);
+  const ports = ingestPorts(database, replaced);
   const work = () => workOnce(ports);
   return {
     ports,
@@ -80,7 +85,7 @@ export async function insertCollection({ sql }: Database, chunking = { size: 200
   return collectionId;
 }
 
-async function workOnce(ports: IngestPorts): Promise<AttemptEnd | undefined> {
+export async function workOnce(ports: IngestPorts): Promise<AttemptEnd | undefined> {
   const job = await claimJob(ports.database.sql, 30_000);
   if (job === undefined) return undefined;
   return attemptJob(ports, job, { logger: unwrittenLogger, leaseMs: 30_000, signal: new AbortController().signal });

@@ -8,6 +8,7 @@ import { settleJobs } from '../jobs/settle-jobs.ts';
 import { dependencyOf, failingProviderIn } from './dependency-of.ts';
 import type { IngestPorts } from './ingest-ports.ts';
 import { processJob } from './process-job.ts';
+import { watchProgress } from './watch-progress.ts';
 
 type AttemptOptions = { readonly logger: Logger; readonly leaseMs: number; readonly signal: AbortSignal };
 
@@ -20,11 +21,13 @@ export type AttemptEnd = 'done' | 'claim_over' | 'failed' | 'released' | 'abando
  */
 export async function attemptJob(ports: IngestPorts, job: ClaimedJob, options: AttemptOptions): Promise<AttemptEnd> {
   const { leaseMs, signal } = options;
+  const watched = watchProgress(ports);
   using lease = keepLease(() => renewLease(ports.database.sql, job, leaseMs), leaseMs, signal);
   try {
-    return await processJob(ports, job, lease.signal);
+    return await processJob(watched.ports, job, lease.signal);
   } catch (error) {
-    const end = lease.signal.aborted && !signal.aborted ? 'claim_over' : await recordEnd(ports, job, error, options);
+    const failure = { error, hasProgress: watched.hasProgress() };
+    const end = lease.signal.aborted && !signal.aborted ? 'claim_over' : await recordEnd(ports, job, failure, options);
     options.logger.info('ingest_attempt_ended', {
       job: job.jobId,
       attempt: job.attempt,
@@ -38,7 +41,7 @@ export async function attemptJob(ports: IngestPorts, job: ClaimedJob, options: A
 async function recordEnd(
   ports: IngestPorts,
   job: ClaimedJob,
-  error: unknown,
+  { error, hasProgress }: { readonly error: unknown; readonly hasProgress: boolean },
   { signal, logger }: AttemptOptions,
 ): Promise<AttemptEnd> {
   const { sql } = ports.database;
@@ -57,7 +60,7 @@ async function recordEnd(
   const dependency = dependencyOf(error);
   if (dependency !== undefined) {
     ports.onUnavailable(dependency);
-    await releaseJob(sql, job, dependency, failingProviderIn(error));
+    await releaseJob(sql, job, { dependency, failing: failingProviderIn(error), hasProgress });
     await ports.onStep('released');
     return 'released';
   }

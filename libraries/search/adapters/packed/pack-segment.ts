@@ -1,3 +1,4 @@
+import type { Turns } from '#kit/concurrency/turns';
 import { valuesAt } from '../../condition.ts';
 import type { AttributeValue, IndexEntry } from '../../ports.ts';
 import {
@@ -22,19 +23,46 @@ type Row = { readonly entry: IndexEntry; readonly group: Buffer; readonly id: Bu
  * @param entries at most `rowsOfSegment`, of different ids; those with a vector have the same number of dimensions
  */
 export function packSegment(entries: readonly IndexEntry[]): Buffer {
+  const steps = packing(entries);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+/** The same in turns, so that other work of the process does not wait for a whole segment. */
+export async function packSegmentInTurns(entries: readonly IndexEntry[], turns: Turns): Promise<Buffer> {
+  const steps = packing(entries);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    if (turns.isOver()) await turns.next();
+  }
+}
+
+/** Yields after each few rows. */
+type Packing<T> = Generator<void, T>;
+const rowsOfStep = 32;
+
+function* packing(entries: readonly IndexEntry[]): Packing<Buffer> {
   if (entries.length > rowsOfSegment) throw new Error(`a segment holds ${rowsOfSegment} rows, not ${entries.length}`);
   const rows = entries
     .map((entry): Row => ({ entry, group: Buffer.from(entry.group), id: Buffer.from(entry.id) }))
     .sort((one, other) => one.group.compare(other.group) || one.id.compare(other.id));
+  yield;
   const dimensions = rows.find(({ entry }) => entry.vector !== undefined)?.entry.vector?.length ?? 0;
   const parts = new Map<SegmentPart, Uint8Array>([
     ['lengths', bytesOf(Uint32Array.from(rows, ({ entry }) => entry.terms.length))],
     ...packNames(rows),
-    ...packTerms(rows),
-    ...packValues(rows),
-    ...packVectors(rows, dimensions),
+    ...(yield* packTerms(rows)),
+    ...(yield* packValues(rows)),
+    ...(yield* packVectors(rows, dimensions)),
   ]);
   return joinParts(parts, rows.length, dimensions);
+}
+
+/** Visits rows in their order. */
+function* eachRow(rows: readonly Row[], visit: (row: Row, at: number) => void): Packing<void> {
+  for (const [at, row] of rows.entries()) {
+    visit(row, at);
+    if (at % rowsOfStep === rowsOfStep - 1) yield;
+  }
 }
 
 function joinParts(parts: ReadonlyMap<SegmentPart, Uint8Array>, rows: number, dimensions: number): Buffer {
@@ -85,9 +113,9 @@ function packStrings(name: SegmentPart, offsetsName: SegmentPart, strings: reado
   ];
 }
 
-function packTerms(rows: readonly Row[]): Packed {
+function* packTerms(rows: readonly Row[]): Packing<Packed> {
   const occurrences = new Map<string, number[]>();
-  for (const [row, { entry }] of rows.entries()) {
+  yield* eachRow(rows, ({ entry }, row) => {
     const counts = new Map<string, number>();
     for (const term of entry.terms) counts.set(term, (counts.get(term) ?? 0) + 1);
     for (const [term, count] of counts) {
@@ -96,10 +124,11 @@ function packTerms(rows: readonly Row[]): Packed {
       if (known === undefined) occurrences.set(term, [packed]);
       else known.push(packed);
     }
-  }
+  });
   const sorted = [...occurrences]
     .map(([term, packed]) => ({ term: Buffer.from(term), packed }))
     .sort((one, other) => one.term.compare(other.term));
+  yield;
   const { numbers, offsets } = concatNumbers(sorted.map(({ packed }) => packed));
   return [
     ...packStrings(
@@ -124,12 +153,12 @@ function concatNumbers(lists: readonly (readonly number[])[]): { numbers: Uint16
   return { numbers, offsets };
 }
 
-function packValues(rows: readonly Row[]): Packed {
+function* packValues(rows: readonly Row[]): Packing<Packed> {
   const byPath = new Map<string, Map<AttributeValue, number[]>>();
-  for (const [row, { entry }] of rows.entries()) {
+  yield* eachRow(rows, ({ entry }, row) => {
     for (const path of Object.keys(entry.attributes)) addValues(byPath, path, valuesAt(entry.attributes, path), row);
     addValues(byPath, labelPath, entry.labels, row);
-  }
+  });
   const paths: PackedPath[] = [];
   const values: Buffer[] = [];
   const lists: number[][] = [];
@@ -166,22 +195,21 @@ function addValues(
   }
 }
 
-function packVectors(rows: readonly Row[], dimensions: number): Packed {
+function* packVectors(rows: readonly Row[], dimensions: number): Packing<Packed> {
   const scales = new Float32Array(rows.length).fill(Number.NaN);
   const vectors = new Int8Array(rows.length * dimensions);
-  for (const [row, { entry }] of rows.entries()) {
-    const { vector } = entry;
-    if (vector === undefined) continue;
+  yield* eachRow(rows, ({ entry: { vector } }, row) => {
+    if (vector === undefined) return;
     if (vector.length !== dimensions) throw new Error(`a vector has ${vector.length} dimensions, not ${dimensions}`);
     let most = 0;
     for (const component of vector) most = Math.max(most, Math.abs(component));
     const scale = most / vectorLevels;
     scales[row] = scale;
-    if (most === 0) continue;
+    if (most === 0) return;
     for (let at = 0; at < dimensions; at += 1) {
       vectors[row * dimensions + at] = Math.round((vector[at] as number) / scale);
     }
-  }
+  });
   return [
     ['scales', bytesOf(scales)],
     ['vectors', bytesOf(vectors)],

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Turns } from '#kit/concurrency/turns';
 import { openEmbeddedIndex } from '../../adapters/embedded/embedded-index.ts';
 import type { IndexEntry } from '../../ports.ts';
 import { entryOf, replaceGroup, unit } from '../../testing/generated-entries.ts';
 import { MemorySource } from '../../testing/memory-source.ts';
 import { openPackedWorld } from '../../testing/packed-world.ts';
 import { searchIndexSuite } from '../../testing/search-index-suite.ts';
-import { packSegment } from './pack-segment.ts';
+import { packSegment, packSegmentInTurns } from './pack-segment.ts';
 import { partitionBytes } from './packed-partitions.ts';
 import { PackedSegment } from './packed-segment.ts';
 import { rowsOfSegment } from './segment-layout.ts';
@@ -189,6 +190,23 @@ describe('a segment', () => {
   test('a packed segment has at most 2048 rows', () => {
     expect(new PackedSegment(packSegment(many(rowsOfSegment, 2))).rows).toBe(2_048);
     expect(() => packSegment(many(rowsOfSegment + 1, 2))).toThrow('2048 rows');
+  });
+
+  test('a segment that is packed in turns is the same, and other work is done at least once in 32 rows of each part', async () => {
+    const entries = many(rowsOfSegment, 8);
+    let gaps = 0;
+    class EveryTurn extends Turns {
+      override isOver(): boolean {
+        return true;
+      }
+      override next(): Promise<void> {
+        gaps += 1;
+        return super.next();
+      }
+    }
+    const bytes = await packSegmentInTurns(entries, new EveryTurn());
+    expect(bytes.equals(packSegment(entries))).toBe(true);
+    expect(gaps).toBeGreaterThanOrEqual((3 * rowsOfSegment) / 32);
   });
 
   test('a small packed segment keeps no more memory than its bytes', () => {

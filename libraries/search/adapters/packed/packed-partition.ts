@@ -86,13 +86,12 @@ export class PackedPartition {
     for await (const page of found.entries) {
       waiting.push(...page);
       while (waiting.length >= rowsOfSegment) {
-        this.set.addEntries(waiting.slice(0, rowsOfSegment));
+        await this.set.addEntries(waiting.slice(0, rowsOfSegment), this.#parts.turns);
         waiting = waiting.slice(rowsOfSegment);
         check(this.set.bytes);
-        if (this.#parts.turns.isOver()) await this.#parts.turns.next();
       }
     }
-    this.set.addEntries(waiting);
+    await this.set.addEntries(waiting, this.#parts.turns);
     check(this.set.bytes);
   }
 

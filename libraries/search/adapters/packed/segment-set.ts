@@ -1,7 +1,7 @@
 import type { Turns } from '#kit/concurrency/turns';
 import type { AttributeCondition } from '../../condition.ts';
 import type { IndexChange, IndexEntry } from '../../ports.ts';
-import { packSegment } from './pack-segment.ts';
+import { packSegment, packSegmentInTurns } from './pack-segment.ts';
 import { PackedSegment } from './packed-segment.ts';
 import { rowsOfSegment } from './segment-layout.ts';
 
@@ -73,9 +73,9 @@ export class SegmentSet {
     this.#segments.push(added);
   }
 
-  /** Adds new entries, whose ids and groups are not in the set yet. */
-  addEntries(entries: readonly IndexEntry[]): void {
-    this.#segments.push(...this.#pack(entries));
+  /** Adds new entries, whose ids and groups are not in the set yet, at most as many as a segment holds. */
+  async addEntries(entries: readonly IndexEntry[], turns: Turns): Promise<void> {
+    if (entries.length > 0) this.#segments.push(this.#open(await packSegmentInTurns(entries, turns)));
   }
 
   apply(change: IndexChange): void {

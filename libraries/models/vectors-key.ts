@@ -1,5 +1,5 @@
 import { sha256Hex } from '#contracts/canonical';
-import type { EmbeddingProfile } from '#models/ports';
+import type { EmbeddingProfile } from './ports.ts';
 
 /**
  * The key of the vectors of a profile: its id and a digest of its model, dimension and prefix of passages. Vectors of different keys
