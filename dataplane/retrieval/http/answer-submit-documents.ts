@@ -9,6 +9,8 @@ import { reachedQuota, type SubmitLimit } from '../ingest/submit/check-quota.ts'
 import { withoutDuplicates } from '../ingest/submit/find-duplicates.ts';
 import { stagedBytes } from '../ingest/submit/staged-document.ts';
 import { type SubmittedDocument, submitDocuments } from '../ingest/submit/submit-documents.ts';
+import { longTextOf } from '../ingest/text/content-parts.ts';
+import type { DocumentContent } from '../ingest/text/document-content.ts';
 import { findNamed } from './find-readable.ts';
 import { noteDeletions } from './note-deletions.ts';
 import { invalidBody, readRequest } from './read-request.ts';
@@ -96,6 +98,8 @@ function problemOf(
     const message = `has ${inline} bytes as JSON, at most ${retrievalLimits.inlineBytes} are allowed: use content_ref`;
     return invalidBody([{ path: [...path, 'content'], message }]);
   }
+  const long = document.content === undefined ? undefined : longTextOf(document.content as DocumentContent);
+  if (long !== undefined) return invalidBody([{ path: [...path, 'content', ...long.path], message: long.message }]);
   const metadata = sizeOf(written?.metadata);
   if (metadata > retrievalLimits.metadataBytes) {
     const message = `has ${metadata} bytes as JSON, at most ${retrievalLimits.metadataBytes} are allowed`;
