@@ -15,7 +15,7 @@ import { scriptedModels, testProfile } from './scripted-models.ts';
 import { unwrittenLogger } from './unwritten-logger.ts';
 
 const migrations = new URL('../../migrations/', import.meta.url);
-const tenant = 'acme';
+const ownTenant = 'acme';
 
 /** One document as a test submits it; text absent means a delete. */
 type TestDocument = {
@@ -30,6 +30,7 @@ export type OpenedIngest = {
   readonly ports: IngestPorts;
   readonly collectionId: string;
   readonly submit: (...documents: readonly TestDocument[]) => Promise<readonly SubmitEntry[]>;
+  readonly submitAs: (tenant: string, ...documents: readonly TestDocument[]) => Promise<readonly SubmitEntry[]>;
   /** Claims and processes the next job until the attempt ends; undefined if none is due. */
   readonly work: () => Promise<AttemptEnd | undefined>;
   /** Processes jobs until none is due. */
@@ -59,7 +60,8 @@ export async function openIngest(database: Database, replaced: Partial<IngestPor
   return {
     ports,
     collectionId,
-    submit: (...documents) => submitAll(ports, collectionId, documents),
+    submit: (...documents) => submitAll(ports, { tenant: ownTenant, collectionId }, documents),
+    submitAs: (tenant, ...documents) => submitAll(ports, { tenant, collectionId }, documents),
     work,
     async drain() {
       while ((await work()) !== undefined);
@@ -72,7 +74,7 @@ export async function insertCollection({ sql }: Database, chunking = { size: 200
   await sql`
     insert into retrieval.collections (collection_id, tenant, name, collection_type, visibility, acl_model,
       empty_acl_policy, chunk_size, chunk_overlap, embedding_profile_id)
-    values (${collectionId}, ${tenant}, ${collectionId}, 'documents', 'private', 'document', 'reject', ${chunking.size},
+    values (${collectionId}, ${ownTenant}, ${collectionId}, 'documents', 'private', 'document', 'reject', ${chunking.size},
       ${chunking.overlap}, ${testProfile.id})`;
   await sql`
     insert into retrieval.index_versions (collection_id, number, embedding_profile_id, state)
@@ -88,7 +90,7 @@ async function workOnce(ports: IngestPorts): Promise<AttemptEnd | undefined> {
 
 function submitAll(
   { database, objects }: Pick<IngestPorts, 'database' | 'objects'>,
-  collectionId: string,
+  { tenant, collectionId }: { readonly tenant: string; readonly collectionId: string },
   documents: readonly TestDocument[],
 ): Promise<readonly SubmitEntry[]> {
   return submitDocuments(
