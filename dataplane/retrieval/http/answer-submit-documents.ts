@@ -32,11 +32,12 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
     collections.set(named, found.collection);
   }
   const submitted: SubmittedDocument[] = [];
+  const referred = new Map<SubmittedDocument, number>();
   for (const [at, document] of documents.entries()) {
     const collection = collections.get(document.collection) as CollectionRecord;
     const problem = problemOf(document, written[at], at, collection);
     if (problem !== undefined) return problem;
-    submitted.push({
+    const one: SubmittedDocument = {
       collectionId: collection.collectionId,
       collection: document.collection,
       docId: document.doc_id,
@@ -45,9 +46,11 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
       idempotencyKey: document.idempotency_key,
       labels: documentLabels(document.acl, collection, caller),
       payload: payloadOf(document),
-    });
+    };
+    submitted.push(one);
+    referred.set(one, document.content_ref?.bytes ?? 0);
   }
-  const reached = await reachedLimit(request, submitted, [...collections.values()]);
+  const reached = await reachedLimit(request, referred, [...collections.values()]);
   if (reached !== undefined) {
     service.onLimitReached(reached);
     return failure(reached === 'index' ? 'index_full' : 'rate_limited');
@@ -63,13 +66,17 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
 
 async function reachedLimit(
   { service, caller }: RetrievalRequest,
-  submitted: readonly SubmittedDocument[],
+  /** With the bytes behind their content_ref, as far as the submit names them. */
+  submitted: ReadonlyMap<SubmittedDocument, number>,
   collections: readonly CollectionRecord[],
 ): Promise<SubmitLimit | undefined> {
   const { sql } = service.database;
   // A repeated submit brings nothing, and its answer is that of the first one.
-  const additions = await withoutDuplicates(sql, submitted);
-  const quota = await reachedQuota(sql, caller.tenant, service.tenantQuota, additions);
+  const additions = await withoutDuplicates(sql, [...submitted.keys()]);
+  const referred = additions
+    .filter(({ op }) => op === 'upsert')
+    .reduce((sum, one) => sum + (submitted.get(one) ?? 0), 0);
+  const quota = await reachedQuota(sql, caller.tenant, service.tenantQuota, additions, referred);
   if (quota !== undefined) return quota;
   const filled = new Set(additions.filter(({ op }) => op === 'upsert').map(({ collectionId }) => collectionId));
   const { embedding } = service.profiles();

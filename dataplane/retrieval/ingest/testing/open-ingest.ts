@@ -48,6 +48,7 @@ export async function openIngest(database: Database, replaced: Partial<IngestPor
     fetcher: { fetch: () => Promise.reject(new DocumentFault('address_refused', 'no address is allowed')) },
     guard: 'unguarded',
     profileOf: (id) => ({ ...testProfile, id }),
+    bounds: { tenantBytes: Number.POSITIVE_INFINITY, indexBytes: undefined },
     analyse,
     countTokens,
     turns: new Turns(),
