@@ -79,7 +79,7 @@ describe('portcullis why collection/NAME', () => {
 
   test('every conflict that the service names has advice', () => {
     const reasons = ['NameTaken', 'IdUsed', 'NothingToTakeOver', 'NotManaged', 'OwnerDiffers', 'HasChildren'];
-    const places = ['ParentNotWritable', 'ParentNotPossible'];
+    const places = ['ParentNotWritable', 'ParentNotPossible', 'IndexFull'];
     const fixed = ['TypeDiffers', 'AclModelDiffers', 'ChunkingDiffers'];
     expect(reasons.length + fixed.length + places.length).toBe(Object.keys(managedConflicts).length);
     for (const reason of [...reasons, ...fixed, ...places]) expect(advice).toHaveProperty([reason]);

@@ -243,7 +243,7 @@ async function openGuard(
 }
 
 function startWorker(
-  { database, objects, models, profiles, relations, audit }: Retrieval,
+  { database, objects, models, profiles, relations, audit, tenantQuota, mostIndexBytes }: Retrieval,
   { ingestConcurrency }: RetrievalConfig,
   { logger, metrics, overrides, queue, guard, fetcher, search }: WorkerTools,
 ): AsyncDisposable {
@@ -254,6 +254,7 @@ function startWorker(
     fetcher,
     guard,
     profileOf: (id: string) => profiles().embedding.get(id),
+    bounds: { tenantBytes: tenantQuota.bytes, indexBytes: mostIndexBytes },
     analyse,
     countTokens,
     turns: new Turns(),

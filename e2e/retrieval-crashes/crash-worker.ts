@@ -32,6 +32,7 @@ startIngest(
     guard: 'unguarded',
     // Batches of four chunks, so that one document has several writes.
     profileOf: (id) => ({ ...testProfile, id, batch: 4 }),
+    bounds: { tenantBytes: Number.POSITIVE_INFINITY, indexBytes: undefined },
     analyse,
     countTokens,
     turns: new Turns(),

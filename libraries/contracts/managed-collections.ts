@@ -71,6 +71,7 @@ export const managedConflicts = {
   children: 'the collection has others below it',
   parent_id: 'the tenant has no collection with this id that the owner may write',
   parent_tree: 'the collection would be below itself, or its tree would have more than 10 levels',
+  embedding_profile_id: 'the index has no room for the longer vectors of the profile',
   collection_type: 'is fixed when a collection is created',
   acl_model: 'is fixed when a collection is created',
   chunking: 'is fixed when a collection is created',

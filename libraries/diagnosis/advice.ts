@@ -153,6 +153,8 @@ export const advice: Readonly<Record<string, Advice>> = {
   ParentNotWritable: () =>
     'Correct spec.parent.collectionId, or give the owner the right to write that collection. It is retried each minute.',
   ParentNotPossible: () => 'Choose another spec.parent, or mode None for the top level.',
+  IndexFull: () =>
+    'Delete documents, divide the collection, raise retrieval.indexMib, or choose a profile of shorter vectors. It is retried each minute.',
   HasChildren: () => 'Move or delete the collections below it: the deletion then continues.',
   DeletionHeld: () => 'Correct the cause that the message names: the operator retries.',
   Reindexing: wait,

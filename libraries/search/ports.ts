@@ -119,6 +119,11 @@ export type PartitionSource = {
   load(
     partition: string,
   ): Promise<{ readonly upTo: bigint; readonly entries: AsyncIterable<readonly IndexEntry[]> } | undefined>;
+  /**
+   * Bytes that a partition takes in memory at least, such as those of its vectors, read without its entries: an index refuses a
+   * partition above its bound before it reads it. It becomes smaller only with the partition. Undefined where it is not known.
+   */
+  leastBytes?(partition: string): Promise<number | undefined>;
   /** The same entries as blocks; an engine that needs no words prefers it. Absent where the store has no blocks. */
   loadBlocks?(
     partition: string,

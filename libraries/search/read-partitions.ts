@@ -10,6 +10,8 @@ import type { CommittedChanges, EntryBlock, IndexChange, IndexEntry, PartitionSo
 type PartitionReader<Cursor, BlockCursor> = {
   /** Undefined if there is no such partition. */
   numbers(partition: string): Promise<ChangeNumbers | undefined>;
+  /** As in `PartitionSource`. */
+  leastBytes?(partition: string): Promise<number | undefined>;
   /** The next live entries in an order that does not change, about `size` of them, and where to continue. */
   page(
     partition: string,
@@ -58,7 +60,7 @@ export function readPartitions<Cursor, BlockCursor = never>(
   reader: PartitionReader<Cursor, BlockCursor>,
   options: ReadOptions,
 ): PartitionSource {
-  const { blocks } = reader;
+  const { blocks, leastBytes } = reader;
   const loadBlocks: PartitionSource['loadBlocks'] =
     blocks &&
     (async (partition) => {
@@ -72,6 +74,7 @@ export function readPartitions<Cursor, BlockCursor = never>(
 
   return {
     ...(loadBlocks === undefined ? {} : { loadBlocks }),
+    ...(leastBytes === undefined ? {} : { leastBytes }),
     async load(partition) {
       const numbers = await reader.numbers(partition);
       const read = async (after: Cursor | undefined) => {

@@ -29,13 +29,17 @@ export const mostClaims = 5;
 const patience = '24 hours';
 const pause = '5 seconds';
 
-/** Number of due events among which the first claim looks; with more, the database would compare all of them. */
+/** Number of due events of a tenant among which the first claim looks; with more, the database would compare all of them. */
 const firstLook = 64;
 const mostEvents = 1_000_000;
+/** Events of one tenant, and of all, that one claim may take: more than workers usually claim at one moment. */
+const ofTenant = 16;
+const ofAll = 64;
 
 /**
- * Claims the event that is due first among the oldest open events of every person, so that the adds of a person take effect
- * in their order. Leases are measured by the clock of the database.
+ * Claims a due event that is the oldest open one of its person, so that the adds of a person take effect in their order. The
+ * tenant of which the fewest events are processed comes first, then the person whose turn it is, so that the queue of one
+ * tenant or person delays no other one. Leases are measured by the clock of the database.
  */
 export async function claimEvent(sql: Sql, leaseMs: number): Promise<ClaimedEvent | undefined> {
   const first = await claimAmong(sql, leaseMs, firstLook);
@@ -44,23 +48,34 @@ export async function claimEvent(sql: Sql, leaseMs: number): Promise<ClaimedEven
 }
 
 async function claimAmong(sql: Sql, leaseMs: number, most: number): Promise<ClaimedEvent | undefined> {
+  const isOpen = sql`e.status in ('PENDING', 'RUNNING')`;
+  const isDue = sql`${isOpen} and e.due_at <= statement_timestamp() and e.deliveries < ${mostClaims}`;
+  // The tenants with open events are read with one look into the index for each, whatever the number of their events.
   const [row] = await sql<ClaimedEvent[]>`
-    with due as materialized (
-      select event_id, person, seq from memory.events
-      where status in ('PENDING', 'RUNNING') and due_at <= clock_timestamp() and deliveries < ${mostClaims}
-      order by due_at, seq limit ${most}),
-    oldest as materialized (
-      select due.event_id from due
-      where not exists (
-        select 1 from memory.events earlier
-        where earlier.person = due.person and earlier.seq < due.seq and earlier.status in ('PENDING', 'RUNNING')))
+    with recursive tenants (tenant) as (
+      (select e.tenant from memory.events e where ${isOpen} order by e.tenant limit 1)
+      union all
+      select (select e.tenant from memory.events e where ${isOpen} and e.tenant > t.tenant order by e.tenant limit 1)
+      from tenants t where t.tenant is not null),
+    leased as materialized (
+      select tenant, count(*) as events from memory.events
+      where status = 'RUNNING' and due_at > statement_timestamp() group by tenant),
+    first as materialized (
+      select o.event_id, o.turn, o.due_at, o.seq, coalesce(l.events, 0) as leased
+      from tenants t left join leased l using (tenant) cross join lateral (
+        select due.event_id, due.turn, due.due_at, due.seq
+        from (
+          select e.event_id, e.person, e.turn, e.due_at, e.seq from memory.events e
+          where e.tenant = t.tenant and ${isDue} order by e.turn, e.due_at, e.seq limit ${most}) due
+        where not exists (
+          select from memory.events e where e.person = due.person and e.seq < due.seq and ${isOpen})
+        order by due.turn, due.due_at, due.seq limit ${ofTenant}) o
+      order by leased, o.turn, o.due_at, o.seq limit ${ofAll})
     update memory.events set status = 'RUNNING', attempt = attempt + 1, deliveries = deliveries + 1,
       due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond', updated_at = clock_timestamp()
     where event_id = (
-      select e.event_id from memory.events e
-      where e.event_id in (select event_id from oldest)
-        and e.status in ('PENDING', 'RUNNING') and e.due_at <= clock_timestamp() and e.deliveries < ${mostClaims}
-      order by e.due_at, e.seq for update skip locked limit 1)
+      select e.event_id from first f join memory.events e using (event_id) where ${isDue}
+      order by f.leased, f.turn, f.due_at, f.seq for update of e skip locked limit 1)
     returning event_id as "eventId", attempt, deliveries, person, agent_id as "agentId", run_id as "runId", infer, metadata, categories,
       expires_at as "expiresAt", messages, created_at as "createdAt", trace_id as "traceId"`;
   return row;

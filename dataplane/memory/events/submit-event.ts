@@ -1,6 +1,6 @@
 import { type AddMemories, memoryLimits } from '#contracts/memory';
 import type { TenantCaller } from '#identity/tenant-caller';
-import type { Database } from '#sql/connect';
+import type { Database, TransactionSql } from '#sql/connect';
 import { type IndexRoom, readIndexBytes } from '../people/index-room.ts';
 import type { MemoryQuota, QuotaName } from '../people/memory-quota.ts';
 import { lockPersonOf } from '../people/person.ts';
@@ -50,11 +50,25 @@ export async function submitEvent({ sql: database }: Database, submission: Event
     if ((others?.count ?? 0) >= quota.tenantOpenEvents) return { kind: 'quota', quota: 'tenant_open_events' };
     await sql`
       insert into memory.events (event_id, person, tenant, agent_id, run_id, infer, metadata, categories, expires_at, messages,
-        idempotency_key, digest, trace_id)
+        idempotency_key, digest, trace_id, turn)
       values (${eventId}, ${person}, ${caller.tenant}, ${body.agent_id ?? null}, ${body.run_id ?? null}, ${body.infer},
         ${JSON.stringify(body.metadata ?? {})}::text::jsonb, ${sql.array([...(body.categories ?? [])])}::text[],
         ${body.expires_at === undefined ? null : new Date(body.expires_at)}::timestamptz, ${JSON.stringify(body.messages)}::text::jsonb, ${key ?? null}, ${digest},
-        ${traceId})`;
+        ${traceId}, ${turnOf(sql, person, caller.tenant)})`;
     return { kind: 'accepted', eventId };
   });
+}
+
+/**
+ * The turn of a new event: one after that of the person's last open event, and not before that of any open event of the
+ * tenant, so that persons with many and with few events take turns.
+ */
+function turnOf(sql: TransactionSql, person: string, tenant: string) {
+  return sql`greatest(
+    coalesce((
+      select e.turn + 1 from memory.events e
+      where e.person = ${person} and e.status in ('PENDING', 'RUNNING') order by e.seq desc limit 1), 0),
+    coalesce((
+      select e.turn from memory.events e
+      where e.tenant = ${tenant} and e.status in ('PENDING', 'RUNNING') order by e.turn limit 1), 0))`;
 }

@@ -53,8 +53,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks of a document'
       const database = failingAtConflicts(opened.database);
       const ingest = await openIngest(database);
       await ingest.submit({ docId: 'a', text: 'words' });
-      await ingest.submit({ docId: 'a' });
       const job = await claim(ingest);
+      await ingest.submit({ docId: 'a' });
       let applied: Promise<unknown> | undefined;
       const condition: WriteCondition = async (transaction) => {
         const isOwned = await ownedBy(job, 1)(transaction);

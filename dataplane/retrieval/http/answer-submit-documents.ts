@@ -9,6 +9,8 @@ import { reachedQuota, type SubmitLimit } from '../ingest/submit/check-quota.ts'
 import { withoutDuplicates } from '../ingest/submit/find-duplicates.ts';
 import { stagedBytes } from '../ingest/submit/staged-document.ts';
 import { type SubmittedDocument, submitDocuments } from '../ingest/submit/submit-documents.ts';
+import { longTextOf } from '../ingest/text/content-parts.ts';
+import type { DocumentContent } from '../ingest/text/document-content.ts';
 import { findNamed } from './find-readable.ts';
 import { noteDeletions } from './note-deletions.ts';
 import { invalidBody, readRequest } from './read-request.ts';
@@ -30,11 +32,12 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
     collections.set(named, found.collection);
   }
   const submitted: SubmittedDocument[] = [];
+  const referred = new Map<SubmittedDocument, number>();
   for (const [at, document] of documents.entries()) {
     const collection = collections.get(document.collection) as CollectionRecord;
     const problem = problemOf(document, written[at], at, collection);
     if (problem !== undefined) return problem;
-    submitted.push({
+    const one: SubmittedDocument = {
       collectionId: collection.collectionId,
       collection: document.collection,
       docId: document.doc_id,
@@ -43,9 +46,11 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
       idempotencyKey: document.idempotency_key,
       labels: documentLabels(document.acl, collection, caller),
       payload: payloadOf(document),
-    });
+    };
+    submitted.push(one);
+    referred.set(one, document.content_ref?.bytes ?? 0);
   }
-  const reached = await reachedLimit(request, submitted, [...collections.values()]);
+  const reached = await reachedLimit(request, referred, [...collections.values()]);
   if (reached !== undefined) {
     service.onLimitReached(reached);
     return failure(reached === 'index' ? 'index_full' : 'rate_limited');
@@ -61,13 +66,17 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
 
 async function reachedLimit(
   { service, caller }: RetrievalRequest,
-  submitted: readonly SubmittedDocument[],
+  /** With the bytes behind their content_ref, as far as the submit names them. */
+  submitted: ReadonlyMap<SubmittedDocument, number>,
   collections: readonly CollectionRecord[],
 ): Promise<SubmitLimit | undefined> {
   const { sql } = service.database;
   // A repeated submit brings nothing, and its answer is that of the first one.
-  const additions = await withoutDuplicates(sql, submitted);
-  const quota = await reachedQuota(sql, caller.tenant, service.tenantQuota, additions);
+  const additions = await withoutDuplicates(sql, [...submitted.keys()]);
+  const referred = additions
+    .filter(({ op }) => op === 'upsert')
+    .reduce((sum, one) => sum + (submitted.get(one) ?? 0), 0);
+  const quota = await reachedQuota(sql, caller.tenant, service.tenantQuota, additions, referred);
   if (quota !== undefined) return quota;
   const filled = new Set(additions.filter(({ op }) => op === 'upsert').map(({ collectionId }) => collectionId));
   const { embedding } = service.profiles();
@@ -96,6 +105,8 @@ function problemOf(
     const message = `has ${inline} bytes as JSON, at most ${retrievalLimits.inlineBytes} are allowed: use content_ref`;
     return invalidBody([{ path: [...path, 'content'], message }]);
   }
+  const long = document.content === undefined ? undefined : longTextOf(document.content as DocumentContent);
+  if (long !== undefined) return invalidBody([{ path: [...path, 'content', ...long.path], message: long.message }]);
   const metadata = sizeOf(written?.metadata);
   if (metadata > retrievalLimits.metadataBytes) {
     const message = `has ${metadata} bytes as JSON, at most ${retrievalLimits.metadataBytes} are allowed`;

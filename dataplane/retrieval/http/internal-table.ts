@@ -26,6 +26,7 @@ import { ensureCollection } from '../collections/ensure-collection.ts';
 import { readFailingProviders } from '../collections/read-failing-providers.ts';
 import { releaseCollection } from '../collections/release-collection.ts';
 import { startReindex } from '../ingest/reindex/start-reindex.ts';
+import { hasRoomForProfile } from './has-room-for-profile.ts';
 import { collectionIdParameter } from './path-parameters.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { Retrieval, RetrievalResponse } from './retrieval.ts';
@@ -135,6 +136,10 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
   const object = collectionObject(ofTenant, id);
   const release = await service.creations.acquire(AbortSignal.timeout(internalMs));
   try {
+    const wanted = collection.embedding_profile_id;
+    const before = await findCollection(service.database.sql, ofTenant, { id });
+    const isRoomNeeded = before !== undefined && before.reindex?.embedding_profile_id !== wanted;
+    if (isRoomNeeded && !(await hasRoomForProfile(service, before, wanted))) return conflict('embedding_profile_id');
     const ensured = await ensureCollection(service, {
       ...read.value,
       tenant: ofTenant,
@@ -150,7 +155,6 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
     });
     if (ensured.kind === 'conflict') return conflict(ensured.over);
     const { embeddingProfileId, reindex } = ensured.record;
-    const wanted = collection.embedding_profile_id;
     // A failed version of this profile is not started again automatically: an operator decides that.
     if (embeddingProfileId !== wanted && reindex?.embedding_profile_id !== wanted) {
       await startReindex(service.database, id, wanted);

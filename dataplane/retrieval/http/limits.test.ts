@@ -60,6 +60,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
     },
   );
 
+  test('a document whose text has 16,777,216 characters is accepted; one character more is refused with its place', async () => {
+    const table = (rows: number) => ({
+      headers: ['h'.repeat(65_532)],
+      rows: Array.from({ length: rows }, () => [1]),
+    });
+    const batch = (content: object) => ({ documents: [document({}), document({ content })] });
+    expect(await statusOf(submitPath, batch({ tables: [{}, table(256)] }))).toEqual(accepted);
+    expect(await statusOf(submitPath, batch({ tables: [{}, table(256)], note: '' }))).toEqual(
+      refusedAt('documents[1].content makes the text longer than 16777216 characters'),
+    );
+    expect(await statusOf(submitPath, batch({ tables: [{}, table(257)] }))).toEqual(
+      refusedAt('documents[1].content.tables[1] makes the text longer than 16777216 characters'),
+    );
+  });
+
   test('a document with 10,000 sections and 1,000 tables is accepted, and one more of either is refused', async () => {
     const content = (sections: number, tables: number) => ({
       documents: [

@@ -104,6 +104,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect(switched).toMatchObject({ active_version: 2, embedding_profile_id: 'other-profile' });
   });
 
+  test('a profile of a resource with longer vectors than the index has room for is a conflict, and changes nothing', async () => {
+    const id = randomUUID();
+    await send('PUT', id, declared(id));
+    await database.database.sql`
+      update retrieval.collections set text_bytes = ${64 * 1_048_576} where collection_id = ${id}`;
+    const refused = await send(
+      'PUT',
+      id,
+      declared(id, { embedding_profile_id: 'long-profile', description: 'longer' }),
+    );
+    expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    expect(refused.json['message']).toContain('the index has no room for the longer vectors of the profile');
+    const { json } = await send('PUT', id, declared(id));
+    expect(json).toMatchObject({ collection: { description: '', embedding_profile_id: 'test-profile' } });
+    await database.database.sql`update retrieval.collections set text_bytes = 0 where collection_id = ${id}`;
+    const begun = await send('PUT', id, declared(id, { embedding_profile_id: 'long-profile' }));
+    expect(begun.status).toBe(200);
+  });
+
   test('the owner of a collection of a resource has an entry of the operator, and refused requests have theirs', async () => {
     const id = randomUUID();
     await send('PUT', id, declared(id));

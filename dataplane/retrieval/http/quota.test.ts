@@ -133,6 +133,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('bounds of bytes'), ()
     expect(await submit(within, 'c')).toEqual([202, undefined, null]);
   });
 
+  test('the bytes that a content_ref names count, and without them the submit is accepted', async () => {
+    await using opened = await openTestDatabase();
+    const tenantQuota = { documents: 100, openJobs: 100, bytes: 1_000_000 };
+    await using service = await openWith({ tenantQuota, role: 'api' }, opened);
+    const hash = 'a'.repeat(64);
+    const named = (bytes?: number) => ({
+      content: undefined,
+      content_ref: { uri: 'https://files.example/a', content_hash: hash, ...(bytes === undefined ? {} : { bytes }) },
+      content_hash: hash,
+    });
+    expect(await submit(service, 'a', named(1_000_000))).toEqual([429, 'rate_limited', '1']);
+    expect(await submit(service, 'a', named(990_000))).toEqual([202, undefined, null]);
+    expect(await submit(service, 'b', named())).toEqual([202, undefined, null]);
+  });
+
   test('a collection that fills its share of the index takes no documents, and deletions are accepted', async () => {
     await using opened = await openTestDatabase();
     await using measured = await openWith({}, opened);
@@ -147,6 +162,35 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('bounds of bytes'), ()
     await using roomy = await openWith(boundOf(needed + 1), opened);
     expect(await submit(roomy, 'b')).toEqual([202, undefined, null]);
     expect(await submit(full, 'a', remove)).toEqual([202, undefined, null]);
+  });
+
+  test('a reindex to longer vectors that fill the share of the index is refused, and one to as long ones is built', async () => {
+    await using opened = await openTestDatabase();
+    {
+      await using measured = await openWith({}, opened);
+      await measured.ingest(ann, [documentOf('handbook', 'a', boundText)]);
+    }
+    const [row] = await opened.database.sql<{ id: string; chunks: number; bytes: number }[]>`
+      select collection_id as id, chunk_count as chunks, text_bytes::int as bytes from retrieval.collections`;
+    const contents = { chunks: row?.chunks ?? 0, textBytes: row?.bytes ?? 0 };
+    const needed = estimateIndexBytes(contents, 64 * testProfile.dimension);
+    const boundOf = (share: number) => ({ indexBytes: Math.ceil((share * 3) / 2), role: 'api' as const });
+    const reindex = async (service: Pick<OpenedRetrieval, 'call'>, profile: string) => {
+      const body = { embedding_profile_id: profile };
+      const { status, json } = await service.call(ann, `/v1/collections/${row?.id}:reindex`, body);
+      return [status, json['code']];
+    };
+    await using full = await openWith(boundOf(needed), opened);
+    expect(await reindex(full, 'long-profile')).toEqual([409, 'index_full']);
+    expect(await refusals(full, 'index')).toBe(1);
+    await using roomy = await openWith(boundOf(needed + 1), opened);
+    expect(await reindex(roomy, 'long-profile')).toEqual([202, undefined]);
+    // The version that is built already is the same one, whatever its size.
+    expect(await reindex(full, 'long-profile')).toEqual([202, undefined]);
+    await opened.database
+      .sql`update retrieval.index_versions set state = 'failed', failure_code = 'x' where state = 'building'`;
+    await using tiny = await openWith(boundOf(1), opened);
+    expect(await reindex(tiny, 'other-profile')).toEqual([202, undefined]);
   });
 
   test('the estimate is not less than what the index needs for documents with many words and labels', async () => {

@@ -4,6 +4,7 @@ import { mayWrite } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
 import { startReindex } from '../ingest/reindex/start-reindex.ts';
 import { findNamed } from './find-readable.ts';
+import { hasRoomForProfile } from './has-room-for-profile.ts';
 import { invalidBody, managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
@@ -15,7 +16,7 @@ export async function reindexCollection(request: RetrievalRequest): Promise<Retr
   const { embedding_profile_id: profile } = read.value;
   const found = await findNamed(request, path('collection_id'));
   if (found.kind === 'error') return found;
-  const { collectionId, managedBy, embeddingProfileId } = found.collection;
+  const { collectionId, managedBy, embeddingProfileId, reindex } = found.collection;
   if (!(await mayWrite(service.relations, caller, found.collection))) return failure('forbidden');
   if (profile !== undefined && !service.profiles().embedding.has(profile)) {
     return invalidBody([{ path: ['embedding_profile_id'], message: 'is not an approved embedding profile' }]);
@@ -23,6 +24,11 @@ export async function reindexCollection(request: RetrievalRequest): Promise<Retr
   // The resource names the profile, and would revert the change.
   if (managedBy !== null && profile !== undefined && profile !== embeddingProfileId) {
     return failure('conflict', [managedByResource]);
+  }
+  const isBuilding = reindex?.state === 'building' && reindex.embedding_profile_id === profile;
+  if (profile !== undefined && !isBuilding && !(await hasRoomForProfile(service, found.collection, profile))) {
+    service.onLimitReached('index');
+    return failure('index_full');
   }
   const started = await startReindex(service.database, collectionId, profile);
   if (started.kind === 'absent') return failure('not_found');

@@ -139,13 +139,14 @@ const operations: readonly Row[] = [
     summary: 'Build a new index version',
     description:
       'Builds a version beside the active one, with the same or another approved profile, and switches in one step. The ' +
-      'active version answers until then; `reindex` of the collection shows the progress. Without a body, the profile stays.',
+      'active version answers until then; `reindex` of the collection shows the progress. Without a body, the profile stays. ' +
+      'A profile of longer vectors is refused where the index has no room for them.',
     gates: writeGates,
     parameters: [collectionIdParameter, ...memberParameters],
     body: 'ReindexRequest',
     isBodyOptional: true,
     success: answer('Collection', 202),
-    errors: [...everySearch, 'conflict'],
+    errors: [...everySearch, 'conflict', 'index_full'],
     obligations: ['retrieval:reindex:accepted', 'retrieval:reindex:new-version', 'retrieval:reindex:old-version-stays'],
     run: reindexCollection,
   },

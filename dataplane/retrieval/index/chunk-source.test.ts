@@ -210,6 +210,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     expect(await refused(1)).toBe('absent');
   });
 
+  test('the least size of an active version is that of its vectors; another version has none', async () => {
+    const { sql } = opened.database;
+    const leastBytes = (version: number) =>
+      chunkSource(opened.database).leastBytes?.(partitionName({ collectionId: ingest.collectionId, version }));
+    expect(await leastBytes(1)).toBeUndefined();
+    await put('a', 'отпуск '.repeat(100));
+    await put('b', 'отпуск');
+    const [row] = await sql<{ bytes: number }[]>`
+      select sum(octet_length(vector))::float8 as bytes from retrieval.chunks`;
+    expect(row?.bytes).toBeGreaterThan(5 * 32);
+    expect(await leastBytes(1)).toBe(row?.bytes);
+    expect(await leastBytes(2)).toBeUndefined();
+    await using index = openEmbeddedIndex({ source: chunkSource(opened.database), mostBytes: (row?.bytes ?? 0) - 1 });
+    const fault = (error: unknown) => (error as SearchUnavailableError).fault;
+    expect(await find(index, 'отпуск').catch(fault)).toBe('too_large');
+  });
+
   test('a query without a reachable database is refused, never answered as empty', async () => {
     const database = opened.connect();
     await using index = openEmbeddedIndex({ source: chunkSource(database), mostBytes });

@@ -133,6 +133,16 @@ export function chunkSource({ sql }: Database): PartitionSource {
         // Chunks that a reindex wrote before that change have no change numbers.
         return row && { newest: BigInt(row.change_no), forgottenThrough: BigInt(row.complete_since) };
       },
+      /** The vectors of an active version, whose chunks are counted. */
+      async leastBytes(partition) {
+        const { collectionId, version } = readPartitionName(partition);
+        const [row] = await sql<{ bytes: number }[]>`
+          select k.chunk_count * octet_length(v.vector)::float8 as bytes
+          from retrieval.collections k cross join lateral (
+            select c.vector ${liveChunks} where d.collection_id = k.collection_id and c.version = ${version} limit 1) v
+          where k.collection_id = ${collectionId} and k.active_version = ${version}`;
+        return row?.bytes;
+      },
       async page(partition, after, size) {
         const { collectionId, version } = readPartitionName(partition);
         const rows = await sql<ChunkRow[]>`

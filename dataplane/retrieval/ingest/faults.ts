@@ -37,6 +37,7 @@ export class GuardUnavailableError extends DependencyUnavailableError {
  * - `address_refused`: content_ref names an address that is not allowed for the tenant
  * - `content_absent`: the store answered that the object does not exist, or that the signature has expired
  * - `denied`: the policy denies the text
+ * - `tenant_full`, `index_full`: the tenant or the index has no room for the text
  * - `collection_deleted`: the collection no longer exists
  * - `masking_failed`: a job that masks a stored text for a reindex has failed
  * - `submit_failed`: a failed job keeps a reindex from masking a stored text
@@ -49,6 +50,8 @@ type DocumentFaultCode =
   | 'address_refused'
   | 'content_absent'
   | 'denied'
+  | 'tenant_full'
+  | 'index_full'
   | 'collection_deleted'
   | 'masking_failed'
   | 'submit_failed'

@@ -46,9 +46,11 @@ export async function startRetrieval(
   const folder = parts.use(temporaryFolder());
   const modelsFile = join(folder.path, 'models.yaml');
   const { id, model, dimension } = testProfile;
-  const profiles = [id, 'other-profile'].map(
-    (name) => `  - { id: ${name}, model: ${model}, dimension: ${dimension} }\n`,
-  );
+  const profiles = [
+    { name: id, size: dimension },
+    { name: 'other-profile', size: dimension },
+    { name: 'long-profile', size: 64 * dimension },
+  ].map(({ name, size }) => `  - { id: ${name}, model: ${model}, dimension: ${size} }\n`);
   await writeFile(modelsFile, `embedding:\n${profiles.join('')}`);
   const listen = { host: '127.0.0.1', port: 0 };
   const service = parts.use(

@@ -16,6 +16,8 @@ export class MemorySource implements PartitionSource {
   /** The reading of changed entries rejects after so many pages; undefined if it does not. */
   failAfterPages: number | undefined;
   loads = 0;
+  /** Least bytes of each entry; undefined if the source does not know the size of a partition. */
+  bytesOfEntry: number | undefined;
   readonly #partitions = new Map<string, Kept>();
   readonly #source: PartitionSource;
 
@@ -65,6 +67,10 @@ export class MemorySource implements PartitionSource {
   load(partition: string) {
     this.loads += 1;
     return this.#source.load(partition);
+  }
+
+  async leastBytes(partition: string): Promise<number | undefined> {
+    return this.bytesOfEntry && this.bytesOfEntry * (this.#answering(partition)?.entries.size ?? 0);
   }
 
   changesAfter(partition: string, after: bigint) {

@@ -90,5 +90,5 @@ test('a collection is never deleted while its resource has the policy Retain or 
               if (kind === 'delete') expect([deleting, deletionPolicy]).toEqual([true, 'Delete']);
               if (kind === 'release') expect([deleting, deletionPolicy]).toEqual([true, 'Retain']);
             }
-  expect(seen).toBe(448);
+  expect(seen).toBe(480);
 });

@@ -1,4 +1,4 @@
-import type { Sql } from '#sql/connect';
+import type { Sql, SqlPart } from '#sql/connect';
 import type { JobOp } from '../submit/decide-submit.ts';
 
 /** A job that this worker may process until another claim follows. */
@@ -20,22 +20,94 @@ export type ClaimedJob = {
 /** Deliveries after which a job is a dead letter instead of being claimed again (`retrieval:limits:dead-letter`). */
 export const mostDeliveries = 5;
 
+/** Due jobs of one tenant and op, and of all, among which a claim looks: more than workers usually claim at one moment. */
+const firstJobs = 4;
+const mostFirst = 16;
+
 /**
- * Claims the job that is due first: a new one, one whose lease has expired, or one whose pause has ended. The delivery
- * is counted at the claim, so that a worker that dies is counted, too. Leases are measured by the clock of the
- * database.
+ * Claims a due job: a new one, one whose lease has expired, or one whose pause has ended. The tenant of which the fewest jobs
+ * are processed comes first, so that the queue of one tenant delays no other one; of its jobs deletions come first, then the
+ * one that is due first. The delivery is counted at the claim, so that a worker that dies is counted, too. Leases are
+ * measured by the clock of the database.
  */
 export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | undefined> {
+  const next = await claimFirst(
+    sql,
+    leaseMs,
+    (tenant) => sql`
+    (${firstOf(sql, tenant, 'delete')}) union all (${firstOf(sql, tenant, 'upsert')})`,
+  );
+  // Other workers may be claiming all of these at this moment.
+  return next ?? (await claimAny(sql, leaseMs));
+}
+
+/** Claims a due deletion, as `claimJob` does. */
+export function claimDeletion(sql: Sql, leaseMs: number): Promise<ClaimedJob | undefined> {
+  return claimFirst(sql, leaseMs, (tenant) => firstOf(sql, tenant, 'delete'));
+}
+
+async function claimFirst(
+  sql: Sql,
+  leaseMs: number,
+  jobsOf: (tenant: SqlPart) => SqlPart,
+): Promise<ClaimedJob | undefined> {
+  // The tenants with open jobs are read with one look into the index for each, whatever the number of their jobs.
   const [row] = await sql<ClaimedJob[]>`
+    with recursive tenants (tenant) as (
+      (select j.tenant from retrieval.jobs j where ${isOpen(sql)} order by j.tenant limit 1)
+      union all
+      select (
+        select j.tenant from retrieval.jobs j where ${isOpen(sql)} and j.tenant > t.tenant order by j.tenant limit 1)
+      from tenants t where t.tenant is not null),
+    leased as materialized (
+      select tenant, count(*) as jobs from retrieval.jobs
+      where status = 'RUNNING' and retry_at is null and due_at > statement_timestamp() group by tenant),
+    first as materialized (
+      select f.job_id, f.op, f.due_at, f.seq, coalesce(l.jobs, 0) as leased
+      from tenants t left join leased l using (tenant) cross join lateral (${jobsOf(sql`t.tenant`)}) f
+      order by leased, f.op, f.due_at, f.seq limit ${mostFirst})
+    ${claim(
+      sql,
+      leaseMs,
+      sql`
+      select j.job_id from first f join retrieval.jobs j using (job_id) where ${isDue(sql)}
+      order by f.leased, f.op, f.due_at, f.seq for update of j skip locked limit 1`,
+    )}`;
+  return row;
+}
+
+async function claimAny(sql: Sql, leaseMs: number): Promise<ClaimedJob | undefined> {
+  const [row] = await sql<ClaimedJob[]>`${claim(
+    sql,
+    leaseMs,
+    sql`select j.job_id from retrieval.jobs j where ${isDue(sql)} order by j.due_at, j.seq for update skip locked limit 1`,
+  )}`;
+  return row;
+}
+
+function firstOf(sql: Sql, tenant: SqlPart, op: JobOp): SqlPart {
+  return sql`
+    select j.job_id, j.op, j.due_at, j.seq from retrieval.jobs j
+    where j.tenant = ${tenant} and j.op = ${op} and ${isDue(sql)} order by j.due_at, j.seq limit ${firstJobs}`;
+}
+
+function claim(sql: Sql, leaseMs: number, jobId: SqlPart): SqlPart {
+  return sql`
     update retrieval.jobs set status = 'RUNNING', attempt = attempt + 1, deliveries = deliveries + 1, retry_at = null,
       due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond', updated_at = clock_timestamp()
-    where job_id = (
-      select job_id from retrieval.jobs
-      where status in ('PENDING', 'RUNNING') and due_at <= clock_timestamp() and deliveries < ${mostDeliveries}
-      order by due_at, seq for update skip locked limit 1)
+    where job_id = (${jobId})
     returning job_id as "jobId", attempt, tenant, collection_id as "collectionId", doc, doc_id as "docId", seq, op,
       content_hash as "contentHash", payload_key as "payloadKey", trace_id as "traceId"`;
-  return row;
+}
+
+/** Conditions of a job `j`. */
+function isOpen(sql: Sql): SqlPart {
+  return sql`j.status in ('PENDING', 'RUNNING')`;
+}
+
+/** With the time of the statement, which an index can compare; that of the clock is another one for each row. */
+function isDue(sql: Sql): SqlPart {
+  return sql`${isOpen(sql)} and j.due_at <= statement_timestamp() and j.deliveries < ${mostDeliveries}`;
 }
 
 /** Extends the lease of a claim; false if the claim has ended. */

@@ -201,6 +201,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
       await ingest.submit({ docId: 'a', text: 'words' });
       await ingest.drain();
       const [refused] = await ingest.submit({ docId: 'a', text: 'forbidden' });
+      await ingest.drain();
       await ingest.submit({ docId: 'a' });
       await ingest.drain();
       expect(refused?.status).toBe('PENDING');

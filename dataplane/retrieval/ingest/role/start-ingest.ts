@@ -60,7 +60,9 @@ type HintTools = Pick<IngestOptions, 'queue' | 'logger' | 'onQueueAway'>;
 export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDisposable {
   const { logger, queue, times } = options;
   const parts = new AsyncDisposableStack();
-  const worker = parts.use(runWorker(ports, { ...options, ...times }));
+  const worker = parts.use(runWorker(ports, { ...options, ...times, jobs: 'all' }));
+  // A deletion reads and embeds nothing: it does not wait until a fetch or an embedding has ended.
+  const deletions = parts.use(runWorker(ports, { ...options, ...times, jobs: 'deletions', concurrency: 1 }));
   const reindexer = parts.use(runReindexer(ports, { ...options, ...times }));
   parts.use(
     startReconciling({
@@ -75,6 +77,7 @@ export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDi
   );
   const wake = (): void => {
     worker.wake();
+    deletions.wake();
     reindexer.wake();
   };
   parts.use(

@@ -22,12 +22,14 @@ const uuidType = 2950;
 /**
  * The limit beyond which a batch would bring the tenant; undefined within the quota, and for deletions alone. Batches
  * that are checked at the same time can together exceed it: the quota bounds load and is not a protection.
+ * @param referredBytes of contents that are not staged, as far as the submit names them
  */
 export async function reachedQuota(
   sql: Sql,
   tenant: string,
   quota: TenantQuota,
   documents: readonly QuotaDocument[],
+  referredBytes: number,
 ): Promise<SubmitLimit | undefined> {
   const upserts = documents.filter(({ op }) => op === 'upsert');
   if (upserts.length === 0) return undefined;
@@ -55,5 +57,5 @@ export async function reachedQuota(
   const payload = upserts.reduce((sum, one) => sum + (one.payload?.byteLength ?? 0), 0);
   if (found.open + upserts.length > quota.openJobs) return 'open_jobs';
   if (added > 0 && found.live + added > quota.documents) return 'documents';
-  return found.bytes + payload > quota.bytes ? 'bytes' : undefined;
+  return found.bytes + payload + referredBytes > quota.bytes ? 'bytes' : undefined;
 }

@@ -15,7 +15,7 @@ import { scriptedModels, testProfile } from './scripted-models.ts';
 import { unwrittenLogger } from './unwritten-logger.ts';
 
 const migrations = new URL('../../migrations/', import.meta.url);
-const tenant = 'acme';
+const ownTenant = 'acme';
 
 /** One document as a test submits it; text absent means a delete. */
 type TestDocument = {
@@ -30,6 +30,7 @@ export type OpenedIngest = {
   readonly ports: IngestPorts;
   readonly collectionId: string;
   readonly submit: (...documents: readonly TestDocument[]) => Promise<readonly SubmitEntry[]>;
+  readonly submitAs: (tenant: string, ...documents: readonly TestDocument[]) => Promise<readonly SubmitEntry[]>;
   /** Claims and processes the next job until the attempt ends; undefined if none is due. */
   readonly work: () => Promise<AttemptEnd | undefined>;
   /** Processes jobs until none is due. */
@@ -45,6 +46,7 @@ export function ingestPorts(database: Database, replaced: Partial<IngestPorts> =
     fetcher: { fetch: () => Promise.reject(new DocumentFault('address_refused', 'no address is allowed')) },
     guard: 'unguarded',
     profileOf: (id) => ({ ...testProfile, id }),
+    bounds: { tenantBytes: Number.POSITIVE_INFINITY, indexBytes: undefined },
     analyse,
     countTokens,
     turns: new Turns(),
@@ -64,7 +66,8 @@ export async function openIngest(database: Database, replaced: Partial<IngestPor
   return {
     ports,
     collectionId,
-    submit: (...documents) => submitAll(ports, collectionId, documents),
+    submit: (...documents) => submitAll(ports, { tenant: ownTenant, collectionId }, documents),
+    submitAs: (tenant, ...documents) => submitAll(ports, { tenant, collectionId }, documents),
     work,
     async drain() {
       while ((await work()) !== undefined);
@@ -77,7 +80,7 @@ export async function insertCollection({ sql }: Database, chunking = { size: 200
   await sql`
     insert into retrieval.collections (collection_id, tenant, name, collection_type, visibility, acl_model,
       empty_acl_policy, chunk_size, chunk_overlap, embedding_profile_id)
-    values (${collectionId}, ${tenant}, ${collectionId}, 'documents', 'private', 'document', 'reject', ${chunking.size},
+    values (${collectionId}, ${ownTenant}, ${collectionId}, 'documents', 'private', 'document', 'reject', ${chunking.size},
       ${chunking.overlap}, ${testProfile.id})`;
   await sql`
     insert into retrieval.index_versions (collection_id, number, embedding_profile_id, state)
@@ -93,7 +96,7 @@ export async function workOnce(ports: IngestPorts): Promise<AttemptEnd | undefin
 
 function submitAll(
   { database, objects }: Pick<IngestPorts, 'database' | 'objects'>,
-  collectionId: string,
+  { tenant, collectionId }: { readonly tenant: string; readonly collectionId: string },
   documents: readonly TestDocument[],
 ): Promise<readonly SubmitEntry[]> {
   return submitDocuments(

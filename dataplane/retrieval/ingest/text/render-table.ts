@@ -4,11 +4,15 @@ import type { JsonObject } from './document-content.ts';
 const captionKeys = ['caption', 'title', 'name'] as const;
 const headerKeys = ['headers', 'columns', 'header'] as const;
 
-type RenderedTable = { readonly caption: string | undefined; readonly text: string };
+/** The pieces of one line of text; joined they are the line. A piece is not copied for each line that has it. */
+export type LinePieces = readonly string[];
+
+type RenderedTable = { readonly caption: string | undefined; readonly lines: Iterable<LinePieces> };
 
 /**
  * Renders a table as one line for each row, in which every cell follows its header: `City: Bern; Limit: 180`. Rows are
- * lists of cells or objects; headers are `headers`, `columns` or `header`. Every other key is a line of its own.
+ * lists of cells or objects; headers are `headers`, `columns` or `header`. Every other key is a line of its own. Lines are
+ * made when they are asked for: all of them can be many times as long as the table.
  */
 export function renderTable(table: JsonObject): RenderedTable {
   const captionKey = captionKeys.find((key) => typeof table[key] === 'string');
@@ -16,38 +20,36 @@ export function renderTable(table: JsonObject): RenderedTable {
   const rows = Array.isArray(table['rows']) ? table['rows'] : [];
   const rendered = new Set<string>([captionKey, headerKey, ...(rows.length > 0 ? ['rows'] : [])].filter(isKey));
   const headers = headerKey === undefined ? [] : (table[headerKey] as readonly JsonValue[]).map(headerText);
-  const others = Object.entries(table).filter(([key]) => !rendered.has(key));
-  const lines = [
-    ...others.flatMap(([key, value]) => renderValue(key, value)),
-    ...(rows.length === 0 && headers.length > 0 ? [headers.join('; ')] : []),
-    ...rows.map((row) => renderRow(row, headers)),
-  ];
   const caption = captionKey === undefined ? undefined : (table[captionKey] as string);
-  return { caption, text: lines.filter((line) => line !== '').join('\n') };
+  return { caption, lines: linesOf() };
+
+  function* linesOf(): Generator<LinePieces> {
+    for (const [key, value] of Object.entries(table)) if (!rendered.has(key)) yield* renderValue(key, value);
+    if (rows.length === 0 && headers.length > 0) yield [headers.join('; ')];
+    for (const row of rows) yield renderRow(row, headers);
+  }
 }
 
 /** One line for each value below a key, named by its path: `owner.name: Ada`. */
-export function renderValue(path: string, value: JsonValue): readonly string[] {
-  if (value === null) return [];
-  if (typeof value !== 'object') return [`${path}: ${cellText(value)}`];
-  if (!Array.isArray(value))
-    return Object.entries(value).flatMap(([key, inner]) => renderValue(`${path}.${key}`, inner));
-  if (value.every((inner) => inner === null || typeof inner !== 'object')) {
-    return value.length === 0 ? [] : [`${path}: ${cellText(value)}`];
-  }
-  return value.flatMap((inner, at) => renderValue(`${path}.${at}`, inner));
+export function* renderValue(path: string, value: JsonValue): Generator<LinePieces> {
+  if (value === null) return;
+  if (typeof value !== 'object') yield [path, ': ', cellText(value)];
+  else if (!Array.isArray(value)) {
+    for (const [key, inner] of Object.entries(value)) yield* renderValue(`${path}.${key}`, inner);
+  } else if (value.every((inner) => inner === null || typeof inner !== 'object')) {
+    if (value.length > 0) yield [path, ': ', cellText(value)];
+  } else for (const [at, inner] of value.entries()) yield* renderValue(`${path}.${at}`, inner);
 }
 
-function renderRow(row: JsonValue, headers: readonly string[]): string {
-  if (row === null || typeof row !== 'object') return cellText(row);
+function renderRow(row: JsonValue, headers: readonly string[]): LinePieces {
+  if (row === null || typeof row !== 'object') return [cellText(row)];
   const cells: readonly (readonly [string, JsonValue])[] = Array.isArray(row)
     ? row.map((cell, at) => [headers[at] ?? '', cell] as const)
     : Object.entries(row);
   return cells
     .map(([header, cell]) => [header, cellText(cell)] as const)
     .filter(([, cell]) => cell !== '')
-    .map(([header, cell]) => (header === '' ? cell : `${header}: ${cell}`))
-    .join('; ');
+    .flatMap(([header, cell], at) => [...(at === 0 ? [] : ['; ']), ...(header === '' ? [cell] : [header, ': ', cell])]);
 }
 
 function headerText(header: JsonValue): string {

@@ -1,11 +1,10 @@
-import type { JsonValue } from '#kit/json/json-value';
+import { boundedParts, type ContentPart } from './content-parts.ts';
 import type { DocumentContent } from './document-content.ts';
-import { renderTable, renderValue } from './render-table.ts';
 import { storableText } from './storable-text.ts';
 
 /** A part of a document that no chunk crosses, before or after masking. */
 export type TextBlock = {
-  readonly kind: 'section' | 'table' | 'other';
+  readonly kind: ContentPart['kind'];
   readonly heading?: string;
   /** Counted from 1. */
   readonly page?: number;
@@ -14,19 +13,17 @@ export type TextBlock = {
 
 export type DocumentBlocks = { readonly title?: string; readonly blocks: readonly TextBlock[] };
 
-const structuredKeys: ReadonlySet<string> = new Set(['title', 'sections', 'tables', 'pages']);
-
-/** The blocks of a document: sections, tables, then other keys. Blocks without text are left out. */
+/**
+ * The blocks of a document: sections, tables, then other keys. Blocks without text are left out.
+ * @throws LongTextError
+ */
 export function textBlocks(content: DocumentContent): DocumentBlocks {
-  const sections = content.sections ?? [];
-  const pages = pagesOf(content.pages, sections.length);
-  const blocks = [
-    ...sections.map((section, at) => block('section', section.heading, section.text, pages[at])),
-    ...(content.tables ?? []).map(renderTable).map((table) => block('table', table.caption, table.text)),
-    ...Object.entries(content)
-      .filter(([key]) => !structuredKeys.has(key))
-      .map(([key, value]) => block('other', undefined, renderValue(key, value as JsonValue).join('\n'))),
-  ];
+  const blocks: TextBlock[] = [];
+  for (const part of boundedParts(content)) {
+    const lines: string[] = [];
+    for (const pieces of part.lines) lines.push(pieces.join(''));
+    blocks.push(block(part, lines.join('\n')));
+  }
   const title = storableText(content.title ?? '');
   return {
     ...(title === '' ? {} : { title }),
@@ -34,7 +31,7 @@ export function textBlocks(content: DocumentContent): DocumentBlocks {
   };
 }
 
-function block(kind: TextBlock['kind'], heading: string | undefined, text: string, page?: number): TextBlock {
+function block({ kind, heading, page }: ContentPart, text: string): TextBlock {
   const cleaned = storableText(heading ?? '').replace(/\s+/g, ' ');
   return {
     kind,
@@ -42,10 +39,4 @@ function block(kind: TextBlock['kind'], heading: string | undefined, text: strin
     ...(page === undefined ? {} : { page }),
     text: storableText(text),
   };
-}
-
-function pagesOf(pages: JsonValue | undefined, count: number): readonly (number | undefined)[] {
-  const isList = Array.isArray(pages) && pages.length === count;
-  if (!isList || !pages.every((page) => Number.isSafeInteger(page) && Number(page) > 0)) return [];
-  return pages as readonly number[];
 }

@@ -2,6 +2,7 @@ import type { Turns } from '#kit/concurrency/turns';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { ObjectStore } from '#objects/ports';
 import type { Database } from '#sql/connect';
+import type { StoreBounds } from '../commit/check-room.ts';
 import type { Dependency } from '../faults.ts';
 import type { ContentFetcher, DocumentGuard } from '../ports.ts';
 
@@ -41,6 +42,7 @@ export type IngestPorts = {
   readonly guard: DocumentGuard | 'unguarded';
   /** An approved profile of the environment; undefined while it is not approved. */
   readonly profileOf: (id: string) => EmbeddingProfile | undefined;
+  readonly bounds: StoreBounds;
   readonly analyse: (text: string) => readonly string[];
   readonly countTokens: (text: string) => number;
   /** The turns in which long documents are cut into chunks. */

@@ -5,9 +5,11 @@ import { DocumentFault } from '../faults.ts';
 import type { ClaimedJob } from '../jobs/claim-job.ts';
 import type { DocumentScope } from '../ports.ts';
 import { type CanonicalText, canonicalText } from '../text/canonical-text.ts';
+import { LongTextError } from '../text/content-parts.ts';
+import type { DocumentContent } from '../text/document-content.ts';
 import { type JudgedDocument, textsOf, withTexts } from '../text/guarded-texts.ts';
 import { storableText } from '../text/storable-text.ts';
-import { textBlocks } from '../text/text-blocks.ts';
+import { type DocumentBlocks, textBlocks } from '../text/text-blocks.ts';
 import type { IngestPorts } from './ingest-ports.ts';
 import { instantInUtc } from './instant-in-utc.ts';
 import { readDocument } from './read-document.ts';
@@ -26,7 +28,7 @@ export async function prepareDocument(
   const { document, policyRevision } = await judgeDocument(
     ports,
     job,
-    { ...textBlocks(content), metadata: storable },
+    { ...blocksOf(content), metadata: storable },
     signal,
   );
   await ports.onStep('guarded');
@@ -43,6 +45,15 @@ export async function prepareDocument(
     ranges: canonical.ranges,
     policyRevision,
   };
+}
+
+function blocksOf(content: DocumentContent): DocumentBlocks {
+  try {
+    return textBlocks(content);
+  } catch (error) {
+    if (!(error instanceof LongTextError)) throw error;
+    throw new DocumentFault('too_large', `${['content', ...error.path].join('/')} ${error.message}`);
+  }
 }
 
 /** Judges every text of a document. @throws DocumentFault if it is denied, DependencyUnavailableError if it is not judged */

@@ -1,4 +1,5 @@
 import type { Database } from '#sql/connect';
+import { checkRoom } from '../commit/check-room.ts';
 import { indexChunks } from '../commit/index-chunks.ts';
 import { type LiveOutcome, makeLive } from '../commit/make-live.ts';
 import { readVersions } from '../commit/read-versions.ts';
@@ -40,6 +41,7 @@ export async function processJob(ports: IngestPorts, job: ClaimedJob, signal: Ab
 
 async function indexAndCommit(ports: IngestPorts, job: ClaimedJob, signal: AbortSignal): Promise<LiveOutcome> {
   const { canonical, ...document } = await prepareDocument(ports, job, signal);
+  await checkRoom(ports, job, document);
   const written = new Map<number, number>();
   let live: LiveOutcome = { kind: 'versions_missing', versions: [] };
   for (let commits = 0; commits < mostCommits && live.kind === 'versions_missing'; commits += 1) {

@@ -1,12 +1,14 @@
 import { startWorkLoop, type WorkLoop } from '#kit/concurrency/work-loop';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
-import { claimJob } from '../jobs/claim-job.ts';
+import { claimDeletion, claimJob } from '../jobs/claim-job.ts';
 import { type AttemptEnd, attemptJob } from './attempt-job.ts';
 import type { IngestPorts } from './ingest-ports.ts';
 
 type WorkerOptions = {
   readonly logger: Logger;
+  /** `all` includes deletions. */
+  readonly jobs: 'all' | 'deletions';
   /** Number of concurrent jobs. */
   readonly concurrency: number;
   readonly leaseMs: number;
@@ -21,9 +23,10 @@ type WorkerOptions = {
  */
 export function runWorker(ports: IngestPorts, options: WorkerOptions): WorkLoop {
   const { logger, leaseMs } = options;
+  const claim = options.jobs === 'all' ? claimJob : claimDeletion;
   return startWorkLoop(async (signal) => {
     try {
-      const job = await claimJob(ports.database.sql, leaseMs);
+      const job = await claim(ports.database.sql, leaseMs);
       if (job === undefined) return false;
       options.onAttempt(await attemptJob(ports, job, { logger, leaseMs, signal }));
       return true;

@@ -249,6 +249,42 @@ describe('the embedded search index', () => {
     expect(world.index.bytes()).toBe(0);
   });
 
+  test('a partition that is certainly larger than the bound is refused before it is read, and evicts no other one', async () => {
+    await using world = openMemoryWorld({ mostBytes: 1_000 * 2 ** 10 });
+    world.source.bytesOfEntry = 2 ** 10;
+    const small = await world.commit('small', putMany(10));
+    await found(world, 'small', small);
+    const large = await world.commit('large', putMany(1_001));
+    for (const _ of [1, 2]) expect(await fault(world.index.candidates(queryOf('large', large)))).toBe('too_large');
+    expect(world.source.loads).toBe(1);
+    expect(world.index.loaded()).toEqual(['small']);
+  });
+
+  test('a partition that was too large is read again only after it has become smaller', async () => {
+    const measured = openMemoryWorld();
+    await found(measured, 'p', await measured.commit('p', putMany(640)));
+    await using world = openMemoryWorld({ mostBytes: measured.index.bytes() });
+    world.source.bytesOfEntry = 1;
+    const small = await world.commit('small', putMany(10));
+    await found(world, 'small', small);
+    const large = await world.commit('large', putMany(1_280));
+    expect(await fault(world.index.candidates(queryOf('large', large)))).toBe('too_large');
+    await found(world, 'small', small);
+    expect(world.source.loads).toBe(3);
+    const removeFrom = (from: number, to: number): readonly IndexChange[] =>
+      putMany(to - from, from).map((put) => ({
+        kind: 'retain',
+        group: put.kind === 'put' ? put.entry.group : '',
+        ids: [],
+      }));
+    const little = await world.commit('large', removeFrom(1_250, 1_280));
+    expect(await fault(world.index.candidates(queryOf('large', little)))).toBe('too_large');
+    expect(world.source.loads).toBe(3);
+    expect(world.index.loaded()).toEqual(['small']);
+    const much = await world.commit('large', removeFrom(600, 1_250));
+    expect((await found(world, 'large', much))[0]).toHaveLength(600);
+  });
+
   test('queries continue on the rows that they began with while their partition is dropped and another takes its memory', async () => {
     await using world = openMemoryWorld({ pageSize: 1_000 });
     const many = await world.commit('p', putMany(6_000));

@@ -14,6 +14,9 @@ type LoadedOptions = {
 
 type Preload = { readonly stop: AbortController; bytes: number; readonly ended: Promise<void> };
 
+/** A partition that was too large is loaded again once its least bytes have fallen to this share. */
+const shareForRetry = 31 / 32;
+
 /** A preload was cancelled because there was no memory for it, or because a signal was aborted. */
 class PreloadGivenUp extends Error {}
 
@@ -26,6 +29,8 @@ export class LoadedPartitions {
   readonly #loadingBytes = new Map<string, number>();
   /** Loads ahead of the first query, which are cancelled if another load needs their memory. */
   readonly #preloads = new Map<string, Preload>();
+  /** The least bytes of partitions that were above the bound when they were loaded last. */
+  readonly #refused = new Map<string, number>();
 
   constructor(options: LoadedOptions) {
     this.#options = options;
@@ -62,7 +67,7 @@ export class LoadedPartitions {
       this.#loadingBytes.set(name, bytes);
       this.#makeRoom(name, bytes);
     };
-    const loading = LivePartition.load(name, this.#options, check)
+    const loading = this.#readServable(name, check)
       .then((partition) => {
         this.remove(name);
         this.#loaded.set(name, partition);
@@ -114,6 +119,28 @@ export class LoadedPartitions {
     }
   }
 
+  /**
+   * Refuses a partition that is certainly above the bound before it is read, because others are evicted while it is: one whose least
+   * bytes are above it, and one that was refused before and is not much smaller.
+   * @throws SearchUnavailableError; whatever the source throws
+   */
+  async #readServable(name: string, check: (bytes: number) => void): Promise<LivePartition> {
+    const { source, mostBytes } = this.#options;
+    const least = await source.leastBytes?.(name);
+    const refused = this.#refused.get(name);
+    const isRefused = refused !== undefined && least !== undefined && least > refused * shareForRetry;
+    if ((least ?? 0) > mostBytes || isRefused) throw new SearchUnavailableError('too_large');
+    try {
+      const partition = await LivePartition.load(name, this.#options, check);
+      this.#refused.delete(name);
+      return partition;
+    } catch (error) {
+      const isTooLarge = error instanceof SearchUnavailableError && error.fault === 'too_large';
+      if (isTooLarge && least !== undefined) this.#refused.set(name, least);
+      throw error;
+    }
+  }
+
   /** Evicts what exceeds the bound after a partition has grown. */
   settle(partition: LivePartition): void {
     try {
@@ -124,6 +151,7 @@ export class LoadedPartitions {
   }
 
   remove(name: string): void {
+    this.#refused.delete(name);
     this.#loaded.get(name)?.retire();
     this.#loaded.delete(name);
   }
