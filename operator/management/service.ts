@@ -28,6 +28,7 @@ import type { GatewayReplicas } from '../gateways/ports.ts';
 import { createRevisionRecorder } from '../revisions/record-revision.ts';
 import { createRightChanges } from './access/change-rights.ts';
 import { type ManagementAccess, openAccess } from './access/open-access.ts';
+import { createRightsRecord } from './access/record-rights.ts';
 import { startSettlingRights } from './access/settle-left-changes.ts';
 import { createSubjectTurns } from './access/subject-turns.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
@@ -154,6 +155,7 @@ export async function createManagementService(
     clock,
     logger,
   });
+  const record = createRightsRecord({ database, relations, audit }, logger);
   const onAuditFailure = (error: unknown): void =>
     logger.warn('audit_not_written', { failure: describeFailure(error) });
   const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
@@ -169,9 +171,9 @@ export async function createManagementService(
   const commands = { client, store, advance, rights, approvals, freezes, clock, logger, leaseMs: usedLeaseMs };
   const recorder = createGenerationRecorder({ client, revisions, caches, store, advance });
   const times = { recoverMs: overrides.recoverEveryMs ?? recoverEveryMs, sweepMs: overrides.sweepMs ?? sweepMs };
-  const rightChanges = createRightChanges({ database, relations, rights, audit, store, clock, logger });
+  const rightChanges = createRightChanges({ record, relations, rights, store, clock });
   const settling = parts.use(startSettling(commands, { caches, reader: models }, times));
-  parts.use(startSettlingRights(rightChanges, { everyMs: times.recoverMs, logger }));
+  parts.use(startSettlingRights(record, { everyMs: times.recoverMs, logger }));
   parts.use(startObserving({ client, caches, audit, store, clock, logger }));
   const agentStates = createObservedStates<ObservedAgent>(database, audit, 'observed_agents');
   parts.use(startObservingAgents({ client, caches, states: agentStates, clock, logger }));

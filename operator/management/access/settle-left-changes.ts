@@ -1,11 +1,11 @@
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { wait } from '#kit/time/wait';
-import type { RightChanges } from './change-rights.ts';
+import type { RecordedChanges } from '#relations/changes/recorded-changes';
 
 /** Settles changes of rights that were left, again and again, beside every other loop: the store of rights can be slow. */
 export function startSettlingRights(
-  changes: Pick<RightChanges, 'settleLeft'>,
+  changes: Pick<RecordedChanges, 'settleLeft'>,
   { everyMs, logger }: { readonly everyMs: number; readonly logger: Pick<Logger, 'warn'> },
 ): AsyncDisposable {
   const stop = new AbortController();
