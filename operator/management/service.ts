@@ -27,6 +27,7 @@ import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-p
 import type { GatewayReplicas } from '../gateways/ports.ts';
 import { createRevisionRecorder } from '../revisions/record-revision.ts';
 import { createRightChanges } from './access/change-rights.ts';
+import { grantFirstAdministrators } from './access/grant-first-administrators.ts';
 import { type ManagementAccess, openAccess } from './access/open-access.ts';
 import { createRightsRecord } from './access/record-rights.ts';
 import { startSettlingRights } from './access/settle-left-changes.ts';
@@ -156,6 +157,7 @@ export async function createManagementService(
     logger,
   });
   const record = createRightsRecord({ database, relations, audit }, logger);
+  await grantFirstAdministrators(database, record, { names: config.administrators, clock, logger });
   const onAuditFailure = (error: unknown): void =>
     logger.warn('audit_not_written', { failure: describeFailure(error) });
   const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
