@@ -25,7 +25,7 @@ import type { Relations } from '#relations/ports';
 import { analyse, analyseQuery } from '#search/analysis/analyse';
 import { openServiceDatabase } from '#sql/open-service-database';
 import { openServiceReadiness } from '#sql/service-readiness';
-import { settleRelationChanges } from './access/change-relations.ts';
+import { createRelationChanges } from './access/change-relations.ts';
 import { settleMoves } from './access/settle-moves.ts';
 import { removeContents } from './collections/remove-contents.ts';
 import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
@@ -116,6 +116,7 @@ export async function createRetrievalService(
   const retrieval: Retrieval = {
     database,
     relations,
+    relationChanges: createRelationChanges({ database, relations, audit }, logger),
     objects,
     models,
     index: search.index,
@@ -243,7 +244,7 @@ async function openGuard(
 }
 
 function startWorker(
-  { database, objects, models, profiles, relations, audit, tenantQuota, mostIndexBytes }: Retrieval,
+  { database, objects, models, profiles, relations, relationChanges, audit, tenantQuota, mostIndexBytes }: Retrieval,
   { ingestConcurrency }: RetrievalConfig,
   { logger, metrics, overrides, queue, guard, fetcher, search }: WorkerTools,
 ): AsyncDisposable {
@@ -271,10 +272,9 @@ function startWorker(
     onAttempt: metrics.attemptEnded,
     dropPartition,
     removals: [
-      // Before contents are removed: the store of rights shows whether a change of a deleted collection was made.
-      () => settleRelationChanges({ database, relations, audit }),
+      () => relationChanges.settleLeft(),
       () => settleMoves({ database, relations, audit }),
-      () => removeContents({ database, objects, relations, dropPartition }),
+      () => removeContents({ database, objects, relations, relationChanges, dropPartition }),
       clearLeft,
     ],
     onRemovalFailed: metrics.requestFailed,

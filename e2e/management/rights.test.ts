@@ -54,6 +54,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
       'first_administrators_granted',
       'administrators_setting_not_used',
     ]);
+    const { items } = (await world.api.call('/api/v1/audit?order=oldest&limit=1')).json;
+    expect([items[0].content.action, items[0].content.author]).toEqual([
+      'administrator.grant',
+      { kind: 'service', name: 'management' },
+    ]);
     for (const replica of world.api.replicas) await replica.end();
     for (const at of [0, 1]) {
       const started = await world.api.startReplica(at, { PORTCULLIS_ADMINISTRATORS: setting });

@@ -2,13 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
 import { mintToken } from '#identity/mint-token';
 import { ensureSigningKeys, publicKeySet, readSigningKeys } from '#identity/signing-keys';
 import { createLogger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
 import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { grantFirstAdministrators } from '../../operator/management/access/grant-first-administrators.ts';
 import { openAccess } from '../../operator/management/access/open-access.ts';
+import { createRightsRecord } from '../../operator/management/access/record-rights.ts';
 import { readConfig } from '../../operator/management/config.ts';
 import { accessRules } from '../../operator/management/http/operation-rights.ts';
 import { missingOpenFga, onOpenFga, startOpenFga } from './openfga-server.ts';
@@ -54,16 +57,22 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('the management API with OpenFGA
     const { database } = parts.use(await openTestDatabase());
     const migrations = new URL('../../operator/management/migrations/', import.meta.url);
     await migrate(database, { schema: 'management', folder: migrations });
+    const logger = createLogger({ service: 'test', level: 'error' });
     const access = await openAccess(config, parts, {
       database,
       clock: systemClock,
-      logger: createLogger({ service: 'test', level: 'error' }),
+      logger,
       onKeysUnavailable: () => undefined,
       onBreakGlass: () => undefined,
       openFgaTokenFile: secrets.openFgaTokenFile,
       breakGlassFile: undefined,
       rules: accessRules,
     });
+    const audit = await openPostgresAudit(database, 'management');
+    const record = createRightsRecord({ database, relations: access.relations, audit }, logger);
+    await grantFirstAdministrators(database, record, { names: config.administrators, clock: systemClock, logger });
+    const { entries } = await audit.read({ filter: {}, order: 'oldest', limit: 10 });
+    expect(entries.map(({ content }) => content.target?.id)).toEqual([expect.stringMatching(/\|ann$/)]);
     const authorize = async (subject: string) => {
       const token = await mintToken({ keyFile, issuer, subject, audience, ttlSeconds: 60 });
       return access.authorizer.authorize(['Authorization', `Bearer ${token}`], { operation: 'createPolicy', path: {} });

@@ -1,6 +1,6 @@
 import { ConfigError } from '#kit/env/config-error';
 import { controlPlane } from './model.ts';
-import type { Relations } from './ports.ts';
+import type { Tuple } from './ports.ts';
 import { userSubject } from './subject.ts';
 
 /** A user who is granted the permission to administer at the first start. */
@@ -20,16 +20,8 @@ export function readAdministrators(items: readonly string[]): readonly Administr
   });
 }
 
-/** Grants the first administrators their permission. Nothing is revoked. */
-export async function grantAdministrators(
-  relations: Pick<Relations, 'grant'>,
-  administrators: readonly Administrator[],
-): Promise<void> {
-  if (administrators.length === 0) return;
-  const tuples = administrators.map((one) => ({
-    subject: userSubject(one),
-    relation: 'administer',
-    object: controlPlane,
-  }));
-  await relations.grant(tuples);
+/** The tuples that give the permission, each once. @throws RelationsModelError for a name that is too long to be stored */
+export function administratorTuples(administrators: readonly Administrator[]): readonly Tuple[] {
+  const subjects = new Set(administrators.map(userSubject));
+  return [...subjects].map((subject) => ({ subject, relation: 'administer', object: controlPlane }));
 }

@@ -18,6 +18,14 @@ export class RelationsUnavailableError extends Error {
   }
 }
 
+/** The store did not answer to a change, which may have been made. It gets its audit entry later. */
+export class UndecidedChangeError extends RelationsUnavailableError {
+  constructor(cause: RelationsUnavailableError) {
+    super(cause, cause.isLate);
+    this.name = 'UndecidedChangeError';
+  }
+}
+
 type RelationsModelFault =
   | 'bad_object'
   | 'bad_subject'

@@ -14,6 +14,11 @@ export type Tuple = {
   readonly object: string;
 };
 
+/** A tuple as one text: equal texts mean the same tuple. */
+export function tupleText({ object, relation, subject }: Tuple): string {
+  return `${object}#${relation}@${subject}`;
+}
+
 /** Longest object and subject in characters: the smaller limit of the stores. */
 export const nameLimits = { object: 256, subject: 512 } as const;
 

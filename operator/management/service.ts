@@ -27,7 +27,9 @@ import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-p
 import type { GatewayReplicas } from '../gateways/ports.ts';
 import { createRevisionRecorder } from '../revisions/record-revision.ts';
 import { createRightChanges } from './access/change-rights.ts';
+import { grantFirstAdministrators } from './access/grant-first-administrators.ts';
 import { type ManagementAccess, openAccess } from './access/open-access.ts';
+import { createRightsRecord } from './access/record-rights.ts';
 import { startSettlingLeft } from './access/settle-left-changes.ts';
 import { createSubjectTurns } from './access/subject-turns.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
@@ -155,6 +157,8 @@ export async function createManagementService(
     clock,
     logger,
   });
+  const record = createRightsRecord({ database, relations, audit }, logger);
+  await grantFirstAdministrators(database, record, { names: config.administrators, clock, logger });
   const onAuditFailure = (error: unknown): void =>
     logger.warn('audit_not_written', { failure: describeFailure(error) });
   const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
@@ -170,12 +174,12 @@ export async function createManagementService(
   const commands = { client, store, advance, rights, approvals, freezes, clock, logger, leaseMs: usedLeaseMs };
   const recorder = createGenerationRecorder({ client, revisions, caches, store, advance });
   const times = { recoverMs: overrides.recoverEveryMs ?? recoverEveryMs, sweepMs: overrides.sweepMs ?? sweepMs };
-  const rightChanges = createRightChanges({ database, relations, rights, audit, store, clock, logger });
+  const rightChanges = createRightChanges({ record, relations, rights, store, clock });
   const settling = parts.use(startSettling(commands, { caches, reader: models }, times));
   const begun = createBegunPurges(database, audit, (purge) => logger.error('purge_unreadable', { purge }));
   const texts = createCommandTexts(database);
   const purges = createRevisionPurges({ database, client, caches, rights, texts, begun, clock });
-  for (const left of [rightChanges, purges]) parts.use(startSettlingLeft(left, { everyMs: times.recoverMs, logger }));
+  for (const left of [record, purges]) parts.use(startSettlingLeft(left, { everyMs: times.recoverMs, logger }));
   parts.use(startObserving({ client, caches, audit, store, begun, clock, logger }));
   const agentStates = createObservedStates<ObservedAgent>(database, audit, 'observed_agents');
   parts.use(startObservingAgents({ client, caches, states: agentStates, clock, logger }));

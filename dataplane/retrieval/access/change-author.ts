@@ -5,6 +5,7 @@ import { tenantIssuer } from '#identity/authorize-callers';
 import type { Subject } from '#identity/identity';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Tuple } from '#relations/ports';
+import { tupleText } from '#relations/tuple';
 import type { TransactionSql } from '#sql/connect';
 
 /** The holder of the service token, which acts for resources. */
@@ -19,9 +20,9 @@ export function grantEntries(tuples: readonly Tuple[], by: ChangeAuthor, now: Da
 }
 
 /** The target of a grant or a revocation: the tuple, `object#relation@subject`. */
-export function tupleTarget({ object, relation, subject }: Tuple): AuditContent['target'] {
-  const type = object.startsWith('group:') ? 'group' : 'collection';
-  return { type, id: `${object}#${relation}@${subject}` };
+export function tupleTarget(tuple: Tuple): AuditContent['target'] {
+  const type = tuple.object.startsWith('group:') ? 'group' : 'collection';
+  return { type, id: tupleText(tuple) };
 }
 
 /** Headers of development mode state a name, which nothing verifies. */

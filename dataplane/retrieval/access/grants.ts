@@ -1,45 +1,38 @@
 import type { AuditContent } from '#contracts/audit';
 import { type CollectionGrant, grantLimits, type Holder } from '#contracts/retrieval-grants';
 import type { TenantCaller } from '#identity/tenant-caller';
+import type { RecordedChanges } from '#relations/changes/recorded-changes';
 import { checkChange } from '#relations/check-change';
 import { controlPlane } from '#relations/model';
 import type { Relations, Tuple } from '#relations/ports';
 import { userSubject } from '#relations/subject';
-import { type ChangePorts, changeNoted } from './change-relations.ts';
 import { holderOfSubject, subjectOfHolder } from './holders.ts';
 
 type Given = { readonly holder: Holder; readonly relation: string; readonly object: string };
 /** The entry of the audit log about a tuple. */
 type Entry = (tuple: Tuple) => AuditContent;
 
-/** The outcome of a grant; `too_many` means that the object is at its limit of grants and unchanged. */
-type GrantOutcome = 'given' | 'too_many';
-
 /**
- * Grants a relation to an object. Granting it again changes nothing. Only a change is noted.
- * @throws RelationsUnavailableError: the relation may or may not have been granted
- * @throws RelationsModelError for a name that no store accepts
+ * Grants or revokes a relation to an object. Doing so again changes nothing. Only a change is noted.
+ * @returns `too_many` if the object is at its limit of grants and unchanged
+ * @throws UndecidedChangeError: the relation may have changed
+ * @throws RelationsUnavailableError, RelationsModelError for a name that no store accepts: nothing has changed
  */
-export async function giveRelation(
-  ports: ChangePorts,
+export async function changeGrant(
+  changes: Pick<RecordedChanges, 'change'>,
   caller: TenantCaller,
-  given: Given,
-  entryOf: Entry,
-): Promise<GrantOutcome> {
-  const tuple = checked(tupleOf(caller, given));
-  const change = { action: 'grant', tuple, entry: entryOf(tuple), most: grantLimits.listed } as const;
-  return (await changeNoted(ports, change)) === 'too_many' ? 'too_many' : 'given';
-}
-
-/** Revokes a relation. Revoking an absent one changes nothing. Only a change is noted. Throws the same errors as `giveRelation`. */
-export async function takeRelation(
-  ports: ChangePorts,
-  caller: TenantCaller,
-  taken: Given,
-  entryOf: Entry,
-): Promise<void> {
-  const tuple = checked(tupleOf(caller, taken));
-  await changeNoted(ports, { action: 'revoke', tuple, entry: entryOf(tuple), most: grantLimits.listed });
+  change: Given & { readonly action: 'grant' | 'revoke'; readonly entryOf: Entry },
+): Promise<'changed' | 'unchanged' | 'too_many'> {
+  const { action, object, entryOf } = change;
+  const tuple = checked(tupleOf(caller, change));
+  return changes.change<'too_many'>({
+    action,
+    object,
+    tuples: [tuple],
+    entryOf,
+    refusalOfAuthor: async () => undefined,
+    refusalOfHeld: (held) => (action === 'grant' && held.length >= grantLimits.listed ? 'too_many' : undefined),
+  });
 }
 
 /** Owners, writers and readers with a direct relation to a collection. */

@@ -1,13 +1,14 @@
 import { auditContentSchema } from '#contracts/audit';
 import { collectionObject } from '#relations/tenant-object';
 import type { TransactionSql } from '#sql/connect';
+import { takeNamedLock, takeNamedLockIfFree } from '#sql/named-lock';
 import type { ChangePorts } from './change-relations.ts';
 
 type Placed = { readonly collectionId: string; readonly parentId: string | null };
 
 /** Until the end of the transaction: no other move of the tenant is in progress. */
 export async function lockParents(sql: TransactionSql, tenant: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${lockOf(tenant)}, 0))`;
+  await takeNamedLock(sql, lockOf(tenant));
 }
 
 export async function storeParent(sql: TransactionSql, { collectionId, parentId }: Placed): Promise<void> {
@@ -26,9 +27,7 @@ export async function settleMoves(ports: ChangePorts): Promise<number> {
     select distinct tenant from retrieval.collection_moves order by tenant limit 100`;
   for (const { tenant } of tenants) {
     await ports.database.sql.begin(async (sql) => {
-      const [lock] = await sql<{ free: boolean }[]>`
-        select pg_try_advisory_xact_lock(hashtextextended(${lockOf(tenant)}, 0)) as free`;
-      if (lock?.free === true) await settleTenant(ports, sql, tenant);
+      if (await takeNamedLockIfFree(sql, lockOf(tenant))) await settleTenant(ports, sql, tenant);
     });
   }
   return tenants.length;

@@ -1,17 +1,24 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { changeEntry } from '#audit/change-entry';
 import { openRelations, relationTables } from '#relations/adapters/open-relations';
+import type { RecordedChanges } from '#relations/changes/recorded-changes';
 import type { Relations } from '#relations/ports';
+import { collectionObject } from '#relations/tenant-object';
 import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
+import { createRelationChanges } from '../access/change-relations.ts';
 import { mostChunksRemoved } from '../ingest/remove-chunks.ts';
 import { insertDocuments } from '../ingest/testing/insert-documents.ts';
 import { insertCollection, type OpenedIngest, openIngest } from '../ingest/testing/open-ingest.ts';
 import { countRemovedRows } from '../ingest/testing/removed-rows.ts';
+import { unwrittenLogger } from '../ingest/testing/unwritten-logger.ts';
 import { mostJobsRemoved, removeContents } from './remove-contents.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of deleted collections'), () => {
   let opened: TestDatabase;
   let relations: Relations;
+  let relationChanges: RecordedChanges;
   let ingest: OpenedIngest;
 
   beforeEach(async () => {
@@ -21,6 +28,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     const store = { kind: 'postgres' } as const;
     await migrate(database, relationTables(store));
     relations = await openRelations(store, database, undefined);
+    const audit = await openPostgresAudit(database, 'retrieval');
+    // As for a store outside of the database, whose changes are stored before they are made.
+    const outside = { ...relations, joinsTransactions: false };
+    relationChanges = createRelationChanges({ database, relations: outside, audit }, unwrittenLogger);
   });
   afterEach(async () => {
     await relations[Symbol.asyncDispose]();
@@ -32,7 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
       update retrieval.collections set status = 'deleted' where collection_id = ${ingest.collectionId}`;
   };
   const remove = (dropPartition: (collectionId: string) => Promise<void> = async () => undefined) =>
-    removeContents({ ...ingest.ports, database: opened.database, relations, dropPartition });
+    removeContents({ ...ingest.ports, database: opened.database, relations, relationChanges, dropPartition });
 
   test('documents with many chunks are removed in transactions of a bounded size, and no other collection is affected', async () => {
     const { database } = opened;
@@ -101,5 +112,26 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect([...(await left())]).toEqual([{ id: ingest.collectionId }]);
     expect(await remove()).toBe(1);
     expect([...(await left())]).toEqual([]);
+  });
+
+  test('a deleted collection keeps its relations until each change of them has its audit entry', async () => {
+    const { sql } = opened.database;
+    const object = collectionObject('acme', ingest.collectionId);
+    const granted = { subject: 'user:test|ann', relation: 'reader', object };
+    await relations.grant([granted]);
+    const by = { author: { kind: 'claimed', name: 'ann' }, client: 'loopback', traceId: null } as const;
+    const entry = changeEntry({ action: 'relation.grant', target: { type: 'collection', id: object } }, by, new Date());
+    await sql`
+      insert into retrieval.relation_changes (change_id, object, relation, subject, action, entry)
+      values (gen_random_uuid(), ${object}, ${granted.relation}, ${granted.subject}, 'grant', ${JSON.stringify(entry)})`;
+    await end();
+    await remove();
+    expect(await relations.tuplesOf(object)).toEqual([granted]);
+    await sql`update retrieval.relation_changes set created_at = clock_timestamp() - interval '30 s'`;
+    await relationChanges.settleLeft();
+    const [settled] = await sql<{ outcome: string }[]>`select outcome from audit.entries`;
+    expect(settled?.outcome).toBe('accepted');
+    expect(await remove()).toBe(1);
+    expect([await relations.tuplesOf(object), await remove()]).toEqual([[], 0]);
   });
 });

@@ -1,4 +1,5 @@
 import type { ObjectStore } from '#objects/ports';
+import type { RecordedChanges } from '#relations/changes/recorded-changes';
 import { type Relations, relationLimits } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import type { Database } from '#sql/connect';
@@ -8,6 +9,7 @@ type RemovalPorts = {
   readonly database: Database;
   readonly objects: ObjectStore;
   readonly relations: Relations;
+  readonly relationChanges: Pick<RecordedChanges, 'isLeft'>;
   /** Removes the entries of a version from the search index. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
 };
@@ -46,14 +48,16 @@ export async function removeContents(ports: RemovalPorts): Promise<number> {
 async function empty(ports: RemovalPorts, { tenant, collectionId }: DeletedCollection): Promise<void> {
   const { sql } = ports.database;
   while ((await removeDocuments(ports, collectionId)) > 0);
+  const versions = await sql<{ number: number }[]>`
+    select number from retrieval.index_versions where collection_id = ${collectionId}`;
+  for (const { number } of versions) await ports.dropPartition(collectionId, number);
   const object = collectionObject(tenant, collectionId);
+  // The tuples show whether a change was made that was left without its audit entry.
+  if (await ports.relationChanges.isLeft(object)) return;
   const tuples = await ports.relations.tuplesOf(object);
   for (let at = 0; at < tuples.length; at += relationLimits.tuples) {
     await ports.relations.revoke(tuples.slice(at, at + relationLimits.tuples));
   }
-  const versions = await sql<{ number: number }[]>`
-    select number from retrieval.index_versions where collection_id = ${collectionId}`;
-  for (const { number } of versions) await ports.dropPartition(collectionId, number);
   await sql`delete from retrieval.index_versions where collection_id = ${collectionId}`;
   await sql`update retrieval.collections set doc_count = 0, chunk_count = 0 where collection_id = ${collectionId}`;
 }

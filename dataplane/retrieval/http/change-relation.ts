@@ -4,7 +4,7 @@ import { grantLimits, type Holder } from '#contracts/retrieval-grants';
 import { RelationsModelError } from '#relations/relations-error';
 import { nameLimits, type Tuple } from '#relations/tuple';
 import { tupleTarget } from '../access/change-author.ts';
-import { giveRelation, takeRelation } from '../access/grants.ts';
+import { changeGrant } from '../access/grants.ts';
 import { authorOfRequest } from './author-of-request.ts';
 import { invalidBody } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
@@ -20,21 +20,19 @@ type Change = { readonly holder: Holder; readonly relation: string; readonly obj
  */
 export async function changeRelation(
   request: RetrievalRequest,
-  kind: 'give' | 'take',
+  action: 'grant' | 'revoke',
   change: Change,
 ): Promise<RetrievalResponse> {
   const { holder, relation } = change;
   const { service, caller } = request;
-  const { database, relations, audit, clock } = service;
-  const action = kind === 'give' ? 'relation.grant' : 'relation.revoke';
-  const entryOf = (tuple: Tuple) =>
-    changeEntry({ action, target: tupleTarget(tuple) }, authorOfRequest(request), clock.date());
-  const ports = { database, relations, audit };
+  const entryOf = (tuple: Tuple) => {
+    const noted = { action: `relation.${action}`, target: tupleTarget(tuple) } as const;
+    return changeEntry(noted, authorOfRequest(request), service.clock.date());
+  };
   const release = await service.creations.acquire(AbortSignal.timeout(waitMs));
   try {
-    if (kind === 'take') {
-      await takeRelation(ports, caller, change, entryOf);
-    } else if ((await giveRelation(ports, caller, change, entryOf)) === 'too_many') {
+    const outcome = await changeGrant(service.relationChanges, caller, { ...change, action, entryOf });
+    if (outcome === 'too_many') {
       return invalidBody([{ path: [], message: `would be one more than the ${grantLimits.listed} that are allowed` }]);
     }
     return success({ relation, ...holder });

@@ -20,7 +20,7 @@ export async function giveGrant(request: RetrievalRequest): Promise<RetrievalRes
   const owned = await findOwned(request);
   if (owned.kind === 'error') return owned;
   const { relation, ...holder } = read.value;
-  return changeRelation(request, 'give', { holder, relation, object: owned.object });
+  return changeRelation(request, 'grant', { holder, relation, object: owned.object });
 }
 
 /** Revokes the right to read or write a collection of the caller. */
@@ -30,7 +30,7 @@ export async function revokeGrant(request: RetrievalRequest): Promise<RetrievalR
   const owned = await findOwned(request);
   if (owned.kind === 'error') return owned;
   const { relation, ...holder } = read.value;
-  return changeRelation(request, 'take', { holder, relation, object: owned.object });
+  return changeRelation(request, 'revoke', { holder, relation, object: owned.object });
 }
 
 /** Grants a user or an agent the right to read a collection of the caller. */
@@ -39,5 +39,5 @@ export async function grantReader(request: RetrievalRequest): Promise<RetrievalR
   if (read.kind === 'error') return read;
   const owned = await findOwned(request);
   if (owned.kind === 'error') return owned;
-  return changeRelation(request, 'give', { holder: read.value, relation: 'reader', object: owned.object });
+  return changeRelation(request, 'grant', { holder: read.value, relation: 'reader', object: owned.object });
 }

@@ -19,7 +19,7 @@ export async function addMember(request: RetrievalRequest): Promise<RetrievalRes
   if (read.kind === 'error') return read;
   const found = await findGroup(request);
   if (found.kind === 'error') return found;
-  return changeRelation(request, 'give', { holder: read.value, relation: 'member', object: found.object });
+  return changeRelation(request, 'grant', { holder: read.value, relation: 'member', object: found.object });
 }
 
 /** Removes a member from a group of the tenant. */
@@ -28,5 +28,5 @@ export async function removeMember(request: RetrievalRequest): Promise<Retrieval
   if (read.kind === 'error') return read;
   const found = await findGroup(request);
   if (found.kind === 'error') return found;
-  return changeRelation(request, 'take', { holder: read.value, relation: 'member', object: found.object });
+  return changeRelation(request, 'revoke', { holder: read.value, relation: 'member', object: found.object });
 }

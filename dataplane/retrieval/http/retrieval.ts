@@ -8,6 +8,7 @@ import type { Turns } from '#kit/concurrency/turns';
 import type { Clock } from '#kit/time/clock';
 import type { ApprovedProfiles } from '#models/approved-profiles';
 import type { ObjectStore } from '#objects/ports';
+import type { RecordedChanges } from '#relations/changes/recorded-changes';
 import type { Relations } from '#relations/ports';
 import type { SubmitLimit, TenantQuota } from '../ingest/submit/check-quota.ts';
 import type { TokenCounter } from '../pack/pack-context.ts';
@@ -16,6 +17,7 @@ import type { SearchPorts } from '../query/search-collection.ts';
 /** The dependencies that all operations of a retrieval process share. */
 export type Retrieval = SearchPorts & {
   readonly relations: Relations;
+  readonly relationChanges: RecordedChanges;
   readonly objects: ObjectStore;
   readonly profiles: () => ApprovedProfiles;
   /** For a collection that is created without a policy. */

@@ -1,31 +1,46 @@
 import type { Logger } from '#kit/log/logger';
-import { grantAdministrators, readAdministrators } from '#relations/administrators';
+import type { Clock } from '#kit/time/clock';
+import { administratorTuples, readAdministrators } from '#relations/administrators';
+import type { RecordedChanges } from '#relations/changes/recorded-changes';
 import { controlPlane } from '#relations/model';
-import type { Relations } from '#relations/ports';
 import type { Database } from '#sql/connect';
+import { rightEntry } from './record-rights.ts';
+
+/** The author of the grants: nobody signed in, and who wrote the setting is not known. */
+const bySetting = { author: { kind: 'service', name: 'management' }, client: 'none', traceId: null } as const;
 
 /**
- * Grants the administrators of the setting at the first start only, so that a right that was revoked stays revoked. An
- * installation that has administrators already, such as one of an earlier version, is left as it is.
- * @throws ConfigError, RelationsUnavailableError
+ * Grants the administrators of the setting at the first start only, so that a right that was revoked stays revoked, and records each
+ * grant. An installation that has administrators already, such as one of an earlier version, is left as it is.
+ * @throws ConfigError, RelationsUnavailableError, SqlUnavailableError
  */
 export async function grantFirstAdministrators(
   { sql }: Pick<Database, 'sql'>,
-  relations: Pick<Relations, 'grant' | 'tuplesOf'>,
-  options: { readonly names: readonly string[]; readonly logger: Logger },
+  record: Pick<RecordedChanges, 'change'>,
+  options: { readonly names: readonly string[]; readonly clock: Clock; readonly logger: Pick<Logger, 'info'> },
 ): Promise<void> {
-  const { names, logger } = options;
-  const administrators = readAdministrators(names);
-  if (administrators.length === 0) return;
+  const { names, clock, logger } = options;
+  const tuples = administratorTuples(readAdministrators(names));
+  if (tuples.length === 0) return;
   // The row is locked until the rights are granted: a replica that starts later sees both or neither. A repetition would not
   // know that this process granted them.
   await sql.beginOnce(async (transaction) => {
     const [first] = await transaction`
       insert into management.first_administrators (granted) values (true) on conflict do nothing returning granted`;
-    const isFirst = first !== undefined && (await relations.tuplesOf(controlPlane)).length === 0;
-    if (isFirst) await grantAdministrators(relations, administrators);
+    const result = first === undefined ? 'used' : await grant();
     const advice =
       'PORTCULLIS_ADMINISTRATORS counts at the first start only: use "portcullis admin grant" and "revoke"';
-    logger.info(isFirst ? 'first_administrators_granted' : 'administrators_setting_not_used', { advice });
+    logger.info(result === 'changed' ? 'first_administrators_granted' : 'administrators_setting_not_used', { advice });
   });
+
+  function grant() {
+    return record.change({
+      action: 'grant',
+      object: controlPlane,
+      tuples,
+      entryOf: (tuple) => rightEntry('grant', tuple, bySetting, clock.date()),
+      refusalOfAuthor: async () => undefined,
+      refusalOfHeld: (held) => (held.length > 0 ? 'used' : undefined),
+    });
+  }
 }

@@ -6,15 +6,12 @@ import type { Relations } from '#relations/ports';
 import type { Database } from '#sql/connect';
 import { type AdministratorAuthorizer, createAdministratorAuthorizer } from './authorize-administrators.ts';
 import { createBreakGlass } from './break-glass.ts';
-import { grantFirstAdministrators } from './grant-first-administrators.ts';
 import { createSubjectLimiter } from './limit-subjects.ts';
 import type { AccessRules } from './required-right.ts';
 import { createRights, type Rights } from './rights.ts';
 
 type AccessSettings = {
   readonly issuersFile: string;
-  /** The first administrators, each as `issuer|subject`. */
-  readonly administrators: readonly string[];
   readonly relations: RelationsChoice;
   /** Requests of one subject in a minute. */
   readonly requestsPerMinute: number;
@@ -51,7 +48,6 @@ export async function openAccess(
     onUnavailable: onKeysUnavailable,
   });
   const relations = parts.use(await openRelations(settings.relations, database, tools.openFgaTokenFile));
-  await grantFirstAdministrators(database, relations, { names: settings.administrators, logger });
   const breakGlass = createBreakGlass(tools.breakGlassFile, rules.emergencyOperations, ({ operation, isAllowed }) => {
     logger.error('break_glass_used', { operation, isAllowed });
     onBreakGlass();

@@ -5,8 +5,7 @@ import type { ManagementErrorCode } from '#contracts/management-errors';
 import { readShape } from '#contracts/read-shape';
 import { controlRightSchema } from '#contracts/rights';
 import { describeFailure } from '#kit/log/describe-failure';
-import { RelationsModelError } from '#relations/relations-error';
-import { UndecidedChangeError } from '../access/carry-out-change.ts';
+import { RelationsModelError, UndecidedChangeError } from '#relations/relations-error';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { bodyErrors, usualSuccess } from './operation-parts.ts';
@@ -77,10 +76,17 @@ async function changeRight(request: ManagementRequest, action: 'grant' | 'revoke
   const by = { author, groups, client: clientClassOf(incoming.socket.remoteAddress), traceId };
   try {
     const changed = await service.rightChanges[action](right.value, by);
-    if (changed.kind === 'no_right') return failure('permission_denied');
-    if (changed.kind === 'undecided') return failure('records_unavailable');
-    if (changed.kind === 'last') return failure('last_administrator');
-    return success({ right: right.value, changed: changed.changed });
+    switch (changed) {
+      case 'no_right':
+        return failure('permission_denied');
+      case 'undecided':
+        return failure('records_unavailable');
+      case 'last':
+        return failure('last_administrator');
+      case 'changed':
+      case 'unchanged':
+        return success({ right: right.value, changed: changed === 'changed' });
+    }
   } catch (error) {
     if (error instanceof UndecidedChangeError) {
       const code = 'authorization_unavailable';

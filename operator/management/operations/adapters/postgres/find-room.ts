@@ -1,10 +1,11 @@
 import type { TransactionSql } from '#sql/connect';
+import { takeNamedLock } from '#sql/named-lock';
 import type { QuotaErrorCode, Quotas } from '../../../policies/quotas.ts';
 import type { NewCommand } from '../../ports.ts';
 
 /** Holds the lock of all saves that need room until the transaction ends, so that each one counts those before it. */
 export async function lockSaves(sql: TransactionSql): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('portcullis.management.saves', 0))`;
+  await takeNamedLock(sql, 'portcullis.management.saves');
 }
 
 type SaveRow = {

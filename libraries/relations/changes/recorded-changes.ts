@@ -1,0 +1,145 @@
+import { v7 as uuid } from 'uuid';
+import type { AuditContent } from '#contracts/audit';
+import type { TransactionSql } from '#sql/connect';
+import { takeNamedLock } from '#sql/named-lock';
+import { RelationsUnavailableError, type Tuple } from '../ports.ts';
+import { RelationsModelError, UndecidedChangeError } from '../relations-error.ts';
+import { tupleText } from '../tuple.ts';
+import { type ChangeRecord, createLeftChanges, type RecordPorts, type StoredChange } from './left-changes.ts';
+
+type TupleChange<Refusal extends string> = {
+  readonly action: 'grant' | 'revoke';
+  readonly object: string;
+  /** 1 to 100 different tuples of the object, which are changed together. */
+  readonly tuples: readonly Tuple[];
+  readonly entryOf: (tuple: Tuple) => AuditContent;
+  /** Under the lock, before the tuples are read: why the author must not make the change. */
+  readonly refusalOfAuthor: () => Promise<Refusal | undefined>;
+  /** Why the tuples that the object has do not permit the change. Asked only if it changes something. */
+  readonly refusalOfHeld: (held: readonly Tuple[]) => Refusal | undefined;
+};
+
+export type RecordedChanges = {
+  /**
+   * Changes tuples of one object and adds the audit entry of each: all or nothing takes effect. Changes under one lock are made
+   * one at a time. A caller begins fewer than half as many at a time as the pool has connections: each needs a second one.
+   * @throws UndecidedChangeError, SqlUnavailableError: the change may have been made, and gets its entries later
+   * @throws RelationsUnavailableError, RelationsModelError: no tuple has changed
+   */
+  change<Refusal extends string>(change: TupleChange<Refusal>): Promise<'changed' | 'unchanged' | Refusal>;
+  /** Adds the entries of changes that were left without one, once they are old enough. @throws like `change` */
+  settleLeft(): Promise<void>;
+  /** Whether an object has changes without an entry, and so must keep its tuples. */
+  isLeft(object: string): Promise<boolean>;
+};
+
+/**
+ * Changes of rights with their audit entries. Where the rights are in the database of the service, right and entry are written in
+ * one transaction. A store outside of the database has no transaction with it: there a change is stored, made, and removed in the
+ * transaction of its entry (docs/decisions/0179). What the store shows says whether a change was made only until the next one of the
+ * same tuple, so this waits for the entry of the one before.
+ */
+export function createRecordedChanges(ports: RecordPorts, record: ChangeRecord): RecordedChanges {
+  const { database, relations, audit } = ports;
+  const { table, lockOf } = record;
+  const left = createLeftChanges(ports, record);
+
+  /** Changes that were stored before are settled in their own transaction: their entries stay if the new change fails. */
+  async function settleFirst(object: string): Promise<string> {
+    const before = await left.before();
+    await left.settle(object, before);
+    return before;
+  }
+
+  /** Makes a change in a store outside of the database, under the lock. */
+  async function makeOutside(
+    sql: TransactionSql,
+    action: 'grant' | 'revoke',
+    changes: readonly { readonly tuple: Tuple; readonly entry: AuditContent }[],
+  ): Promise<void> {
+    const rows = changes.map(({ tuple: { object, relation, subject }, entry }) => {
+      return { change_id: uuid(), object, relation, subject, action, entry: JSON.stringify(entry) };
+    });
+    const ids = rows.map((row) => row.change_id);
+    // Outside of this transaction: it must be there if the process dies after the next statement.
+    await database.sql`insert into ${database.sql(table)} ${database.sql(rows)}`;
+    let isSent = false;
+    try {
+      // The server ends a session that was idle for too long, and with it the lock: then this statement fails.
+      await sql`select 1`;
+      isSent = true;
+      await relations[action](changes.map(({ tuple }) => tuple));
+    } catch (error) {
+      if (error instanceof RelationsUnavailableError) throw new UndecidedChangeError(error);
+      if (!isSent || error instanceof RelationsModelError) {
+        await database.sql`delete from ${database.sql(table)} where change_id in ${database.sql(ids)}`;
+      }
+      throw error;
+    }
+    await sql`delete from ${sql(table)} where change_id in ${sql(ids)}`;
+  }
+
+  return {
+    async change({ action, object, tuples, entryOf, refusalOfAuthor, refusalOfHeld }) {
+      const before = relations.joinsTransactions ? undefined : await settleFirst(object);
+      return database.sql.beginOnce(async (sql) => {
+        await takeNamedLock(sql, lockOf(object));
+        const refused = await refusalOfAuthor();
+        if (refused !== undefined) return refused;
+        const stored = before === undefined ? [] : await left.since(sql, object, before);
+        const held = await relations.tuplesOf(object);
+        const open = withoutMade({ action, tuples }, held, stored);
+        if (open.length === 0) return 'unchanged';
+        const [least, most] = heldAround(held, stored).map(refusalOfHeld);
+        if (least !== most) throw unsettled();
+        if (least !== undefined) return least;
+        const changes = open.map((tuple) => ({ tuple, entry: entryOf(tuple) }));
+        if (relations.joinsTransactions) await relations[action](open, sql);
+        else await makeOutside(sql, action, changes);
+        await audit.append(
+          sql,
+          changes.map(({ entry }) => entry),
+        );
+        return 'changed';
+      });
+    },
+    settleLeft: async () => (relations.joinsTransactions ? undefined : left.settleAll()),
+    async isLeft(object) {
+      if (relations.joinsTransactions) return false;
+      const rows = await database.sql`select from ${database.sql(table)} where object = ${object} limit 1`;
+      return rows.length > 0;
+    },
+  };
+}
+
+/**
+ * The tuples that a change has to change. A request to the store that got no answer may still arrive: after a grant that is
+ * visible it changes nothing more, so that another grant has nothing to do.
+ * @throws RelationsUnavailableError for a tuple whose state a stored change may still change
+ */
+function withoutMade(
+  { action, tuples }: { readonly action: 'grant' | 'revoke'; readonly tuples: readonly Tuple[] },
+  held: readonly Tuple[],
+  stored: readonly StoredChange[],
+): readonly Tuple[] {
+  const names = new Set(held.map(tupleText));
+  return tuples.filter((tuple) => {
+    const isMade = names.has(tupleText(tuple)) === (action === 'grant');
+    const own = stored.filter((one) => tupleText(one) === tupleText(tuple));
+    if (own.length === 0) return !isMade;
+    if (isMade && own.every((one) => one.action === action)) return false;
+    throw unsettled();
+  });
+}
+
+/** The fewest and the most tuples that an object can have, whatever becomes of the stored changes. */
+function heldAround(held: readonly Tuple[], stored: readonly StoredChange[]): readonly (readonly Tuple[])[] {
+  const revoked = new Set(stored.filter(({ action }) => action === 'revoke').map(tupleText));
+  const granted = stored.filter(({ action }) => action === 'grant');
+  const most = new Map([...held, ...granted].map((tuple) => [tupleText(tuple), tuple]));
+  return [held.filter((tuple) => !revoked.has(tupleText(tuple))), [...most.values()]];
+}
+
+function unsettled(): RelationsUnavailableError {
+  return new RelationsUnavailableError(undefined, false, 'an earlier change is not settled');
+}
