@@ -34,31 +34,58 @@ type ClaimedCommand = {
   readonly targetId: string;
 } & (
   | { readonly kind: 'revision'; readonly written: WrittenGeneration }
-  | { readonly kind: 'application'; readonly policyId: string | undefined; readonly revision: number | undefined }
+  | ({ readonly kind: 'application'; readonly revision: number | undefined } & Pick<
+      ApplicationRecord,
+      'policyId' | 'generationId' | 'outcome' | 'time'
+    >)
 );
 
 /**
  * Whether a command made the change that names it. A client of the resources can copy the token of an earlier command, so
- * that the command must also have written this generation, or have asked for this policy and revision.
+ * that the command must also have written this generation, or have asked for this policy and revision and ended with this
+ * application.
  * @param command the command of the token, if it is known
- * @returns undefined while it is not known what the command wrote
+ * @returns undefined while it is not known what the command wrote or how it ended
  */
 export function isMadeBy(claims: ClaimedCommand, command: ClaimingCommand | undefined): boolean | undefined {
   if (command === undefined || command.target.id !== claims.targetId) return false;
-  if (claims.kind === 'revision') {
-    const { written, state } = command;
-    if (written === undefined) return state === 'pending' || state === 'running' ? undefined : false;
-    return written.uid === claims.written.uid && written.generation === claims.written.generation;
-  }
-  const { policyId, revision } = claims;
-  if (command.kind === 'binding.unbind') return policyId === undefined && revision === undefined;
-  const { after } = command.origin;
-  // A command of an earlier version does not contain its request.
-  if (after === null) return revision !== undefined;
-  return revision === after.revision && (policyId ?? after.policyId) === after.policyId;
+  if (claims.kind === 'application') return isAskedBy(claims, command) ? isEndOf(claims, command) : false;
+  const { written } = command;
+  if (written === undefined) return isOpen(command) ? undefined : false;
+  return written.uid === claims.written.uid && written.generation === claims.written.generation;
 }
 
-type ClaimingCommand = Pick<CommandRecord, 'kind' | 'state' | 'target' | 'written'> & {
+type ClaimedApplication = ClaimedCommand & { readonly kind: 'application' };
+
+function isOpen({ state }: Pick<ClaimingCommand, 'state'>): boolean {
+  return state === 'pending' || state === 'running';
+}
+
+function isAskedBy({ policyId, revision }: ClaimedApplication, { kind, origin }: ClaimingCommand): boolean {
+  if (kind === 'binding.unbind') return policyId === undefined && revision === undefined;
+  // A command of an earlier version does not contain its request.
+  if (origin.after === null) return revision !== undefined;
+  return revision === origin.after.revision && (policyId ?? origin.after.policyId) === origin.after.policyId;
+}
+
+/**
+ * Whether an application is the one that a command ended with. What the operator applies after the command has failed, because
+ * a dependency appears, is another one: the log would end with the failure.
+ */
+function isEndOf({ outcome, generationId, time }: ClaimedApplication, command: ClaimingCommand): boolean | undefined {
+  const { accepted, state, result, updatedAt } = command;
+  if (isOpen(command)) return undefined;
+  if (state === 'failed') return accepted && outcome === 'Failed';
+  const ended = result !== undefined && 'generationId' in result ? result.generationId : null;
+  if (outcome === 'Applied' || generationId !== undefined) return (generationId ?? null) === ended;
+  // The operator had failed for a missing dependency, and applied it before the command ended.
+  return Date.parse(time) <= updatedAt.getTime();
+}
+
+type ClaimingCommand = Pick<
+  CommandRecord,
+  'kind' | 'state' | 'accepted' | 'target' | 'written' | 'result' | 'updatedAt'
+> & {
   readonly origin: Pick<CommandRecord['origin'], 'after'>;
 };
 
@@ -149,7 +176,7 @@ function changeOfApplication(modelId: string, uid: string, record: ApplicationRe
   const isUnbind = policyRevision === undefined;
   return {
     source: `application/${uid}/${operationId}/${time}`,
-    claims: { kind: 'application', operationId, targetId: modelId, policyId, revision: policyRevision },
+    claims: { ...record, kind: 'application', targetId: modelId, revision: policyRevision },
     content: {
       ...base,
       time,
