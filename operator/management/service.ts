@@ -166,7 +166,18 @@ export async function createManagementService(
   const approvals = createApprovalStore(database, audit);
   const freezes = createFreezeStore(database, audit);
   const usedLeaseMs = overrides.leaseMs ?? leaseMs;
-  const commands = { client, store, advance, rights, approvals, freezes, clock, logger, leaseMs: usedLeaseMs };
+  const commands = {
+    client,
+    store,
+    advance,
+    rights,
+    approvals,
+    freezes,
+    clock,
+    logger,
+    leaseMs: usedLeaseMs,
+    requestTimeoutMs,
+  };
   const recorder = createGenerationRecorder({ client, revisions, caches, store, advance });
   const times = { recoverMs: overrides.recoverEveryMs ?? recoverEveryMs, sweepMs: overrides.sweepMs ?? sweepMs };
   const rightChanges = createRightChanges({ database, relations, rights, audit, store, clock, logger });
