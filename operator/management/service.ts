@@ -183,7 +183,7 @@ export async function createManagementService(
   const rightChanges = createRightChanges({ database, relations, rights, audit, store, clock, logger });
   const settling = parts.use(startSettling(commands, { caches, reader: models }, times));
   parts.use(startSettlingRights(rightChanges, { everyMs: times.recoverMs, logger }));
-  parts.use(startObserving({ client, caches, audit, store, clock, logger }));
+  parts.use(startObserving({ client, caches, audit, store, sourceDays: config.auditDays, clock, logger }));
   const agentStates = createObservedStates<ObservedAgent>(database, audit, 'observed_agents');
   parts.use(startObservingAgents({ client, caches, states: agentStates, clock, logger }));
   const bindingStates = createObservedStates<ObservedBinding>(database, audit, 'observed_bindings');

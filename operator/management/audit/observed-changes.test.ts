@@ -20,8 +20,12 @@ const bound = { policyId: '01900000-0000-7000-8000-0000000000aa', policyRevision
 const modelId = '01900000-0000-7000-8000-0000000000bb';
 
 function changesOf(...applications: readonly ApplicationRecord[]) {
+  return changesOfPinned(undefined, ...applications);
+}
+
+function changesOfPinned(pinned: object | undefined, ...applications: readonly ApplicationRecord[]) {
   const metadata = { name: 'm', uid: 'uid-1', labels: { [idLabel]: modelId } };
-  const binding = { metadata, status: { applications: applications.toReversed() } };
+  const binding = { metadata, status: { pinned, applications: applications.toReversed() } };
   return changesOfBinding(binding as unknown as Stored<ModelBinding>).toReversed();
 }
 
@@ -124,4 +128,25 @@ test('an application of a command that has not ended is open, unless it has othe
     expect([state, madeBy(command, record('g1', bound))]).toEqual([state, undefined]);
     expect(madeBy(command, record('g1', { ...bound, policyRevision: 2 }))).toBe(false);
   }
+});
+
+test('an application has the state of the last confirmed one before it, and the digest of the bundle that serves', () => {
+  const digest = 'a'.repeat(64);
+  const second = { ...bound, policyRevision: 2 };
+  const states = changesOfPinned(
+    { generationId: 'g3', digest },
+    record('g1', bound),
+    record('g2', { ...failedApplication, policyRevision: 3 }),
+    record('g3', second),
+    record('g4'),
+  ).map(({ content }) => [content.before, content.after]);
+  const { policyId } = bound;
+  const first = { policyId, revision: 1, digest: null };
+  const serving = { policyId, revision: 2, digest };
+  expect(states).toEqual([
+    [null, first],
+    [first, { policyId, revision: 3, digest: null }],
+    [first, serving],
+    [serving, null],
+  ]);
 });

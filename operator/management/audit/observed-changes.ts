@@ -1,4 +1,4 @@
-import type { AuditAuthor, AuditContent } from '#contracts/audit';
+import { type AuditAuthor, type AuditContent, type AuditState, auditStateSchema } from '#contracts/audit';
 import { idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ApplicationRecord, ModelBinding } from '#resources/model-binding';
@@ -104,14 +104,19 @@ function claimedAuthor(author: string | undefined): AuditAuthor {
   return author === undefined ? { kind: 'unknown' } : { kind: 'claimed', name: author };
 }
 
-/** A recorded revision: a saved state of a policy. */
-export function changeOfRevision(revision: KnownRevision): ObservedChange {
-  const { policyId, number, definitionDigest, recordedAt, objectName, token, policy, author } = revision;
+/** Names the change that made a revision, without reading the rest of it. */
+export function sourceOfRevision({ objectName, policy }: KnownRevision): string {
+  return `revision/${objectName}/${policy.uid}`;
+}
+
+/** A recorded revision: a saved state of a policy. @param earlier the revision before it */
+export function changeOfRevision(revision: KnownRevision, earlier: KnownRevision | undefined): ObservedChange {
+  const { recordedAt, policyId, token, policy, author } = revision;
   const named = operationOfToken(token);
   const { uid, generation } = policy;
   const isClaimed = named !== undefined && named.generation === generation;
   return {
-    source: `revision/${objectName}/${policy.uid}`,
+    source: sourceOfRevision(revision),
     claims: isClaimed
       ? { kind: 'revision', operationId: named.operationId, targetId: policyId, written: { uid, generation } }
       : undefined,
@@ -122,16 +127,27 @@ export function changeOfRevision(revision: KnownRevision): ObservedChange {
       code: null,
       author: claimedAuthor(author),
       target: { type: 'policy', id: policyId },
-      after: { policyId, revision: number, digest: definitionDigest },
+      // A fault of the earlier revision does not keep this one from the log.
+      before:
+        earlier === undefined ? null : { ...stateOfRevision(earlier), digest: validDigest(earlier.definitionDigest) },
+      after: stateOfRevision(revision),
     },
   };
 }
 
+function validDigest(digest: string | undefined): string | null {
+  return auditStateSchema.shape.digest.safeParse(digest).data ?? null;
+}
+
+function stateOfRevision({ policyId, number, definitionDigest }: KnownRevision): AuditState {
+  return { policyId, revision: number, digest: definitionDigest };
+}
+
 /** A revision whose text was removed. */
 export function changesOfPurge(revision: KnownRevision): readonly ObservedChange[] {
-  const { policyId, number, definitionDigest, objectName, policy, purgeTime, purgedBy, purgeSeenAt } = revision;
+  const { objectName, policy, purgeTime, purgedBy, purgeSeenAt } = revision;
   if (purgeTime === undefined) return [];
-  const state = { policyId, revision: number, digest: definitionDigest };
+  const state = stateOfRevision(revision);
   return [
     {
       source: `purge/${objectName}/${policy.uid}`,
@@ -154,10 +170,13 @@ export function changesOfPurge(revision: KnownRevision): readonly ObservedChange
 export function changesOfBinding({ metadata, status }: Stored<ModelBinding>): readonly ObservedChange[] {
   const modelId = metadata.labels?.[idLabel];
   if (modelId === undefined || modelId === '') return [];
-  const applications = status?.applications ?? [];
+  const { applications = [], pinned } = status ?? {};
+  const stateOf = (record: ApplicationRecord | undefined) => stateOfApplication(record, pinned);
   return applications.map((record, place) => {
-    const change = changeOfApplication(modelId, metadata.uid, record);
-    return isRepeated(record, applications.slice(place + 1)) ? { ...change, claims: undefined } : change;
+    const earlier = applications.slice(place + 1);
+    const before = stateOf(earlier.find(({ outcome }) => outcome === 'Applied'));
+    const change = changeOfApplication(modelId, metadata.uid, record, { before, after: stateOf(record) });
+    return isRepeated(record, earlier) ? { ...change, claims: undefined } : change;
   });
 }
 
@@ -171,20 +190,35 @@ function isRepeated({ operationId, generationId }: ApplicationRecord, earlier: r
   );
 }
 
-function changeOfApplication(modelId: string, uid: string, record: ApplicationRecord): ObservedChange {
-  const { operationId, policyId, policyRevision, outcome, reason, time, author } = record;
-  const isUnbind = policyRevision === undefined;
+/** The digest is known of the application that serves requests. */
+function stateOfApplication(
+  record: ApplicationRecord | undefined,
+  pinned: NonNullable<ModelBinding['status']>['pinned'],
+): AuditState | null {
+  if (record?.policyRevision === undefined) return null;
+  const { policyId = null, policyRevision: revision, generationId } = record;
+  const isPinned = generationId !== undefined && pinned?.generationId === generationId;
+  return { policyId, revision, digest: isPinned ? validDigest(pinned.digest) : null };
+}
+
+function changeOfApplication(
+  modelId: string,
+  uid: string,
+  record: ApplicationRecord,
+  states: Pick<AuditContent, 'before' | 'after'>,
+): ObservedChange {
+  const { operationId, policyRevision, outcome, reason, time, author } = record;
   return {
     source: `application/${uid}/${operationId}/${time}`,
     claims: { ...record, kind: 'application', targetId: modelId, revision: policyRevision },
     content: {
       ...base,
       time,
-      action: isUnbind ? 'binding.unbind' : 'binding.apply',
+      action: policyRevision === undefined ? 'binding.unbind' : 'binding.apply',
       code: outcome === 'Failed' ? (reason ?? 'failed') : null,
       author: claimedAuthor(author),
       target: { type: 'model', id: modelId },
-      after: isUnbind ? null : { policyId: policyId ?? null, revision: policyRevision, digest: null },
+      ...states,
     },
   };
 }
@@ -212,7 +246,7 @@ export function changeOfModelDeletion(
 
 /** A policy whose object no longer exists. Kubernetes keeps no author of a deletion. */
 export function changeOfDeletion(newest: KnownRevision, now: Date): ObservedChange {
-  const { policyId, policy, number, definitionDigest } = newest;
+  const { policyId, policy } = newest;
   return {
     source: `deletion/${policyId}/${policy.uid}`,
     deleted: { kind: kinds.guardrailPolicy, id: policyId },
@@ -223,7 +257,7 @@ export function changeOfDeletion(newest: KnownRevision, now: Date): ObservedChan
       code: null,
       author: { kind: 'unknown' },
       target: { type: 'policy', id: policyId },
-      before: { policyId, revision: number, digest: definitionDigest },
+      before: stateOfRevision(newest),
       after: null,
     },
   };
