@@ -82,6 +82,33 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect((await world.api.ended(await ask(model, id, 2))).state).toBe('succeeded');
   });
 
+  test('an approval that an agent gave for one person is not used by a command that it sends for another one', async () => {
+    const { id, model } = await guardedModel('agent-on-both-sides');
+    const agent = [{ issuer, subject: 'agent-of-both' }];
+    await right('grant', 'applier', 'agent-of-both');
+    const throughAgent = await world.api.mint({ subject: 'asker', actors: agent });
+    const path = `/api/v1/models/${model}/guardrail-binding`;
+    const body = { policyId: id, policyRevision: 1, contentProfile: currentProfile };
+    const repeat = async (token: string) => world.api.command('PUT', path, body, { etag: await etagOf(model), token });
+    const foreseen = async (token: string) => {
+      const { json } = await world.api.call(`/api/v1/dry-runs/models/${model}/guardrail-binding`, {
+        method: 'POST',
+        body,
+        token,
+      });
+      return json.refusals.map(({ code }: { readonly code: string }) => code);
+    };
+    const before = await world.objects();
+    const request = requestOf(await ask(model, id, 1));
+    const approved = await approve(request, await world.api.mint({ subject: 'approver', actors: agent }));
+    expect(approved.status).toBe(200);
+    requestOf(await repeat(throughAgent));
+    expect(await foreseen(throughAgent)).toEqual(['approval_required']);
+    expect(await world.objects()).toEqual(before);
+    expect(await foreseen(tokens.asker)).toEqual([]);
+    expect((await world.api.ended(await repeat(tokens.asker))).state).toBe('succeeded');
+  });
+
   test('a caller without the right to read all approvals reads those of its own commands and those that it may approve', async () => {
     const { id, model } = await guardedModel('read-by-few');
     const { model: other } = await guardedModel('read-by-others');

@@ -6,11 +6,13 @@ import { sampleAgent } from '#kube/testing/sample-agents';
 import type { Agent } from '#resources/agent';
 import { changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { kinds } from '#resources/kinds';
+import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
+import { confirmationOf } from '#resources/protection';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { agentIdOf } from '../../operator/agents/agent-bundle.ts';
 import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
 import { policyNameOf } from './actions.ts';
+import { leaveCommand, unbindOf } from './leave-command.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 import { issuer } from './start-management.ts';
 
@@ -191,14 +193,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     const other = await world.createModel('patched-later');
     const observed = async (target: string) => {
       const entries = await listed(`targetId=${target}&outcome=observed&action=binding.apply`);
-      return entries.map(({ content: { author, after } }) => ({ author, after }));
+      return entries.map(({ content: { author, before, after } }) => [author.kind, before?.revision, after]);
     };
     const patch = async (name: string, revision: number) => {
       const policyRef = { name: await policyNameOf(world.client, id), revision };
       const value = { mode: 'Policy', policyRef };
       await world.client.patch(kinds.modelBinding, name, [{ op: 'replace', path: '/spec/guardrail', value }]);
     };
-    const patched = [{ author: { kind: 'unknown' }, after: { policyId: id, revision: 2, digest: null } }];
+    const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const patchedFrom = (revision?: number) => [['unknown', revision, { policyId: id, revision: 2, digest }]];
     await world.applied(model, id, 1);
     await patch('patched', 2);
     await until('the patch is recorded', async () => (await observed(model)).length > 0);
@@ -206,7 +209,43 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     await patch('patched-later', 2);
     // One look at the resources covers all bindings: it has seen the last application of the first one, too.
     await until('the later patch is recorded', async () => (await observed(other)).length > 0);
-    expect([await observed(model), await observed(other)]).toEqual([patched, patched]);
+    expect([await observed(model), await observed(other)]).toEqual([patchedFrom(1), patchedFrom()]);
+  });
+
+  test('a guardrail that a patch with the token of an earlier command takes off has an entry: of a refused unbind, and of one that the resources no longer have', async () => {
+    const { id } = await world.createPolicy('token-of-another');
+    const model = await world.createModel('token-of-another');
+    await world.untilState(model, 'unbound');
+    const removals = async () =>
+      (await listed(`targetId=${model}&outcome=observed&action=binding.unbind`)).map(({ content }) => content.author);
+    await until('the creation is recorded', async () => (await removals()).length === 1);
+    await world.applied(model, id, 1);
+    const unbindBy = async (token: string) => {
+      const binding = await world.binding('token-of-another');
+      const annotations = {
+        ...binding.metadata.annotations,
+        [confirmUnguardedAnnotation]: confirmationOf(binding.metadata),
+      };
+      await world.client.patch(kinds.modelBinding, 'token-of-another', [
+        { op: 'add', path: '/metadata/annotations', value: annotations },
+        { op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } },
+        { op: 'add', path: '/spec/apply', value: token },
+      ]);
+      await world.untilState(model, 'unbound');
+    };
+    const refused = { ...unbindOf(await world.binding('token-of-another')), ageMinutes: 2 };
+    await leaveCommand(world.api, refused);
+    expect(await world.api.endOf(refused.operationId)).toMatchObject({ error: { code: 'not_executed' } });
+    await unbindBy(refused.operationId);
+    await until(
+      'the patch with the token of a refused unbind is recorded',
+      async () => (await removals()).length === 2,
+    );
+    const unbound = await world.api.ended(await world.apply(model, null, null));
+    for (let count = 0; count < 5; count++) await world.applied(model, id, 1);
+    await unbindBy(unbound.operationId);
+    await until('the patch with the token of an old unbind is recorded', async () => (await removals()).length === 3);
+    expect((await removals()).map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown']);
   });
 
   test('reads of the audit log need the permission, and its parameters are validated', async () => {

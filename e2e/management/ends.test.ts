@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { AuditEntry } from '#contracts/audit';
 import { until } from '#kit/testing/until';
 import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -64,7 +65,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('operations that end a
     expect(json.observation.serving).toMatchObject({ policyId: null });
   });
 
-  test('the operation of an application without confirmations fails with progress_deadline_exceeded, and the application may still be applied', async () => {
+  test('the operation of an application without confirmations fails with progress_deadline_exceeded, and the application that the operator completes later is in the audit log', async () => {
     await using world = await openOperator(5_000);
     const { id } = await world.createPolicy('overdue');
     const modelId = await world.createModel('overdue');
@@ -78,5 +79,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('operations that end a
     await world.untilState(modelId, 'applied');
     const after = await world.api.call(`/api/v1/operations/${operation.operationId}`);
     expect(after.json).toEqual(operation);
+    const observed = async () => {
+      const { json } = await world.api.call(`/api/v1/audit?targetId=${modelId}&outcome=observed&action=binding.apply`);
+      return json.items.map(({ content }: AuditEntry) => [content.code, content.author, content.after?.revision]);
+    };
+    await until('the late application is recorded', async () => (await observed()).length > 0);
+    // The author is the one whom the command stated in the binding.
+    const author = { kind: 'claimed', name: expect.stringContaining('root-admin') };
+    expect(await observed()).toEqual([[null, author, 1]]);
   });
 });

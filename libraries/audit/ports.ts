@@ -41,6 +41,11 @@ export type AuditLog = {
   writeOnce(source: string, content: AuditContent): Promise<boolean>;
   /** Remembers sources that need no entry, as if they had one; at most 500. */
   addSources(sources: readonly string[]): Promise<void>;
+  /**
+   * Removes the sources that begin with `prefix` and were added more than `days` days ago, except these. What they name can be
+   * observed no longer. @returns their number
+   */
+  forgetSources(prefix: string, kept: { readonly days: number; readonly except: readonly string[] }): Promise<number>;
   /** The sources that begin with `prefix`, and for which there is no source `closing` followed by the same text. */
   openSources(prefix: string, closing: string): Promise<readonly string[]>;
   /** Which of these sources have no entry, and had none before retention; at most 500. */

@@ -171,7 +171,18 @@ export async function createManagementService(
   const approvals = createApprovalStore(database, audit);
   const freezes = createFreezeStore(database, audit);
   const usedLeaseMs = overrides.leaseMs ?? leaseMs;
-  const commands = { client, store, advance, rights, approvals, freezes, clock, logger, leaseMs: usedLeaseMs };
+  const commands = {
+    client,
+    store,
+    advance,
+    rights,
+    approvals,
+    freezes,
+    clock,
+    logger,
+    leaseMs: usedLeaseMs,
+    requestTimeoutMs,
+  };
   const recorder = createGenerationRecorder({ client, revisions, caches, store, advance });
   const times = { recoverMs: overrides.recoverEveryMs ?? recoverEveryMs, sweepMs: overrides.sweepMs ?? sweepMs };
   const rightChanges = createRightChanges({ record, relations, rights, store, clock });
@@ -180,7 +191,7 @@ export async function createManagementService(
   const texts = createCommandTexts(database);
   const purges = createRevisionPurges({ database, client, caches, rights, texts, begun, clock });
   for (const left of [record, purges]) parts.use(startSettlingLeft(left, { everyMs: times.recoverMs, logger }));
-  parts.use(startObserving({ client, caches, audit, store, begun, clock, logger }));
+  parts.use(startObserving({ client, caches, audit, store, begun, sourceDays: config.auditDays, clock, logger }));
   const agentStates = createObservedStates<ObservedAgent>(database, audit, 'observed_agents');
   parts.use(startObservingAgents({ client, caches, states: agentStates, clock, logger }));
   const bindingStates = createObservedStates<ObservedBinding>(database, audit, 'observed_bindings');

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import type { OperationResult } from '#contracts/management';
 import { idLabel } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ApplicationRecord, ModelBinding } from '#resources/model-binding';
-import { changesOfBinding } from './observed-changes.ts';
+import type { CommandRecord } from '../operations/command-record.ts';
+import { changesOfBinding, isMadeBy } from './observed-changes.ts';
 
 const operation = '01900000-0000-7000-8000-000000000001';
 const record = (generationId: string, change: Partial<ApplicationRecord> = {}): ApplicationRecord => ({
@@ -15,12 +17,57 @@ const record = (generationId: string, change: Partial<ApplicationRecord> = {}): 
 });
 const bound = { policyId: '01900000-0000-7000-8000-0000000000aa', policyRevision: 1 };
 
+const modelId = '01900000-0000-7000-8000-0000000000bb';
+
+function changesOf(...applications: readonly ApplicationRecord[]) {
+  return changesOfPinned(undefined, ...applications);
+}
+
+function changesOfPinned(pinned: object | undefined, ...applications: readonly ApplicationRecord[]) {
+  const metadata = { name: 'm', uid: 'uid-1', labels: { [idLabel]: modelId } };
+  const binding = { metadata, status: { pinned, applications: applications.toReversed() } };
+  return changesOfBinding(binding as unknown as Stored<ModelBinding>).toReversed();
+}
+
 /** Which applications the token of a command claims, the oldest first. */
 function claimedOf(...applications: readonly ApplicationRecord[]): readonly boolean[] {
-  const metadata = { name: 'm', uid: 'uid-1', labels: { [idLabel]: '01900000-0000-7000-8000-0000000000bb' } };
-  const binding = { metadata, status: { applications: applications.toReversed() } };
-  const changes = changesOfBinding(binding as unknown as Stored<ModelBinding>);
-  return changes.map(({ claims }) => claims !== undefined).toReversed();
+  return changesOf(...applications).map(({ claims }) => claims !== undefined);
+}
+
+const ended = '2026-01-01T00:00:05.000Z';
+
+/** A command that applies revision 1. */
+function commandOf(change: Partial<CommandRecord>): CommandRecord {
+  const result: OperationResult = {
+    modelId,
+    policyId: bound.policyId,
+    policyRevision: 1,
+    generationId: 'g1',
+    bundleDigest: null,
+  };
+  const after = { policyId: bound.policyId, revision: 1, digest: null };
+  return {
+    operationId: operation,
+    kind: 'binding.apply',
+    state: 'succeeded',
+    target: { type: 'model', id: modelId },
+    traceId: '0'.repeat(32),
+    origin: { author: { kind: 'unknown' }, groups: [], client: 'none', before: null, after },
+    accepted: true,
+    overridesFreeze: false,
+    written: { uid: 'uid-1', generation: 2 },
+    result,
+    failure: undefined,
+    createdAt: new Date(0),
+    updatedAt: new Date(ended),
+    ...change,
+  };
+}
+
+/** Whether a command made an application, of which the resources have nothing older. */
+function madeBy(command: CommandRecord, application: ApplicationRecord): boolean | undefined {
+  const [change] = changesOf(application);
+  return change?.claims === undefined ? false : isMadeBy(change.claims, command);
 }
 
 test('a confirmed application is not made again by its command when a client repeats it with the token', () => {
@@ -45,4 +92,61 @@ test('a generation that the operator goes back to is still that of its command',
   expect(
     claimedOf(record('g1', bound), record('g2', failed), record('g1', { ...bound, time: '2026-01-01T00:00:09.000Z' })),
   ).toEqual([true, true, true]);
+});
+
+const failedApplication = { ...bound, outcome: 'Failed', reason: 'provider_unknown' } as const;
+const failed = { state: 'failed', result: undefined, failure: { code: 'provider_unknown', message: '' } } as const;
+const unbind = { kind: 'binding.unbind', origin: { ...commandOf({}).origin, after: null } } as const;
+
+test('a command that succeeded made its own generation, and none that a client applies later with its token', () => {
+  expect([madeBy(commandOf({}), record('g1', bound)), madeBy(commandOf({}), record('g9', bound))]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test('an unbind that was not executed made no change that has its token', () => {
+  const notExecuted = { ...failed, accepted: false, written: undefined };
+  expect(madeBy(commandOf({ ...unbind, ...notExecuted }), record('g9'))).toBe(false);
+  expect(madeBy(commandOf({ ...unbind }), record('g1'))).toBe(true);
+});
+
+test('a command that failed made its failure; what the operator applies later has an entry of its own', () => {
+  expect(madeBy(commandOf(failed), record('g1', failedApplication))).toBe(true);
+  expect(madeBy(commandOf(failed), record('g1', bound))).toBe(false);
+});
+
+test('a failure before the end of a command that succeeded is of that command, and a later one is not', () => {
+  const { generationId: _none, ...unrouted } = record('g1', failedApplication);
+  expect(madeBy(commandOf({}), { ...unrouted, time: ended })).toBe(true);
+  expect(madeBy(commandOf({}), { ...unrouted, time: '2026-01-01T00:00:05.001Z' })).toBe(false);
+});
+
+test('an application of a command that has not ended is open, unless it has other content', () => {
+  for (const state of ['pending', 'running'] as const) {
+    const command = commandOf({ state, result: undefined, accepted: state === 'running' });
+    expect([state, madeBy(command, record('g1', bound))]).toEqual([state, undefined]);
+    expect(madeBy(command, record('g1', { ...bound, policyRevision: 2 }))).toBe(false);
+  }
+});
+
+test('an application has the state of the last confirmed one before it, and the digest of the bundle that serves', () => {
+  const digest = 'a'.repeat(64);
+  const second = { ...bound, policyRevision: 2 };
+  const states = changesOfPinned(
+    { generationId: 'g3', digest },
+    record('g1', bound),
+    record('g2', { ...failedApplication, policyRevision: 3 }),
+    record('g3', second),
+    record('g4'),
+  ).map(({ content }) => [content.before, content.after]);
+  const { policyId } = bound;
+  const first = { policyId, revision: 1, digest: null };
+  const serving = { policyId, revision: 2, digest };
+  expect(states).toEqual([
+    [null, first],
+    [first, { policyId, revision: 3, digest: null }],
+    [first, serving],
+    [serving, null],
+  ]);
 });

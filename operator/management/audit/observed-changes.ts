@@ -1,4 +1,4 @@
-import type { AuditAuthor, AuditContent } from '#contracts/audit';
+import { type AuditAuthor, type AuditContent, type AuditState, auditStateSchema } from '#contracts/audit';
 import { idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ApplicationRecord, ModelBinding } from '#resources/model-binding';
@@ -34,31 +34,58 @@ type ClaimedCommand = {
   readonly targetId: string;
 } & (
   | { readonly kind: 'revision'; readonly written: WrittenGeneration }
-  | { readonly kind: 'application'; readonly policyId: string | undefined; readonly revision: number | undefined }
+  | ({ readonly kind: 'application'; readonly revision: number | undefined } & Pick<
+      ApplicationRecord,
+      'policyId' | 'generationId' | 'outcome' | 'time'
+    >)
 );
 
 /**
  * Whether a command made the change that names it. A client of the resources can copy the token of an earlier command, so
- * that the command must also have written this generation, or have asked for this policy and revision.
+ * that the command must also have written this generation, or have asked for this policy and revision and ended with this
+ * application.
  * @param command the command of the token, if it is known
- * @returns undefined while it is not known what the command wrote
+ * @returns undefined while it is not known what the command wrote or how it ended
  */
 export function isMadeBy(claims: ClaimedCommand, command: ClaimingCommand | undefined): boolean | undefined {
   if (command === undefined || command.target.id !== claims.targetId) return false;
-  if (claims.kind === 'revision') {
-    const { written, state } = command;
-    if (written === undefined) return state === 'pending' || state === 'running' ? undefined : false;
-    return written.uid === claims.written.uid && written.generation === claims.written.generation;
-  }
-  const { policyId, revision } = claims;
-  if (command.kind === 'binding.unbind') return policyId === undefined && revision === undefined;
-  const { after } = command.origin;
-  // A command of an earlier version does not contain its request.
-  if (after === null) return revision !== undefined;
-  return revision === after.revision && (policyId ?? after.policyId) === after.policyId;
+  if (claims.kind === 'application') return isAskedBy(claims, command) ? isEndOf(claims, command) : false;
+  const { written } = command;
+  if (written === undefined) return isOpen(command) ? undefined : false;
+  return written.uid === claims.written.uid && written.generation === claims.written.generation;
 }
 
-type ClaimingCommand = Pick<CommandRecord, 'kind' | 'state' | 'target' | 'written'> & {
+type ClaimedApplication = ClaimedCommand & { readonly kind: 'application' };
+
+function isOpen({ state }: Pick<ClaimingCommand, 'state'>): boolean {
+  return state === 'pending' || state === 'running';
+}
+
+function isAskedBy({ policyId, revision }: ClaimedApplication, { kind, origin }: ClaimingCommand): boolean {
+  if (kind === 'binding.unbind') return policyId === undefined && revision === undefined;
+  // A command of an earlier version does not contain its request.
+  if (origin.after === null) return revision !== undefined;
+  return revision === origin.after.revision && (policyId ?? origin.after.policyId) === origin.after.policyId;
+}
+
+/**
+ * Whether an application is the one that a command ended with. What the operator applies after the command has failed, because
+ * a dependency appears, is another one: the log would end with the failure.
+ */
+function isEndOf({ outcome, generationId, time }: ClaimedApplication, command: ClaimingCommand): boolean | undefined {
+  const { accepted, state, result, updatedAt } = command;
+  if (isOpen(command)) return undefined;
+  if (state === 'failed') return accepted && outcome === 'Failed';
+  const ended = result !== undefined && 'generationId' in result ? result.generationId : null;
+  if (outcome === 'Applied' || generationId !== undefined) return (generationId ?? null) === ended;
+  // The operator had failed for a missing dependency, and applied it before the command ended.
+  return Date.parse(time) <= updatedAt.getTime();
+}
+
+type ClaimingCommand = Pick<
+  CommandRecord,
+  'kind' | 'state' | 'accepted' | 'target' | 'written' | 'result' | 'updatedAt'
+> & {
   readonly origin: Pick<CommandRecord['origin'], 'after'>;
 };
 
@@ -77,14 +104,19 @@ function claimedAuthor(author: string | undefined): AuditAuthor {
   return author === undefined ? { kind: 'unknown' } : { kind: 'claimed', name: author };
 }
 
-/** A recorded revision: a saved state of a policy. */
-export function changeOfRevision(revision: KnownRevision): ObservedChange {
-  const { policyId, number, definitionDigest, recordedAt, objectName, token, policy, author } = revision;
+/** Names the change that made a revision, without reading the rest of it. */
+export function sourceOfRevision({ objectName, policy }: KnownRevision): string {
+  return `revision/${objectName}/${policy.uid}`;
+}
+
+/** A recorded revision: a saved state of a policy. @param earlier the revision before it */
+export function changeOfRevision(revision: KnownRevision, earlier: KnownRevision | undefined): ObservedChange {
+  const { recordedAt, policyId, token, policy, author } = revision;
   const named = operationOfToken(token);
   const { uid, generation } = policy;
   const isClaimed = named !== undefined && named.generation === generation;
   return {
-    source: `revision/${objectName}/${policy.uid}`,
+    source: sourceOfRevision(revision),
     claims: isClaimed
       ? { kind: 'revision', operationId: named.operationId, targetId: policyId, written: { uid, generation } }
       : undefined,
@@ -95,16 +127,27 @@ export function changeOfRevision(revision: KnownRevision): ObservedChange {
       code: null,
       author: claimedAuthor(author),
       target: { type: 'policy', id: policyId },
-      after: { policyId, revision: number, digest: definitionDigest },
+      // A fault of the earlier revision does not keep this one from the log.
+      before:
+        earlier === undefined ? null : { ...stateOfRevision(earlier), digest: validDigest(earlier.definitionDigest) },
+      after: stateOfRevision(revision),
     },
   };
 }
 
+function validDigest(digest: string | undefined): string | null {
+  return auditStateSchema.shape.digest.safeParse(digest).data ?? null;
+}
+
+function stateOfRevision({ policyId, number, definitionDigest }: KnownRevision): AuditState {
+  return { policyId, revision: number, digest: definitionDigest };
+}
+
 /** A revision whose text was removed. */
 export function changesOfPurge(revision: KnownRevision): readonly ObservedChange[] {
-  const { policyId, number, definitionDigest, objectName, policy, purgeTime, purgedBy, purgeSeenAt } = revision;
+  const { objectName, policy, purgeTime, purgedBy, purgeSeenAt } = revision;
   if (purgeTime === undefined) return [];
-  const state = { policyId, revision: number, digest: definitionDigest };
+  const state = stateOfRevision(revision);
   return [
     {
       source: `purge/${objectName}/${policy.uid}`,
@@ -127,10 +170,13 @@ export function changesOfPurge(revision: KnownRevision): readonly ObservedChange
 export function changesOfBinding({ metadata, status }: Stored<ModelBinding>): readonly ObservedChange[] {
   const modelId = metadata.labels?.[idLabel];
   if (modelId === undefined || modelId === '') return [];
-  const applications = status?.applications ?? [];
+  const { applications = [], pinned } = status ?? {};
+  const stateOf = (record: ApplicationRecord | undefined) => stateOfApplication(record, pinned);
   return applications.map((record, place) => {
-    const change = changeOfApplication(modelId, metadata.uid, record);
-    return isRepeated(record, applications.slice(place + 1)) ? { ...change, claims: undefined } : change;
+    const earlier = applications.slice(place + 1);
+    const before = stateOf(earlier.find(({ outcome }) => outcome === 'Applied'));
+    const change = changeOfApplication(modelId, metadata.uid, record, { before, after: stateOf(record) });
+    return isRepeated(record, earlier) ? { ...change, claims: undefined } : change;
   });
 }
 
@@ -144,20 +190,35 @@ function isRepeated({ operationId, generationId }: ApplicationRecord, earlier: r
   );
 }
 
-function changeOfApplication(modelId: string, uid: string, record: ApplicationRecord): ObservedChange {
-  const { operationId, policyId, policyRevision, outcome, reason, time, author } = record;
-  const isUnbind = policyRevision === undefined;
+/** The digest is known of the application that serves requests. */
+function stateOfApplication(
+  record: ApplicationRecord | undefined,
+  pinned: NonNullable<ModelBinding['status']>['pinned'],
+): AuditState | null {
+  if (record?.policyRevision === undefined) return null;
+  const { policyId = null, policyRevision: revision, generationId } = record;
+  const isPinned = generationId !== undefined && pinned?.generationId === generationId;
+  return { policyId, revision, digest: isPinned ? validDigest(pinned.digest) : null };
+}
+
+function changeOfApplication(
+  modelId: string,
+  uid: string,
+  record: ApplicationRecord,
+  states: Pick<AuditContent, 'before' | 'after'>,
+): ObservedChange {
+  const { operationId, policyRevision, outcome, reason, time, author } = record;
   return {
     source: `application/${uid}/${operationId}/${time}`,
-    claims: { kind: 'application', operationId, targetId: modelId, policyId, revision: policyRevision },
+    claims: { ...record, kind: 'application', targetId: modelId, revision: policyRevision },
     content: {
       ...base,
       time,
-      action: isUnbind ? 'binding.unbind' : 'binding.apply',
+      action: policyRevision === undefined ? 'binding.unbind' : 'binding.apply',
       code: outcome === 'Failed' ? (reason ?? 'failed') : null,
       author: claimedAuthor(author),
       target: { type: 'model', id: modelId },
-      after: isUnbind ? null : { policyId: policyId ?? null, revision: policyRevision, digest: null },
+      ...states,
     },
   };
 }
@@ -185,7 +246,7 @@ export function changeOfModelDeletion(
 
 /** A policy whose object no longer exists. Kubernetes keeps no author of a deletion. */
 export function changeOfDeletion(newest: KnownRevision, now: Date): ObservedChange {
-  const { policyId, policy, number, definitionDigest } = newest;
+  const { policyId, policy } = newest;
   return {
     source: `deletion/${policyId}/${policy.uid}`,
     deleted: { kind: kinds.guardrailPolicy, id: policyId },
@@ -196,7 +257,7 @@ export function changeOfDeletion(newest: KnownRevision, now: Date): ObservedChan
       code: null,
       author: { kind: 'unknown' },
       target: { type: 'policy', id: policyId },
-      before: { policyId, revision: number, digest: definitionDigest },
+      before: stateOfRevision(newest),
       after: null,
     },
   };

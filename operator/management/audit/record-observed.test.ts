@@ -96,6 +96,7 @@ async function observe(audit: AuditLog, seen: Seen) {
     audit,
     store: { get: async () => seen.command },
     begun: { isOpen: async (_revision, time) => seen.begun?.includes(time) === true },
+    sourceDays: 1,
     clock: systemClock,
     logger: silentLogger,
   });
@@ -125,7 +126,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
 
   test('a revision with the token of an earlier command has an entry', async () => {
     const copied = await observed({ revisions: [revision(1), revision(2)], command });
-    expect(copied.map(({ action, after }) => [action, after?.revision])).toEqual([['policy.record', 2]]);
+    expect(copied.map(({ action, before, after }) => [action, before?.revision, after?.revision])).toEqual([
+      ['policy.record', 1, 2],
+    ]);
   });
 
   test('a deletion has an entry if the server has no such policy, whatever the cache has', async () => {
@@ -236,6 +239,35 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     },
   );
 
+  test('sources of applications are removed after their days once the binding has them no longer, and no application is recorded twice', async () => {
+    await using database = await openTestDatabase();
+    const { sql } = database.database;
+    const audit = await openPostgresAudit(database.database, 'management');
+    const application = (at: number) => ({
+      operationId: `token-${at}`,
+      contentProfile: 'text.v1',
+      outcome: 'Applied',
+      generationId: `g${at}`,
+      time: `2026-01-01T00:00:0${at}.000Z`,
+    });
+    const look = (...applications: readonly unknown[]) =>
+      observe(audit, { revisions: [], bindings: { one: modelId }, applications });
+    const sources = async () =>
+      (
+        await sql<{ source: string }[]>`
+          select source from audit.sources where starts_with(source, 'application/') order by source`
+      ).map(({ source }) => source.split('/')[2]);
+    await look(application(2), application(1));
+    expect(await sources()).toEqual(['token-1', 'token-2']);
+    await look(application(3), application(2));
+    expect(await sources()).toEqual(['token-1', 'token-2', 'token-3']);
+    await sql`update audit.sources set added_at = clock_timestamp() - interval '25 hours'`;
+    await look(application(3), application(2));
+    expect(await sources()).toEqual(['token-2', 'token-3']);
+    const { entries } = await audit.read({ filter: { action: 'binding.unbind' }, order: 'oldest', limit: 10 });
+    expect(entries).toHaveLength(3);
+  });
+
   test('a binding without a valid form does not hold up others', async () => {
     const bindings = { broken: modelId };
     const entries = await observed({ revisions: [revision(2)], command, bindings, applications: [null] });
@@ -246,7 +278,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     const invalid = revision(2, { token: '', definitionDigest: 'none' });
     const future = revision(3, { token: '', recordedAt: '9999-01-01T00:00:00.000Z' });
     const [entry, ...more] = await observed({ revisions: [invalid, future] });
-    expect([entry?.after?.revision, more]).toEqual([3, []]);
+    expect([entry?.after?.revision, entry?.before, more]).toEqual([3, { policyId, revision: 2, digest: null }, []]);
     expect(Date.parse(entry?.time ?? '')).toBeLessThanOrEqual(Date.now());
   });
 });

@@ -16,12 +16,17 @@ import {
   changesOfPurge,
   isMadeBy,
   type ObservedChange,
+  sourceOfRevision,
 } from './observed-changes.ts';
 import { createModelMemory } from './remember-models.ts';
 import { repeatLook } from './repeat-look.ts';
 
 const batch = 500;
 const chain = 'management';
+/** Interval at which sources of applications that the resources no longer have are removed, milliseconds. */
+const forgetEveryMs = 3_600_000;
+/** Before every source of an application. */
+const applications = 'application/';
 /** A value that a label can have; a revision can name any text as the id of its policy. */
 const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 
@@ -32,36 +37,67 @@ const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 export function startObserving(options: {
   readonly client: Pick<KubeClient, 'list'>;
   readonly caches: Pick<ManagementCaches, 'everyRevision' | 'policies' | 'bindings' | 'synced'>;
-  readonly audit: Pick<AuditLog, 'read' | 'writeOnce' | 'unknownSources' | 'addSources' | 'openSources'>;
+  readonly audit: Pick<
+    AuditLog,
+    'read' | 'writeOnce' | 'unknownSources' | 'addSources' | 'openSources' | 'forgetSources'
+  >;
+  /** How long sources of applications are kept that the resources no longer have, days. */
+  readonly sourceDays: number;
   readonly store: Pick<OperationStore, 'get'>;
   readonly begun: Pick<BegunPurges, 'isOpen'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): AsyncDisposable {
-  const { client, caches, audit, store, begun, clock, logger } = options;
+  const { client, caches, audit, store, begun, sourceDays, clock, logger } = options;
+  /** Sources that need no further look. Those of changes that the resources no longer have are removed. */
   const settled = new Set<string>();
+  let forgottenAt = Number.NEGATIVE_INFINITY;
   /** Objects whose changes cannot be read. */
   const unreadable = new Set<string>();
   const models = createModelMemory(caches.bindings, audit);
 
+  /** Every change that the resources show. Its content is made for a change that is not settled. */
+  function* candidates(): Generator<Candidate> {
+    const revisions = caches.everyRevision();
+    const earlierOf = createEarlier(revisions);
+    for (const revision of revisions) {
+      yield* readable(`revision/${revision.objectName}`, () => [
+        { source: sourceOfRevision(revision), read: () => changeOfRevision(revision, earlierOf(revision)) },
+        ...changesOfPurge(revision).map(candidateOf),
+      ]);
+    }
+    for (const binding of caches.bindings.list()) {
+      yield* readable(`binding/${binding.metadata.uid}`, () => changesOfBinding(binding).map(candidateOf));
+    }
+    for (const change of [...deletions(revisions), ...models.deletions(clock.date())]) yield candidateOf(change);
+  }
+
   function found(): readonly ObservedChange[] {
-    const changes = [
-      ...caches
-        .everyRevision()
-        .flatMap((revision) =>
-          readable(`revision/${revision.objectName}`, () => [changeOfRevision(revision), ...changesOfPurge(revision)]),
-        ),
-      ...caches.bindings
-        .list()
-        .flatMap((binding) => readable(`binding/${binding.metadata.uid}`, () => changesOfBinding(binding))),
-      ...deletions(),
-      ...models.deletions(clock.date()),
-    ];
-    return changes.filter(({ source }) => !settled.has(source)).slice(0, batch);
+    const changes: ObservedChange[] = [];
+    let count = 0;
+    for (const { source, read } of candidates()) {
+      count += 1;
+      if (changes.length < batch && !settled.has(source)) changes.push(...readable(source, () => [read()]));
+    }
+    if (settled.size > 2 * count + batch) forgetSettled();
+    return changes;
+  }
+
+  function forgetSettled(): void {
+    const present = new Set([...candidates()].map(({ source }) => source));
+    for (const source of settled) if (!present.has(source)) settled.delete(source);
+  }
+
+  /** An application that left the history of its binding cannot be observed again. */
+  async function forgetSources(): Promise<void> {
+    if (clock.now() - forgottenAt < forgetEveryMs) return;
+    const present = [...candidates()].flatMap(({ source }) => (source.startsWith(applications) ? [source] : []));
+    await audit.forgetSources(applications, { days: sourceDays, except: present });
+    forgottenAt = clock.now();
   }
 
   /** One object without a valid form must not hold up the others. */
-  function readable(object: string, read: () => readonly ObservedChange[]): readonly ObservedChange[] {
+  function readable<T>(object: string, read: () => readonly T[]): readonly T[] {
     try {
       return read();
     } catch (error) {
@@ -71,10 +107,10 @@ export function startObserving(options: {
     }
   }
 
-  function deletions(): readonly ObservedChange[] {
+  function deletions(revisions: readonly KnownRevision[]): readonly ObservedChange[] {
     const living = new Set(caches.policies.list().map(({ metadata }) => metadata.labels?.[idLabel] ?? ''));
     const newest = new Map<string, KnownRevision>();
-    for (const revision of caches.everyRevision()) {
+    for (const revision of revisions) {
       const known = newest.get(revision.policyId);
       if (known === undefined || known.number < revision.number) newest.set(revision.policyId, revision);
     }
@@ -109,6 +145,7 @@ export function startObserving(options: {
 
   async function look(signal: AbortSignal): Promise<void> {
     await models.remember();
+    await forgetSources();
     const changes = found();
     if (changes.length === 0) return;
     const unknown = new Set(await audit.unknownSources(changes.map(({ source }) => source)));
@@ -154,4 +191,23 @@ export function startObserving(options: {
   }
 
   return repeatLook(look, { synced: caches.synced, logger });
+}
+
+type Candidate = { readonly source: string; readonly read: () => ObservedChange };
+
+function candidateOf(change: ObservedChange): Candidate {
+  return { source: change.source, read: () => change };
+}
+
+/** Finds the revision before another one. They are sorted by policy at the first question only. */
+function createEarlier(revisions: readonly KnownRevision[]): (revision: KnownRevision) => KnownRevision | undefined {
+  let byPolicy: ReadonlyMap<string, readonly KnownRevision[]> | undefined;
+  return ({ policyId, number }) => {
+    byPolicy ??= Map.groupBy(revisions, (one) => one.policyId);
+    const below = (byPolicy.get(policyId) ?? []).filter((one) => one.number < number);
+    return below.reduce<KnownRevision | undefined>(
+      (newest, one) => (newest === undefined || one.number > newest.number ? one : newest),
+      undefined,
+    );
+  };
 }

@@ -3,6 +3,7 @@ import type { DryRunRefusal } from '#contracts/dry-run';
 import { managementErrors } from '#contracts/management-errors';
 import { rightOfCommand, roleRight } from '../access/required-right.ts';
 import { type ApprovalDemand, objectsOf } from '../operations/approval-demand.ts';
+import { sharePerson } from '../operations/approve-command.ts';
 import type { CommandTarget } from '../operations/command-record.ts';
 import { approvalRequired } from './approval-operations.ts';
 import { changeFrozen } from './freeze-operations.ts';
@@ -37,7 +38,10 @@ export async function foreseeRefusals(
   const frozen = until === undefined ? [] : [refusalOf(changeFrozen(until))];
   const needed = await approvals.needed(approval, caller.subject);
   const approver = needed?.approver;
-  const isApproved = approver !== undefined && (await commands.rights.has(approver, rightOfCommand(command)));
+  const isApproved =
+    approver !== undefined &&
+    !sharePerson(approver.author, caller.author) &&
+    (await commands.rights.has(approver, rightOfCommand(command)));
   const isUnapproved = needed !== undefined && !isApproved;
   // The approval of a person who lost the right is used up by the command, which then asks for another one.
   const request = approver === undefined ? needed?.open : undefined;

@@ -73,7 +73,7 @@ function rightOfApproval({
 }
 
 /** Whether two act chains have a subject in common: a person must not approve through its agent. */
-function sharePerson(one: AuditAuthor, other: AuditAuthor): boolean {
+export function sharePerson(one: AuditAuthor, other: AuditAuthor): boolean {
   const subjects = new Set(chainOf(one));
   return chainOf(other).some((subject) => subjects.has(subject));
 }

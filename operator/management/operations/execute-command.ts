@@ -11,7 +11,7 @@ import type { AdvancePolicy } from './advance-policy.ts';
 import type { ApprovalStore } from './approval-ports.ts';
 import type { CommandRecord, OpenCommandRecord, WrittenGeneration } from './command-record.ts';
 import type { FreezeStore } from './freeze-ports.ts';
-import { type NewCommand, type OperationStore, RecordsUnavailableError } from './ports.ts';
+import { type CommandLease, type NewCommand, type OperationStore, RecordsUnavailableError } from './ports.ts';
 import { sendWrite, type WriteResult } from './send-write.ts';
 
 /** The result of one attempt to execute a command. */
@@ -43,6 +43,8 @@ export type CommandPorts = {
   readonly logger: Logger;
   /** How long a new command is leased to this process, in milliseconds. */
   readonly leaseMs: number;
+  /** The timeout of one request of the client, in milliseconds. */
+  readonly requestTimeoutMs: number;
 };
 
 /** How long a command is retried while the resource server or the database does not answer, milliseconds. */
@@ -59,9 +61,10 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   if (begun.kind === 'frozen' || begun.kind === 'full') return begun;
   if (begun.kind === 'unapproved') return requestApproval(ports, command);
   // Asked after the row is stored: a revocation waits for the rows that it finds (docs/design/commands.md, Rights).
-  const stopped = await findStop(ports, command);
+  const stopped = await findStop(ports, command, begun.lease);
   if (stopped !== undefined) {
-    await store.withdraw(command.operationId);
+    const left = await withdraw(store, command, begun.lease);
+    if (left !== 'withdrawn') return left;
     return stopped.kind === 'unapproved' ? requestApproval(ports, command) : stopped;
   }
   const sent = await sendWithRetries(ports, command, { retryUntil, leasedUntil: began + leaseMs });
@@ -71,11 +74,8 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
     ports.logger.warn('write_denied', { operation: operationId, traceId, code: sent.code });
   }
   if (sent.kind !== 'written') {
-    const why = sent.kind === 'denied' ? 'denied' : sent.why;
-    if (await store.withdraw(command.operationId)) return { kind: 'refused', why };
-    // Recovery found the write, or deleted the row.
-    const found = await store.get(command.operationId);
-    return found?.accepted === true ? { kind: 'accepted', record: found } : { kind: 'refused', why };
+    const left = await withdraw(store, command, begun.lease);
+    return left === 'withdrawn' ? { kind: 'refused', why: sent.kind === 'denied' ? 'denied' : sent.why } : left;
   }
   const record = await acceptWithRetries(ports, command, sent.written, retryUntil);
   if (record === undefined) return { kind: 'unknown' };
@@ -83,6 +83,21 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
     ports.logger.error('freeze_overridden', { operation: record.operationId, traceId: record.traceId });
   await recordRevisionNow(ports, { ...record, write: command.write }, sent.written);
   return { kind: 'accepted', record };
+}
+
+/**
+ * Takes a command back that this process did not send, or that wrote nothing. Recovery may have claimed it meanwhile: it found
+ * the write, has ended the command, or is about to send the write.
+ */
+async function withdraw(
+  store: OperationStore,
+  { operationId }: NewCommand,
+  lease: CommandLease,
+): Promise<'withdrawn' | (ExecutionResult & { readonly kind: 'accepted' | 'unknown' })> {
+  if (await store.withdraw(operationId, lease)) return 'withdrawn';
+  const found = await store.get(operationId);
+  if (found?.accepted === true) return { kind: 'accepted', record: found };
+  return found === undefined || found.state === 'failed' ? 'withdrawn' : { kind: 'unknown' };
 }
 
 async function requestApproval(
@@ -99,7 +114,7 @@ async function requestApproval(
 type Stop = (ExecutionResult & { readonly kind: 'refused' | 'frozen' }) | { readonly kind: 'unapproved' };
 
 /** The reason why a stored command must not be sent. @throws RelationsUnavailableError after the command was withdrawn */
-async function findStop(ports: CommandPorts, command: NewCommand): Promise<Stop | undefined> {
+async function findStop(ports: CommandPorts, command: NewCommand, lease: CommandLease): Promise<Stop | undefined> {
   const { rights, approvals, freezes, store } = ports;
   const { operationId, origin } = command;
   try {
@@ -114,27 +129,28 @@ async function findStop(ports: CommandPorts, command: NewCommand): Promise<Stop 
         : await rights.has(approver, rightOfCommand(command));
     return isApproved ? undefined : { kind: 'unapproved' };
   } catch (error) {
-    await store.withdraw(operationId);
+    await store.withdraw(operationId, lease);
     throw error;
   }
 }
 
 /**
- * @param leasedUntil a process that was suspended until then sends nothing: recovery may have ended the command, and a
+ * @param leasedUntil a process sends nothing that could arrive after it: recovery may have ended the command, and a
  * revocation waits no longer for it @returns undefined when the answer to the write was lost, so that its result is unknown
  */
 async function sendWithRetries(
   ports: CommandPorts,
   command: NewCommand,
   { retryUntil, leasedUntil }: { readonly retryUntil: number; readonly leasedUntil: number },
-): Promise<WriteResult | undefined> {
-  const { client, clock, logger } = ports;
+): Promise<Exclude<WriteResult, { readonly kind: 'late' }> | undefined> {
+  const { client, clock, logger, requestTimeoutMs } = ports;
+  const isLeased = (): boolean => clock.now() + requestTimeoutMs < leasedUntil;
   let isUnanswered = false;
-  while (clock.now() < leasedUntil) {
+  while (isLeased()) {
     try {
-      const sent = await sendWrite(client, command);
+      const sent = await sendWrite({ client, isLeased }, command);
       // A denial says nothing about the attempt before it, which may have succeeded.
-      if (sent.kind === 'denied' && isUnanswered) break;
+      if (sent.kind === 'late' || (sent.kind === 'denied' && isUnanswered)) break;
       return sent;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;

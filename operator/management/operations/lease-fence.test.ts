@@ -8,6 +8,9 @@ import type { NewCommand } from './ports.ts';
 import { recoverOperations } from './recover-operations.ts';
 
 const leaseMs = 20_000;
+const requestTimeoutMs = 5_000;
+/** The last moment at which a request that times out ends within the lease. */
+const lastMs = leaseMs - requestTimeoutMs - 1;
 const command = {
   operationId: '01900000-0000-7000-8000-000000000001',
   kind: 'policy.create',
@@ -22,23 +25,46 @@ const command = {
   },
 } as const;
 
-/** Ports of a process that is suspended after it has asked for the right; `did` lists the effects. */
-function openPorts(suspendedMs: number) {
+const unbind = {
+  ...command,
+  kind: 'binding.unbind',
+  target: { type: 'model', id: '01900000-0000-7000-8000-0000000000bb' },
+  write: {
+    type: 'write_binding',
+    objectName: 'm',
+    uid: 'uid',
+    generation: 1,
+    guardrail: { mode: 'None' },
+    contentProfile: 'text.v1',
+    policyId: null,
+    note: { author: 'somebody' },
+  },
+} as const;
+
+/**
+ * Ports of a process that is suspended after it has asked for the right, with an API server that needs `answerMs` for each
+ * answer; `did` lists the effects.
+ */
+function openPorts(suspendedMs: number, { sent = command, answerMs = 0 }: { sent?: object; answerMs?: number } = {}) {
   const did: string[] = [];
   let now = 5_000;
   const does = (effect: string, result: unknown) => async () => {
     did.push(effect);
+    now += answerMs;
     return result;
   };
-  const row = { ...command, accepted: false, createdAt: new Date() };
+  const row = { ...sent, operationId: command.operationId, accepted: false, createdAt: new Date() };
+  const metadata = { uid: 'uid', generation: 1, annotations: {} };
   const ports = {
     clock: { ...systemClock, now: () => now },
     logger: silentLogger,
     leaseMs,
+    requestTimeoutMs,
     client: {
-      get: async () => undefined,
+      get: answerMs === 0 ? async () => undefined : does('get', { metadata, spec: {} }),
       list: async () => ({ items: [] }),
-      create: does('send', { metadata: { uid: 'uid', generation: 1 } }),
+      create: does('send', { metadata }),
+      patch: does('send', { metadata }),
     },
     rights: {
       async has() {
@@ -49,7 +75,7 @@ function openPorts(suspendedMs: number) {
     approvals: { approverOf: async () => undefined, isLacking: async () => false },
     freezes: { frozenUntil: async () => undefined },
     store: {
-      begin: async () => ({ kind: 'begun', record: row }),
+      begin: async () => ({ kind: 'begun', record: row, lease: 'first' }),
       claim: async () => [row],
       accept: does('accept', { ...row, accepted: true }),
       withdraw: does('withdraw', true),
@@ -61,8 +87,8 @@ function openPorts(suspendedMs: number) {
 }
 
 test.each([
-  [leaseMs - 1, 'accepted', ['send', 'accept']],
-  [leaseMs, 'unknown', []],
+  [lastMs, 'accepted', ['send', 'accept']],
+  [lastMs + 1, 'unknown', []],
 ] as const)(
   'a command whose process was suspended for %i ms of a lease of 20,000 ms ends as %s',
   async (suspendedMs, kind, effects) => {
@@ -73,10 +99,28 @@ test.each([
 );
 
 test.each([
-  [leaseMs - 1, ['send', 'accept']],
-  [leaseMs, []],
+  [lastMs, ['send', 'accept']],
+  [lastMs + 1, []],
 ] as const)('recovery that was suspended for %i ms of a lease of 20,000 ms does %j', async (suspendedMs, effects) => {
   const { ports, did } = openPorts(suspendedMs);
   await recoverOperations(ports, async () => undefined);
   expect(did).toEqual(effects);
+});
+
+test.each([
+  [6_999, 'accepted', ['get', 'get', 'send', 'accept']],
+  [7_000, 'unknown', ['get', 'get']],
+] as const)(
+  'an unbind that was suspended for %i ms ends as %s if the API server needs 4,000 ms for each of its requests',
+  async (suspendedMs, kind, effects) => {
+    const { ports, did } = openPorts(suspendedMs, { sent: unbind, answerMs: 4_000 });
+    const executed = await executeCommand(ports, unbind as unknown as NewCommand);
+    expect([executed.kind, did]).toEqual([kind, effects]);
+  },
+);
+
+test('recovery sends no write of an unbind whose first requests took until the end of its lease', async () => {
+  const { ports, did } = openPorts(lastMs, { sent: unbind, answerMs: 4_000 });
+  await recoverOperations(ports, async () => undefined);
+  expect(did).toEqual(['get', 'get', 'get']);
 });

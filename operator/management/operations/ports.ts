@@ -34,9 +34,12 @@ export type NewCommand = {
   readonly overridesFreeze: boolean;
 };
 
+/** Names one lease of a command; a claim of recovery begins another one. */
+export type CommandLease = string;
+
 /** The result of storing a command. */
 type Begun =
-  | { readonly kind: 'begun'; readonly record: CommandRecord }
+  | { readonly kind: 'begun'; readonly record: CommandRecord; readonly lease: CommandLease }
   /** Another request holds the key. */
   | { readonly kind: 'taken' }
   /** A freeze window of a policy or model is in force. Nothing was stored. */
@@ -66,8 +69,11 @@ export type OperationStore = {
    * of the audit log is added with it, once, and another one if the command overrides a freeze window.
    */
   accept(operationId: string, written: WrittenGeneration): Promise<CommandRecord | undefined>;
-  /** Deletes a command that was not accepted, with its key; false if it was accepted or no longer exists. */
-  withdraw(operationId: string): Promise<boolean>;
+  /**
+   * Deletes a command that was not accepted, with its key, while the lease is still the one that `begin` returned; false
+   * if it was accepted, no longer exists, or was claimed by recovery, which may be sending its write.
+   */
+  withdraw(operationId: string, lease: CommandLease): Promise<boolean>;
   /**
    * Ends an operation, and adds the entry of the audit log with it; false if it had ended before. The key of a command
    * that was not accepted becomes free.

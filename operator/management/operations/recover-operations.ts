@@ -46,7 +46,7 @@ async function settleWrite(
   operation: OpenCommandRecord,
   leasedUntil: number,
 ): Promise<WrittenGeneration | undefined> {
-  const { client, store, rights, freezes, clock, logger } = ports;
+  const { client, store, rights, freezes, clock, logger, requestTimeoutMs } = ports;
   const { operationId, createdAt } = operation;
   const written = (await findWritten(client, operation)) ?? (await sendAgain());
   if (written === undefined) return undefined;
@@ -73,10 +73,11 @@ async function settleWrite(
       await store.finish(operationId, failedWith('not_executed', 'A freeze window is in force.'));
       return undefined;
     }
-    // The next claim continues: the checks above may be older than a revocation that no longer waits for this command.
-    if (clock.now() >= leasedUntil) return undefined;
-    const sent = isOld ? undefined : await sendWrite(client, operation);
+    const isLeased = (): boolean => clock.now() + requestTimeoutMs < leasedUntil;
+    const sent = isOld ? undefined : await sendWrite({ client, isLeased }, operation);
     if (sent?.kind === 'written') return sent.written;
+    // The next claim continues: the checks above may be older than a revocation that no longer waits for this command.
+    if (sent?.kind === 'late') return undefined;
     if (sent?.kind === 'denied') logger.warn('write_denied', { ...placeOf(operation), code: sent.code });
     if (sent?.kind !== 'denied') await store.finish(operationId, failedWith('not_executed'));
     return undefined;

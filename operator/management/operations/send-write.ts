@@ -18,7 +18,20 @@ export type WriteResult =
   /** The command wrote nothing, and the precondition of its write can never be true again. */
   | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' }
   /** The command wrote nothing: the server refuses writes of this process. */
-  | { readonly kind: 'denied'; readonly code: KubeErrorCode };
+  | { readonly kind: 'denied'; readonly code: KubeErrorCode }
+  /** A write was not sent, because the lease of the command ends before the request would. */
+  | { readonly kind: 'late' };
+
+/** The connection of a command to its resource, with the lease in which it may be changed. */
+export type LeasedClient = {
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'patch'>;
+  /** Whether a request that is sent now ends within the lease, also when it times out. */
+  readonly isLeased: () => boolean;
+};
+
+class LeaseEndedError extends Error {
+  override readonly name = 'LeaseEndedError';
+}
 
 type Command = Pick<CommandRecord, 'operationId' | 'target'> & { readonly write: CommandWrite };
 
@@ -29,17 +42,15 @@ export const denials: readonly KubeErrorCode[] = ['unauthenticated', 'forbidden'
 
 /**
  * Sends the conditional write of a command. Any process may send it any number of times: exactly one succeeds, and the
- * others determine by the operation id whether one did.
+ * others determine by the operation id whether one did. Each of its requests that changes the resource is sent within the lease.
  * @throws KubeError if it is not known whether the write succeeded
  */
-export async function sendWrite(
-  client: Pick<KubeClient, 'get' | 'list' | 'create' | 'patch'>,
-  command: Command,
-): Promise<WriteResult> {
+export async function sendWrite({ client, isLeased }: LeasedClient, command: Command): Promise<WriteResult> {
   try {
-    const { uid, generation } = (await write(client, command)).metadata;
+    const { uid, generation } = (await write(whileLeased(client, isLeased), command)).metadata;
     return { kind: 'written', written: { uid, generation } };
   } catch (error) {
+    if (error instanceof LeaseEndedError) return { kind: 'late' };
     if (isKubeError(error, 'invalid')) return { kind: 'refused', why: 'invalid' };
     if (isKubeError(error, ...denials)) return { kind: 'denied', code: error.code };
     if (!isKubeError(error, ...lostRaces)) throw error;
@@ -47,6 +58,20 @@ export async function sendWrite(
     if (written !== undefined) return { kind: 'written', written };
     return { kind: 'refused', why: isKubeError(error, 'not_found') ? 'gone' : 'changed' };
   }
+}
+
+function whileLeased(
+  client: LeasedClient['client'],
+  isLeased: () => boolean,
+): Pick<KubeClient, 'get' | 'create' | 'patch'> {
+  function guard<A extends readonly unknown[], T>(change: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+    return (...args) => (isLeased() ? change(...args) : Promise.reject(new LeaseEndedError()));
+  }
+  return {
+    get: (kind, name) => client.get(kind, name),
+    create: guard(client.create) as KubeClient['create'],
+    patch: guard(client.patch) as KubeClient['patch'],
+  };
 }
 
 function write(

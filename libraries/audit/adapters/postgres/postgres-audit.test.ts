@@ -188,4 +188,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await log.writeOnce('revision/2', auditContent(5))).toBe(true);
     expect(await allEntries(log)).toHaveLength(2);
   });
+
+  test('sources that can be observed no longer are removed after their days, and those that are kept are not', async () => {
+    await using database = await openTestDatabase();
+    const log = await openPostgresAudit(database.database, 'one');
+    const other = await openPostgresAudit(database.database, 'two');
+    const old = Array.from({ length: 1_100 }, (_, at) => `application/${at}`);
+    for (let from = 0; from < old.length; from += 500) await log.addSources(old.slice(from, from + 500));
+    await log.addSources(['revision/1']);
+    await other.addSources(['application/1']);
+    await database.database.sql`update audit.sources set added_at = clock_timestamp() - interval '3 days 1 minute'`;
+    await log.addSources(['application/new']);
+    const forget = (days: number) => log.forgetSources('application/', { days, except: ['application/7'] });
+    expect([await forget(4), await forget(3), await forget(3)]).toEqual([0, 1_099, 0]);
+    const asked = ['application/7', 'application/8', 'application/new', 'revision/1'];
+    expect([await log.unknownSources(asked), await other.unknownSources(['application/1'])]).toEqual([
+      ['application/8'],
+      [],
+    ]);
+  });
 });

@@ -51,6 +51,20 @@ function auditLog(sql: Sql, chain: string): AuditLog {
       await sql`insert into audit.sources ${sql(rows, 'chain', 'source')} on conflict do nothing`;
     },
 
+    async forgetSources(prefix, { days, except }) {
+      for (let removed = 0; ; ) {
+        const rows = await sql`
+          delete from audit.sources where chain = ${chain} and source in (
+            select source from audit.sources where chain = ${chain} and starts_with(source, ${prefix})
+              and added_at < clock_timestamp() - ${days} * interval '1 day'
+              and not exists (select from unnest(${sql.array([...except])}::text[]) as kept where kept = source)
+            limit ${batch})
+          returning source`;
+        removed += rows.length;
+        if (rows.length < batch) return removed;
+      }
+    },
+
     async openSources(prefix, closing) {
       const rows = await sql<{ source: string }[]>`
         select source from audit.sources opened where chain = ${chain} and starts_with(source, ${prefix})

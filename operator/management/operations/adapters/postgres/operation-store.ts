@@ -36,6 +36,8 @@ export function createOperationStore(
   const columns = operationColumns(sql);
   /** The time in whole milliseconds, the precision of API answers. */
   const now = sql`date_trunc('milliseconds', clock_timestamp())`;
+  /** The end of a lease in microseconds: each claim is later than the lease before it. */
+  const lease = sql`extract(epoch from leased_until)::text`;
 
   return wrapped({
     async findKey(subject, key) {
@@ -53,7 +55,7 @@ export function createOperationStore(
         const until = await frozenUntil(transaction, objects);
         if (until !== undefined && !command.overridesFreeze) return { kind: 'frozen', until };
         if (saving?.needsRoom === true) await lockSaves(transaction);
-        const [row] = await transaction<OperationRow[]>`
+        const [row] = await transaction<(OperationRow & { readonly lease: string })[]>`
           insert into management.operations
             (operation_id, kind, state, target_type, target_id, trace_id, write, origin, objects, overrides_freeze,
              saved_bytes, leased_until, created_at, updated_at)
@@ -63,7 +65,7 @@ export function createOperationStore(
           from (select ${now} as moment) as clock
           where not exists (
             select from management.idempotency_keys where subject = ${subject} and key = ${key})
-          returning ${columns}`;
+          returning ${columns}, ${lease} as lease`;
         if (row === undefined) return { kind: 'taken' };
         const [taken] = await transaction`
           insert into management.idempotency_keys (subject, key, fingerprint, operation_id, created_at)
@@ -72,7 +74,7 @@ export function createOperationStore(
           returning operation_id`;
         const code = taken === undefined ? undefined : await exceededQuota(transaction, command, quotas);
         const isApproved = taken !== undefined && code === undefined && (await useApproval(transaction, command));
-        if (isApproved) return { kind: 'begun', record: operationOfRow(row) };
+        if (isApproved) return { kind: 'begun', record: operationOfRow(row), lease: row.lease };
         await transaction`delete from management.operations where operation_id = ${operationId}`;
         if (code !== undefined) return { kind: 'full', code };
         return { kind: taken === undefined ? 'taken' : 'unapproved' };
@@ -100,9 +102,10 @@ export function createOperationStore(
       });
     },
 
-    async withdraw(operationId) {
+    async withdraw(operationId, held) {
       const rows = await sql`
-        delete from management.operations where operation_id = ${operationId} and not accepted returning operation_id`;
+        delete from management.operations where operation_id = ${operationId} and not accepted and ${lease} = ${held}
+        returning operation_id`;
       return rows.length > 0;
     },
 
