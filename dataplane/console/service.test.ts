@@ -24,6 +24,7 @@ function startConsole(management: URL) {
       services: { management, retrieval: undefined, memory: undefined, catalogue: undefined, gateway: undefined },
       tenant: 'default',
       identity: 'development',
+      actChain: false,
       persons: [],
       logLevel: 'error',
     },
@@ -76,6 +77,50 @@ test('a request of a script gets a part of a page, and after the end of the sess
   const whole = await post('/policies', { csrf, source: 'name: x' });
   expect(whole.status).toBe(401);
   expect(whole.body).toContain('<main');
+});
+
+const policyId = '01900000-0000-7000-8000-000000000001';
+const typedPolicy = { id: policyId, etag: '"7"', status: 'draft', source: 'name: <b>typed</b>\r\nmore: "text"' };
+const shownSource = '\nname: &lt;b&gt;typed&lt;/b&gt;\nmore: &quot;text&quot;</textarea>';
+
+test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(
+  'the text of the policy editor that is sent to %s after the end of the session is in the answer, with a form that sends it again',
+  async (path) => {
+    const { status, body } = await post(path, { csrf, ...typedPolicy });
+    expect(status).toBe(401);
+    expect(body).toContain(shownSource);
+    expect(body).toContain(`<form method="post" action="${path}">`);
+    expect(body).toContain('name="etag" value="&quot;7&quot;"');
+    expect(body).toContain('<a href="/sign-in" target="_blank" rel="noopener">');
+    expect(body).not.toContain(csrf);
+  },
+);
+
+test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(
+  'the text of the policy editor that is sent to %s with the token of an earlier sign-in is in the editor again, with the token of the present one',
+  async (path) => {
+    const { status, body } = await post(path, { csrf: 'd'.repeat(32), ...typedPolicy }, { cookie });
+    expect(status).toBe(403);
+    expect(body).toMatch(/<textarea id="source"[^>]*>\s*name: &lt;b&gt;typed&lt;\/b&gt;\nmore: &quot;text&quot;<\/textarea>/);
+    expect(body).toContain(`<form method="post" action="/policies/${policyId}"`);
+    expect(body).toContain(`name="csrf" value="${csrf}"`);
+    expect(body).toContain('name="etag" value="&quot;7&quot;"');
+  },
+);
+
+test('a page of another origin gets no text back, with a session and without one', async () => {
+  for (const headers of [{ cookie }, {}]) {
+    const sent = { ...headers, origin: 'http://127.0.0.1:1' };
+    const { status, body } = await post(`/policies/${policyId}`, { csrf, ...typedPolicy }, sent);
+    expect([status, body.includes('typed')]).toEqual([403, false]);
+  }
+});
+
+test('the text of another form is in the answer that refuses it, also after the end of the session', async () => {
+  const ended = await post(`/memory/${policyId}`, { csrf, text: 'I drink <tea>.' });
+  const other = await post(`/memory/${policyId}`, { csrf: 'd'.repeat(32), text: 'I drink <tea>.' }, { cookie });
+  expect([ended.status, other.status]).toEqual([401, 403]);
+  for (const { body } of [ended, other]) expect(body).toContain('\nI drink &lt;tea&gt;.</textarea>');
 });
 
 test('a stream reports that the management API does not answer, and keeps the connection', async () => {

@@ -11,7 +11,13 @@ import {
   managedFlowSchema,
   versionsWithoutAgentSchema,
 } from '#contracts/managed-agents';
-import { bindingReadSchema, policyListSchema, policySummarySchema, revisionListSchema } from '#contracts/management';
+import {
+  bindingReadSchema,
+  operationSchema,
+  policyListSchema,
+  policySummarySchema,
+  revisionListSchema,
+} from '#contracts/management';
 import { foundMemoriesSchema, memoryHistorySchema, memoryListSchema } from '#contracts/memory';
 import { operationPageSchema } from '#contracts/operations';
 import { overviewSchema } from '#contracts/overview';
@@ -32,6 +38,7 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: 
   [/^GET \/api\/v1\/activity/, collectedActivitySchema],
   [/^GET \/api\/v1\/audit\/chains/, auditChainsSchema],
   [/^GET \/api\/v1\/audit/, auditPageSchema],
+  [/^GET \/api\/v1\/operations\//, operationSchema],
   [/^GET \/api\/v1\/operations/, operationPageSchema],
   [new RegExp(`^GET ${policies}/[^/]+/revisions/`), hostilePolicy],
   [new RegExp(`^GET ${policies}/[^/]+/revisions`), revisionListSchema],

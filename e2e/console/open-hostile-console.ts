@@ -76,7 +76,7 @@ export async function openHostileConsole({
         ...{ listen: free, adminListen: free, origin: undefined, logLevel: 'error' },
         oidc: { issuer: other, clientId: 'c', clientSecretFile: undefined, scope: 'openid', resource: undefined },
         services: { management: other, retrieval: other, memory: other, catalogue, gateway: other },
-        ...{ tenant: 'default', identity: 'development', persons: ['ann', texts[0] ?? ''] },
+        ...{ tenant: 'default', identity: 'development', actChain: false, persons: ['ann', texts[0] ?? ''] },
       },
       key,
     ),
