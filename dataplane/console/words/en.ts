@@ -269,6 +269,7 @@ export const en = {
     away: 'The service does not answer',
     awayText:
       'If you sent a change, it may have been made. Wait a moment and open the page again; the log of the service says more.',
+    lost: 'There is no answer now: what this page shows may be old, and what was sent may not have arrived. Since',
     ended: 'The session has ended',
     endedText: 'Copy what you have typed before you sign in again.',
     unaccepted: 'This service does not accept your sign-in',
