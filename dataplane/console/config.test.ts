@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readConfig, readCookieKey, settings } from './config.ts';
+import { servicesForPersons } from './setup/console-config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-console-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -40,6 +41,21 @@ describe('settings of the console', () => {
     expect(() => readConfig({ ...env, PORTCULLIS_PERSONS: 'bob' })).toThrow('PORTCULLIS_PERSONS is set');
     const { config } = readConfig({ ...env, PORTCULLIS_PERSONS: 'bob,eve', PORTCULLIS_IDENTITY: 'development' });
     expect(config.persons).toEqual(['bob', 'eve']);
+  });
+
+  test('pages of retrieval and memory need tokens with an act chain in production, and none in development', () => {
+    const urls = { PORTCULLIS_RETRIEVAL_URL: 'http://retrieval', PORTCULLIS_MEMORY_URL: 'http://memory' };
+    const shown = (more: NodeJS.ProcessEnv) => {
+      const { retrieval, memory } = servicesForPersons(readConfig({ ...env, ...urls, ...more }).config);
+      return [retrieval?.hostname, memory?.hostname];
+    };
+    expect(shown({})).toEqual([undefined, undefined]);
+    expect(shown({ PORTCULLIS_ACT_CHAIN: 'absent' })).toEqual([undefined, undefined]);
+    expect(shown({ PORTCULLIS_ACT_CHAIN: 'present' })).toEqual(['retrieval', 'memory']);
+    const development = { PORTCULLIS_IDENTITY: 'development' };
+    expect(shown(development)).toEqual(['retrieval', 'memory']);
+    expect(() => shown({ ...development, PORTCULLIS_ACT_CHAIN: 'present' })).toThrow('PORTCULLIS_ACT_CHAIN is present');
+    expect(() => shown({ PORTCULLIS_ACT_CHAIN: 'maybe' })).toThrow('PORTCULLIS_ACT_CHAIN');
   });
 
   test.each([31, 33])('a cookie key of %i bytes is refused, one of 32 is taken', (bytes) => {

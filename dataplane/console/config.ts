@@ -48,6 +48,11 @@ export const settings = {
     help: 'how retrieval, memory, catalogue and agents know a person: production by the token; development by headers, without authentication',
     choices: ['production', 'development'],
   }),
+  PORTCULLIS_ACT_CHAIN: setting.choice({
+    help: 'production: whether the access tokens of persons have an act chain (RFC 8693); retrieval and memory refuse a token without one, so when absent their pages say so and are not offered',
+    choices: ['absent', 'present'],
+    default: 'absent',
+  }),
   PORTCULLIS_PERSONS: setting.optional(
     setting.list({ help: 'development: persons whose view the pages about knowledge offer' }),
   ),
@@ -67,6 +72,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   const isDevelopment = read.PORTCULLIS_IDENTITY === 'development';
   if (!isDevelopment && read.PORTCULLIS_PERSONS !== undefined)
     problems.push('PORTCULLIS_PERSONS is set: only development mode shows what another person sees, so remove it');
+  const actChain = read.PORTCULLIS_ACT_CHAIN === 'present';
+  if (isDevelopment && actChain)
+    problems.push('PORTCULLIS_ACT_CHAIN is present: only production mode reads tokens, so remove it');
   if (problems.length > 0) throw new ConfigError(problems);
   const config: ConsoleConfig = {
     listen: listenAddressOf(read),
@@ -88,6 +96,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     },
     tenant: read.PORTCULLIS_TENANT,
     identity: read.PORTCULLIS_IDENTITY,
+    actChain,
     persons: read.PORTCULLIS_PERSONS ?? [],
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };

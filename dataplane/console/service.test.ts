@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { managementErrors } from '#contracts/management-errors';
+import { retrievalErrors } from '#contracts/retrieval-errors';
 import { listen } from '#kit/http/listen';
 import { createConsoleService } from './service.ts';
 import { createCookies } from './sessions/cookies.ts';
+import type { ConsoleConfig } from './setup/console-config.ts';
+import { en } from './words/en.ts';
 import { refusalsRu } from './words/refusals-ru.ts';
 
 const key = Buffer.alloc(32, 7);
@@ -13,7 +16,7 @@ const csrf = 'c'.repeat(32);
 let service: Awaited<ReturnType<typeof createConsoleService>>;
 let cookie: string;
 
-function startConsole(management: URL) {
+function startConsole(management: URL, change: Partial<ConsoleConfig> = {}) {
   const free = { host: '127.0.0.1', port: 0 };
   return createConsoleService(
     {
@@ -24,8 +27,10 @@ function startConsole(management: URL) {
       services: { management, retrieval: undefined, memory: undefined, catalogue: undefined, gateway: undefined },
       tenant: 'default',
       identity: 'development',
+      actChain: false,
       persons: [],
       logLevel: 'error',
+      ...change,
     },
     key,
   );
@@ -78,6 +83,50 @@ test('a request of a script gets a part of a page, and after the end of the sess
   expect(whole.body).toContain('<main');
 });
 
+const policyId = '01900000-0000-7000-8000-000000000001';
+const typedPolicy = { id: policyId, etag: '"7"', status: 'draft', source: 'name: <b>typed</b>\r\nmore: "text"' };
+const shownSource = '\nname: &lt;b&gt;typed&lt;/b&gt;\nmore: &quot;text&quot;</textarea>';
+
+test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(
+  'the text of the policy editor that is sent to %s after the end of the session is in the answer, with a form that sends it again',
+  async (path) => {
+    const { status, body } = await post(path, { csrf, ...typedPolicy });
+    expect(status).toBe(401);
+    expect(body).toContain(shownSource);
+    expect(body).toContain(`<form method="post" action="${path}">`);
+    expect(body).toContain('name="etag" value="&quot;7&quot;"');
+    expect(body).toContain('<a href="/sign-in" target="_blank" rel="noopener">');
+    expect(body).not.toContain(csrf);
+  },
+);
+
+test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(
+  'the text of the policy editor that is sent to %s with the token of an earlier sign-in is in the editor again, with the token of the present one',
+  async (path) => {
+    const { status, body } = await post(path, { csrf: 'd'.repeat(32), ...typedPolicy }, { cookie });
+    expect(status).toBe(403);
+    expect(body).toMatch(/<textarea id="source"[^>]*>\s*name: &lt;b&gt;typed&lt;\/b&gt;\nmore: &quot;text&quot;<\/textarea>/);
+    expect(body).toContain(`<form method="post" action="/policies/${policyId}"`);
+    expect(body).toContain(`name="csrf" value="${csrf}"`);
+    expect(body).toContain('name="etag" value="&quot;7&quot;"');
+  },
+);
+
+test('a page of another origin gets no text back, with a session and without one', async () => {
+  for (const headers of [{ cookie }, {}]) {
+    const sent = { ...headers, origin: 'http://127.0.0.1:1' };
+    const { status, body } = await post(`/policies/${policyId}`, { csrf, ...typedPolicy }, sent);
+    expect([status, body.includes('typed')]).toEqual([403, false]);
+  }
+});
+
+test('the text of another form is in the answer that refuses it, also after the end of the session', async () => {
+  const ended = await post(`/memory/${policyId}`, { csrf, text: 'I drink <tea>.' });
+  const other = await post(`/memory/${policyId}`, { csrf: 'd'.repeat(32), text: 'I drink <tea>.' }, { cookie });
+  expect([ended.status, other.status]).toEqual([401, 403]);
+  for (const { body } of [ended, other]) expect(body).toContain('\nI drink &lt;tea&gt;.</textarea>');
+});
+
 test('a stream reports that the management API does not answer, and keeps the connection', async () => {
   await using stack = new AsyncDisposableStack();
   const stop = new AbortController();
@@ -93,7 +142,7 @@ test('a stream reports that the management API does not answer, and keeps the co
 });
 
 /** Refuses each request with the body of the management API, which needs a database and an API server. */
-function startRefusing(message: string) {
+function startRefusing(message: string, status = 403, code = 'permission_denied') {
   return listen({
     host: '127.0.0.1',
     port: 0,
@@ -101,8 +150,8 @@ function startRefusing(message: string) {
     keepAliveTimeoutMs: 5_000,
     maxHeaderBytes: 16_384,
     handler: (_incoming, outgoing) => {
-      outgoing.writeHead(403, { 'content-type': 'application/json' });
-      outgoing.end(JSON.stringify({ error: { code: 'permission_denied', message } }));
+      outgoing.writeHead(status, { 'content-type': 'application/json' });
+      outgoing.end(JSON.stringify({ error: { code, message } }));
     },
   });
 }
@@ -118,6 +167,47 @@ test('a refusal of the management API has its message and status, also on a stre
     expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 403, 'text/html; charset=UTF-8']);
     expect(await answer.text()).toContain(meaning);
   }
+});
+
+const tenantPages = ['/knowledge', `/knowledge/${policyId}`, '/memory', `/memory/${policyId}/history`];
+
+test('in production the pages of retrieval and memory are offered if tokens have an act chain, and else say why not', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { meaning } = retrievalErrors.unauthorized;
+  const refusing = stack.use(await startRefusing(meaning, 401, 'unauthorized'));
+  const api = new URL(refusing.url);
+  const services = { management: nowhere, retrieval: api, memory: api, catalogue: undefined, gateway: undefined };
+  const start = async (change: Partial<ConsoleConfig>) => {
+    const { url } = stack.use(await startConsole(nowhere, { services, ...change }));
+    const headers = { cookie: await cookieOf(url) };
+    return async (path: string) => {
+      const answer = await fetch(`${url}${path}`, { headers });
+      const body = await answer.text();
+      const offered = [...body.matchAll(/<li><a href="(\/knowledge|\/memory)"/g)].map(([, href]) => href);
+      return { status: answer.status, body, offered };
+    };
+  };
+  const closed = await start({ identity: 'production' });
+  const open = await start({ identity: 'production', actChain: true });
+  for (const path of tenantPages) {
+    const without = await closed(path);
+    expect([without.status, without.offered]).toEqual([403, []]);
+    expect(without.body).toContain(en.errors.noActChainText);
+    const refused = await open(path);
+    expect([refused.status, refused.offered]).toEqual([401, ['/knowledge', '/memory']]);
+    expect(refused.body).toContain(en.errors.unaccepted);
+    for (const text of [without.body, refused.body]) expect(text).not.toContain(en.errors.ended);
+  }
+  expect((await (await start({ identity: 'development' }))('/overview')).offered).toEqual(['/knowledge', '/memory']);
+});
+
+test('a token that the management API refuses leads to the sign-in', async () => {
+  await using stack = new AsyncDisposableStack();
+  const refusing = stack.use(await startRefusing('No.', 401, 'unauthorized'));
+  const own = stack.use(await startConsole(new URL(refusing.url)));
+  const answer = await fetch(`${own.url}/overview`, { headers: { cookie: await cookieOf(own.url) } });
+  const body = await answer.text();
+  expect([answer.status, body.includes(en.errors.ended), body.includes('href="/sign-in"')]).toEqual([401, true, true]);
 });
 
 test('a page in Russian states a refusal in Russian, and names the right in the words of the API', async () => {

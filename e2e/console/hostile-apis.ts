@@ -11,7 +11,13 @@ import {
   managedFlowSchema,
   versionsWithoutAgentSchema,
 } from '#contracts/managed-agents';
-import { bindingReadSchema, policyListSchema, policySummarySchema, revisionListSchema } from '#contracts/management';
+import {
+  bindingReadSchema,
+  operationSchema,
+  policyListSchema,
+  policySummarySchema,
+  revisionListSchema,
+} from '#contracts/management';
 import { foundMemoriesSchema, memoryHistorySchema, memoryListSchema } from '#contracts/memory';
 import { operationPageSchema } from '#contracts/operations';
 import { overviewSchema } from '#contracts/overview';
@@ -32,6 +38,7 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: 
   [/^GET \/api\/v1\/activity/, collectedActivitySchema],
   [/^GET \/api\/v1\/audit\/chains/, auditChainsSchema],
   [/^GET \/api\/v1\/audit/, auditPageSchema],
+  [/^GET \/api\/v1\/operations\//, operationSchema],
   [/^GET \/api\/v1\/operations/, operationPageSchema],
   [new RegExp(`^GET ${policies}/[^/]+/revisions/`), hostilePolicy],
   [new RegExp(`^GET ${policies}/[^/]+/revisions`), revisionListSchema],
@@ -69,6 +76,8 @@ export type HostileApis = AsyncDisposable & {
     turn: number;
     /** All but the rights of the person are refused with such a text. */
     refuse: boolean;
+    /** All but the rights of the person are refused, because the person has sent too many requests. */
+    busy: boolean;
     /** Every list is empty. */
     empty: boolean;
   };
@@ -76,12 +85,13 @@ export type HostileApis = AsyncDisposable & {
 
 /** @param texts after as many turns as there are texts, each member has had each of them */
 export async function startHostileApis(texts: readonly string[]): Promise<HostileApis> {
-  const state = { turn: 0, refuse: false, empty: false };
+  const state = { turn: 0, refuse: false, busy: false, empty: false };
 
   /** Status and body of a request. */
   function answerOf(asked: string, next: () => string): readonly [status: number, body: unknown] {
     if (asked.startsWith('GET /api/v1/own-rights')) return [200, rights];
     const error = { code: next(), message: next(), details: [{ path: next(), message: next() }] };
+    if (state.busy) return [429, { error: { ...error, code: 'rate_limited' } }];
     if (state.refuse) return [409, { error }];
     const [, schema] = answers.find(([request]) => request.test(asked)) ?? [];
     if (schema === undefined) return [404, { error }];

@@ -47,6 +47,10 @@ export type HostileConsole = AsyncDisposable & {
   readonly complaints: readonly string[];
   /** Opens a page and waits for its parts. @returns the status, and what is in it although only texts were sent */
   visit(path: string): Promise<{ readonly status: number | undefined; readonly problems: readonly string[] }>;
+  /** Stops the console; the browser and the services remain. */
+  stop(): Promise<void>;
+  /** Starts it at the same address. */
+  startAgain(): Promise<void>;
   /** Elements and scripts in the open page that hostile texts created. */
   problems(): Promise<readonly string[]>;
 };
@@ -70,17 +74,19 @@ export async function openHostileConsole({
   const { catalogue, other } = urls;
   const key = Buffer.alloc(32, 7);
   const free = { host: '127.0.0.1', port: 0 };
-  const { url } = parts.use(
-    await createConsoleService(
+  const start = (port: number) =>
+    createConsoleService(
       {
-        ...{ listen: free, adminListen: free, origin: undefined, logLevel: 'error' },
+        ...{ listen: { ...free, port }, adminListen: free, origin: undefined, logLevel: 'error' },
         oidc: { issuer: other, clientId: 'c', clientSecretFile: undefined, scope: 'openid', resource: undefined },
         services: { management: other, retrieval: other, memory: other, catalogue, gateway: other },
-        ...{ tenant: 'default', identity: 'development', persons: ['ann', texts[0] ?? ''] },
+        ...{ tenant: 'default', identity: 'development', actChain: false, persons: ['ann', texts[0] ?? ''] },
       },
       key,
-    ),
-  );
+    );
+  let service = await start(0);
+  const { url } = service;
+  parts.defer(() => service[Symbol.asyncDispose]());
   const { browser } = parts.use(await openBrowser());
   const { page, context, complaints } = await openWatchedPage(browser, { locale, javaScriptEnabled });
   const rights = { view: true, author: true, check: true, apply: true, administer: true };
@@ -98,6 +104,12 @@ export async function openHostileConsole({
 
   const owned = parts.move();
   return {
+    async stop() {
+      await service[Symbol.asyncDispose]();
+    },
+    async startAgain() {
+      service = await start(Number(new URL(url).port));
+    },
     page,
     url,
     state,

@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory } from '#contracts/data-directory';
+import { currentProfile } from '#contracts/profiles';
 import { until } from '#kit/testing/until';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { actUntilReplaced } from './act-until-replaced.ts';
+import { callManagement } from './call-management.ts';
 import { filesWith } from './files-with.ts';
-import { consoleOf, signIn } from './sign-in.ts';
+import { consoleOf, signIn, signInCodeOf } from './sign-in.ts';
 
+type Linked = { getAttribute(name: string): string | null };
+const hrefsOf = (links: readonly Linked[]): readonly string[] => links.map((link) => link.getAttribute('href') ?? '');
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
 
 describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () => {
@@ -145,6 +152,66 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await context.close();
   });
 
+  test('twelve applications that run at the same time all end on the page, within the requests that a person may send', async () => {
+    const { page, context, complaints } = await openWatchedPage(browser);
+    const models = await addModels(12);
+    const policy = await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guarded-chat');
+    const body = { policyId: policy?.metadata.labels?.[idLabel], policyRevision: 1, contentProfile: currentProfile };
+    process.kill(platform.pidOf('gateway-1'), 'SIGSTOP');
+    try {
+      for (const { modelId, etag } of models) {
+        const headers = { 'idempotency-key': crypto.randomUUID(), 'if-match': etag };
+        const path = `/api/v1/models/${modelId}/guardrail-binding`;
+        await callManagement(platform, { method: 'PUT', path, body, headers });
+      }
+      await signIn(platform, page, { path: '/operations' });
+      const rows = page.getByRole('row', { name: /many-\d+/ });
+      await until('every application runs', async () => {
+        await page.reload();
+        return (await rows.getByText('Running').count()) === models.length ? true : undefined;
+      });
+      const [first = ''] = await rows.getByRole('link', { name: /Apply a policy/ }).evaluateAll(hrefsOf);
+      let asked = 0;
+      page.on('request', (request) => {
+        if (request.url().includes('/state') && request.url().includes(first.replace('/operations/', ''))) asked += 1;
+      });
+      const succeeded = async () => (await rows.getByText('Succeeded').count()) === models.length;
+      // A replica that is frozen for long is not waited for.
+      await until('the page has requested the states many times', async () => asked >= 9 || (await succeeded()));
+      expect(await page.getByText('rate_limited').count()).toBe(0);
+      process.kill(platform.pidOf('gateway-1'), 'SIGCONT');
+      await until('every application ends', succeeded);
+    } finally {
+      process.kill(platform.pidOf('gateway-1'), 'SIGCONT');
+    }
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  /** Adds models like the example, without a policy; their ids and ETags. */
+  async function addModels(count: number): Promise<readonly { readonly modelId: string; readonly etag: string }[]> {
+    const example = await platform.client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
+    if (example === undefined) throw new Error('the example has no binding');
+    const { apiVersion, kind, spec } = example;
+    const names = Array.from({ length: count }, (_, at) => `many-${at}`);
+    for (const name of names) {
+      const copy = { ...spec, guardrail: { mode: 'None' as const }, model: { ...spec.model, alias: name } };
+      await platform.client.create(kinds.modelBinding, { apiVersion, kind, metadata: { name }, spec: copy });
+    }
+    return until('the models have ids', async () => {
+      const bindings = await Promise.all(
+        names.map((name) => platform.client.get<ModelBinding>(kinds.modelBinding, name)),
+      );
+      const found = bindings.flatMap((binding) => {
+        const modelId = binding?.metadata.labels?.[idLabel];
+        if (modelId === undefined) return [];
+        const { uid, generation } = binding?.metadata ?? {};
+        return [{ modelId, etag: `"model.${modelId}.${uid}.${generation}"` }];
+      });
+      return found.length === count ? found : undefined;
+    });
+  }
+
   test('a recipe becomes a new policy', async () => {
     const { page } = shown;
     await page.goto(`${consoleOf(platform)}/policies/new?recipe=competitors`);
@@ -219,6 +286,46 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     expect(filesWith(dataDirectory(platform.data).postgres, 'pg_class')).not.toEqual([]);
     expect(filesWith(platform.data, 'guarded-chat')).not.toEqual([]);
   });
+
+  test.each(['YAML', 'a form'])(
+    'what was typed as %s is saved after the session has ended, and after a sign-in in another tab',
+    async (view) => {
+      const { page, context, complaints } = await openWatchedPage(browser);
+      await signIn(platform, page, { path: '/policies' });
+      await page.getByRole('link', { name: 'guarded-chat', exact: true }).click();
+      const history = page.locator('#history ~ table tbody tr');
+      const before = await history.count();
+      await page.getByRole('link', { name: 'Edit' }).click();
+      if (view === 'a form') await page.getByRole('button', { name: 'Edit as a form' }).click();
+      await page.getByText('The definition can be applied.').waitFor();
+      const typed = `typed as ${view} by <b>ann</b>`;
+      const field = page.getByLabel(view === 'a form' ? 'Description' : 'Definition (YAML)', { exact: true });
+      const value = await field.inputValue();
+      await field.fill(view === 'a form' ? typed : value.replace(/^description: .*$/m, `description: ${typed}`));
+      await page.getByText('The definition can be applied.').waitFor();
+      await context.clearCookies();
+      await page.getByRole('button', { name: 'Save as a new revision' }).click();
+      await page.getByRole('heading', { name: 'The session has ended' }).waitFor();
+      expect(await page.getByLabel('What you have typed').inputValue()).toContain(typed);
+      expect(await page.locator('main b').count()).toBe(0);
+      const opened = context.waitForEvent('page');
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      const other = await opened;
+      await other.getByRole('textbox').fill(signInCodeOf(platform));
+      await other.getByRole('button').click();
+      await other.getByRole('heading', { name: 'Overview' }).waitFor();
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('This page is of an earlier sign-in').waitFor();
+      await page.getByText('The definition can be applied.').waitFor();
+      expect(await field.inputValue()).toContain(typed);
+      await page.getByRole('button', { name: 'Save as a new revision' }).click();
+      await page.getByRole('heading', { name: 'guarded-chat', level: 1 }).waitFor();
+      expect(await history.count()).toBe(before + 1);
+      await page.locator('main > p').getByText(typed).waitFor();
+      expect(complaints.filter((text) => !/status of 40[13]/.test(text))).toEqual([]);
+      await context.close();
+    },
+  );
 
   test('a policy is edited as a form: rules are added, checked while typed, removed, and saved as a revision', async () => {
     const { page, complaints } = shown;

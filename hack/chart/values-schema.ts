@@ -256,6 +256,7 @@ const consoleService = z.strictObject({
     clientSecret: existingSecret,
     scope: z.string().regex(/^openid( [!#-[\]-~]+)*$/),
     resource: z.union([z.literal(''), z.url().max(2_048)]),
+    actChain: z.boolean(),
   }),
   cookieKey: existingSecret,
   tenant,

@@ -14,15 +14,43 @@
       const token = document.querySelector('meta[name="csrf"]')?.content;
       if (token !== undefined) ctx.request.headers['X-CSRF-Token'] = token;
     },
+    // An answer that is not of the console, as that of a proxy without it, takes no place in the page.
+    htmx_before_response(element, { ctx }) {
+      if (ctx.response.headers.has('content-security-policy')) return undefined;
+      lost.add(element);
+      return false;
+    },
   });
 
+  // What the page shows is old, or what was sent has no answer: the page says so until the same part has an answer again.
+  const lost = new Set();
+  function showLost() {
+    const line = document.getElementById('lost');
+    for (const element of lost) if (!element.isConnected) lost.delete(element);
+    if (lost.size === 0) line.hidden = true;
+    if (lost.size === 0 || !line.hidden) return;
+    line.querySelector('time').textContent = new Date().toLocaleTimeString(document.documentElement.lang);
+    line.hidden = false;
+  }
+  document.addEventListener('htmx:after:request', ({ target }) => lost.delete(target));
+  document.addEventListener('unanswered', ({ target }) => lost.add(target));
+  document.addEventListener('htmx:error', ({ target }) => {
+    lost.add(target);
+    showLost();
+  });
+  document.addEventListener('htmx:finally:request', showLost);
+
   // The session or the right ended while a stream was open: the page leads to the sign-in, or says so.
-  document.addEventListener('htmx:sse:error', ({ detail }) => {
+  document.addEventListener('htmx:sse:error', ({ target, detail }) => {
     if (detail.status === 401 || detail.status === 403) location.reload();
+    else if (target.matches('[hx-sse\\:connect]')) lost.add(target);
+    showLost();
   });
 
   // A conversation: the message leaves its field once it is sent, an answer can be stopped, and one that ended early says so.
   document.addEventListener('htmx:sse:after:connection', ({ target }) => {
+    lost.delete(target);
+    showLost();
     for (const field of target.querySelectorAll('[data-once]')) field.value = '';
   });
   for (const stop of document.querySelectorAll('[data-stop]')) stop.hidden = false;
@@ -35,7 +63,8 @@
     for (const cut of document.querySelectorAll('.cut[hidden]')) {
       cut.hidden = cut.nextElementSibling.childElementCount > 0;
     }
-    target.querySelector('textarea').focus();
+    const { activeElement } = document;
+    if (activeElement === document.body || target.contains(activeElement)) target.querySelector('textarea').focus();
   });
 
   // The focus goes to a rule that was added, and from one that was removed to the section where the next one is added.

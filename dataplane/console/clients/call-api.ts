@@ -3,7 +3,14 @@ import { readBounded } from '#kit/http/read-bounded';
 /** The answer of an API: a value, a refusal with the code and message of the API, or no answer. */
 export type ApiAnswer<T> =
   | { readonly kind: 'value'; readonly value: T; readonly etag: string | undefined }
-  | { readonly kind: 'refused'; readonly status: number; readonly code: string; readonly message: string }
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly code: string;
+      readonly message: string;
+      /** The API does not take the token, or the name, of a person whose session has not ended. */
+      readonly isUnaccepted?: boolean;
+    }
   | { readonly kind: 'away' };
 
 export type Call = {

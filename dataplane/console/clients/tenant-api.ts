@@ -29,10 +29,14 @@ export function createTenantApi(
 ): TenantApi {
   const headers = personHeaders(config, person);
   return {
-    call: (path, schema, options = {}) =>
-      callApi(new URL(path, origin), { ...options, headers: { ...options.headers, ...headers } }, (value) => {
+    async call(path, schema, options = {}) {
+      const call = { ...options, headers: { ...options.headers, ...headers } };
+      const answer = await callApi(new URL(path, origin), call, (value) => {
         const read = schema.safeParse(value);
         return read.success ? read.data : undefined;
-      }),
+      });
+      // The console calls nothing after the end of a session.
+      return answer.kind === 'refused' && answer.status === 401 ? { ...answer, isUnaccepted: true } : answer;
+    },
   };
 }

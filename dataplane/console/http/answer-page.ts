@@ -1,10 +1,12 @@
 import { html } from 'hono/html';
 import type { ApiAnswer } from '../clients/call-api.ts';
-import { notice, refusalNotice } from '../pages/notice.ts';
+import { type NoticeLink, notice, refusalNotice } from '../pages/notice.ts';
 import { type ConsolePage, layout, type Markup } from '../pages/page.ts';
 import type { ConsoleContext } from './environment.ts';
+import { isPassing } from './is-passing.ts';
 
 type Link = { readonly href: string; readonly label: string };
+type NoValue = Exclude<ApiAnswer<unknown>, { kind: 'value' }>;
 type PageStatus = 200 | 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 502 | 503;
 
 /** A whole page. A request of a script gets its main part, which has a place in the page that the browser shows. */
@@ -33,11 +35,20 @@ export async function answerPart(
   return answerPage(context, { title, main: html`<p><a href="${link.href}">${link.label}</a></p>${part}` });
 }
 
+/**
+ * The answer to a part of a page that requests its state again. While the service does not answer about it, the part stays as
+ * it is, requests again, and the page shows that it may be old.
+ */
+export async function answerState(context: ConsoleContext, answer: NoValue): Promise<Response> {
+  if (isPassing(answer)) return context.body(null, 204, { 'hx-trigger': 'unanswered' });
+  return context.html(await refusalNotice(context.get('page').words, answer));
+}
+
 /** A page for an answer of an API that is not a value. */
 export function answerRefusal(
   context: ConsoleContext,
   title: string,
-  answer: Exclude<ApiAnswer<unknown>, { kind: 'value' }>,
+  answer: NoValue,
 ): Promise<Response> {
   const { words } = context.get('page');
   return answerPage(context, { title, main: refusalNotice(words, answer) }, statusOf(answer));
@@ -46,7 +57,7 @@ export function answerRefusal(
 export function answerNotice(
   context: ConsoleContext,
   status: PageStatus,
-  shown: { readonly title: string; readonly text: string; readonly link?: Link },
+  shown: { readonly title: string; readonly text: string; readonly link?: NoticeLink },
 ): Promise<Response> {
   const { words } = context.get('page');
   const { title, text, link = { href: '/', label: words.back } } = shown;
@@ -54,7 +65,7 @@ export function answerNotice(
   return answerPage(context, { title, main }, status);
 }
 
-function statusOf(answer: Exclude<ApiAnswer<unknown>, { kind: 'value' }>): PageStatus {
+function statusOf(answer: NoValue): PageStatus {
   if (answer.kind === 'away') return 502;
   const { status } = answer;
   return status === 401 || status === 403 || status === 404 || status === 409 ? status : 422;

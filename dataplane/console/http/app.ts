@@ -7,7 +7,7 @@ import type { ConsoleMetrics } from '../monitoring/metrics.ts';
 import type { Cookies } from '../sessions/cookies.ts';
 import type { OpenIdClient } from '../sessions/open-id-client.ts';
 import type { PersonSession } from '../sessions/session.ts';
-import type { ConsoleConfig } from '../setup/console-config.ts';
+import { type ConsoleConfig, servicesForPersons } from '../setup/console-config.ts';
 import { addActivityRoutes } from './activity-routes.ts';
 import { addAgentRoutes } from './agent-routes.ts';
 import { answerNotice } from './answer-page.ts';
@@ -92,7 +92,9 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
 /** Pages of the services with tenants that this installation has. */
 function addTenantPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig): void {
   const { persons, tenant } = config;
-  const { retrieval, memory } = config.services;
+  const { retrieval, memory } = servicesForPersons(config);
+  if (retrieval === undefined && config.services.retrieval !== undefined) addClosedPage(app, '/knowledge');
+  if (memory === undefined && config.services.memory !== undefined) addClosedPage(app, '/memory');
   if (retrieval !== undefined) {
     const apiOf = (context: ConsoleContext, as?: string) => {
       const session = context.get('session');
@@ -101,6 +103,14 @@ function addTenantPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig): v
     addKnowledgeRoutes(app, { apiOf, tenant, persons });
   }
   if (memory !== undefined) addMemoryRoutes(app, (context) => createTenantApi(memory, config, context.get('session')));
+}
+
+/** Says why the pages of a service do not work here, in place of pages that the service would refuse for ever. */
+function addClosedPage(app: Hono<ConsoleEnvironment>, path: string): void {
+  app.all(`${path}/*`, (context) => {
+    const { noActChain: title, noActChainText: text } = context.get('page').words.errors;
+    return answerNotice(context, 403, { title, text });
+  });
 }
 
 /** Pages about agents, if this installation has a catalogue of them. */
@@ -120,10 +130,11 @@ function addAgentPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig, sto
 }
 
 /** The first page of the navigation of a person. */
-function firstPage(rights: PersonSession['rights'], { services }: ConsoleConfig): string {
+function firstPage(rights: PersonSession['rights'], config: ConsoleConfig): string {
+  const { retrieval, memory } = servicesForPersons(config);
   if (rights.view) return '/overview';
   if (rights.check) return '/playground';
-  if (services.retrieval !== undefined) return '/knowledge';
-  if (services.memory !== undefined) return '/memory';
-  return services.catalogue === undefined ? '/overview' : '/agents';
+  if (retrieval !== undefined) return '/knowledge';
+  if (memory !== undefined) return '/memory';
+  return config.services.catalogue === undefined ? '/overview' : '/agents';
 }

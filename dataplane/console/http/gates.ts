@@ -5,10 +5,11 @@ import { createManagementApi } from '../clients/management-api.ts';
 import type { PageContext, Theme } from '../pages/page.ts';
 import type { Cookies } from '../sessions/cookies.ts';
 import { sessionRights } from '../sessions/session.ts';
-import type { ConsoleConfig } from '../setup/console-config.ts';
+import { type ConsoleConfig, servicesForPersons } from '../setup/console-config.ts';
 import { chooseLanguage, languages } from '../words/choose-words.ts';
 import { answerNotice, isOfScript } from './answer-page.ts';
 import type { ConsoleEnvironment } from './environment.ts';
+import { answerEnded, answerOtherSession } from './refuse-write.ts';
 
 type Gate = MiddlewareHandler<ConsoleEnvironment>;
 
@@ -56,7 +57,8 @@ export function readChoices(options: {
   readonly assets: string;
 }): Gate {
   const { cookies, config, assets } = options;
-  const { retrieval, memory, catalogue } = config.services;
+  const { retrieval, memory } = servicesForPersons(config);
+  const { catalogue } = config.services;
   const has = { retrieval: retrieval !== undefined, memory: memory !== undefined, agents: catalogue !== undefined };
   return async (context, next) => {
     const session = await cookies.session(context.req.header('cookie'));
@@ -98,19 +100,15 @@ export function themeOf(text: string | undefined): Theme {
 }
 
 /**
- * Leads to the sign-in and back to the page. A write or a request of a script is refused instead: the page that it came from
- * may hold what the person has typed, so it stays.
+ * Leads to the sign-in and back to the page. A write or a request of a script is refused instead, because the page that it came
+ * from may hold what the person has typed.
  */
 export const requireSession: Gate = async (context, next) => {
-  const { session, words } = context.get('page');
-  if (session !== undefined) {
+  if (context.get('page').session !== undefined) {
     await next();
     return undefined;
   }
-  if (isOfScript(context) || context.req.method !== 'GET') {
-    const { ended: title, endedText: text } = words.errors;
-    return answerNotice(context, 401, { title, text, link: { href: '/sign-in', label: words.signIn } });
-  }
+  if (isOfScript(context) || context.req.method !== 'GET') return answerEnded(context);
   const { pathname, search } = new URL(context.req.url);
   return context.redirect(`/sign-in?return_to=${encodeURIComponent(`${pathname}${search}`)}`, 303);
 };
@@ -145,11 +143,11 @@ export function requireOwnOrigin(origin: string): Gate {
     }
     const { session, words } = context.get('page');
     const given = context.req.header('origin') === origin ? await csrfOf(context) : undefined;
-    const isOwn = session === undefined ? given !== undefined : isEqual(given ?? '', session.csrf);
-    if (!isOwn) {
+    if (given === undefined) {
       const { foreign: title, foreignText: text } = words.errors;
       return answerNotice(context, 403, { title, text });
     }
+    if (session !== undefined && !isEqual(given, session.csrf)) return answerOtherSession(context);
     await next();
     return undefined;
   };

@@ -9,7 +9,7 @@ import { citationList, collectionPage, collectionStatePart, jobState, knowledgeP
 import { notice, refusalNotice } from '../pages/notice.ts';
 import type { Markup } from '../pages/page.ts';
 import { linksOf } from '../pages/page-links.ts';
-import { answerPage, answerPart, answerRefusal } from './answer-page.ts';
+import { answerPage, answerPart, answerRefusal, answerState } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readForm } from './read-form.ts';
 
@@ -47,7 +47,7 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     const { words } = context.get('page');
     const id = context.req.param('job');
     const answer = await apiOf(context).call(`/v1/jobs/${encodeURIComponent(id)}`, ingestJobSchema);
-    if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
+    if (answer.kind !== 'value') return answerState(context, answer);
     const { doc_id: document, status, error } = answer.value;
     return context.html(await jobState(words, { id, document, status, error }));
   });
@@ -80,9 +80,7 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
   app.get(`/knowledge/${idForm}/state`, async (context) => {
     const { words } = context.get('page');
     const answer = await apiOf(context).call(`${collections}/${context.req.param('id')}`, collectionSchema);
-    // The page shows the last known state until the service answers again.
-    if (answer.kind === 'away') return context.body(null, 204);
-    if (answer.kind === 'refused') return context.html(await refusalNotice(words, answer));
+    if (answer.kind !== 'value') return answerState(context, answer);
     return context.html(await collectionStatePart(words, answer.value));
   });
 

@@ -1,28 +1,23 @@
 import type { Hono } from 'hono';
-import { bindingReadSchema } from '#contracts/management';
+import { html } from 'hono/html';
 import { type ListedOperation, operationPageSchema } from '#contracts/operations';
 import type { ApiAnswer } from '../clients/call-api.ts';
-import type { ManagementApi } from '../clients/management-api.ts';
 import { refusalNotice } from '../pages/notice.ts';
-import {
-  type ConfirmedReplicas,
-  type OperationPageFilters,
-  operationFilterNames,
-  operationListPage,
-  operationPage,
-  operationState,
-} from '../pages/operations.ts';
+import { mostPolled, operationPolling } from '../pages/operation-polling.ts';
+import { type OperationPageFilters, operationFilterNames, operationListPage, operationPage } from '../pages/operations.ts';
 import { answerNotice, answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { readStates } from './read-states.ts';
 
 const operationsPath = '/api/v1/operations';
 const idForm = ':id{[0-9a-fA-F-]{36}}';
+const isId = /^[0-9a-fA-F-]{36}$/;
 
-/** Operations: the list with filters, one operation, and the state of one that has not ended. */
+/** Operations: the list with filters, one operation, and the states of those that have not ended. */
 export function addOperationRoutes(app: Hono<ConsoleEnvironment>): void {
   app.get('/operations', showOperations);
   app.get(`/operations/${idForm}`, showOperation);
-  app.get(`/operations/${idForm}/state`, showState);
+  app.get('/operations/states', showStates);
 }
 
 async function showOperations(context: ConsoleContext): Promise<Response> {
@@ -55,15 +50,15 @@ async function showOperation(context: ConsoleContext): Promise<Response> {
   return answerPage(context, operationPage(page, answer.value));
 }
 
-/** A part of a page that asks for it again until the operation has ended; a service that is away for a while ends nothing. */
-async function showState(context: ConsoleContext): Promise<Response> {
+/** The states of the open operations of a page, and the element that requests those which have not ended again. */
+async function showStates(context: ConsoleContext): Promise<Response> {
   const { words } = context.get('page');
-  const answer = await readOperation(context);
-  if (answer.kind === 'away') return context.body(null, 204);
-  if (answer.kind === 'refused') return context.html(await refusalNotice(words, answer));
-  if (answer.value === undefined) return context.html('');
-  const progress = await progressOf(context.get('management'), answer.value);
-  return context.html(await operationState(words, answer.value, progress));
+  const ids = [...new Set(context.req.queries('id') ?? [])].filter((id) => isId.test(id)).slice(0, mostPolled);
+  const turn = Math.max(0, Math.trunc(Number(context.req.query('turn'))) || 0);
+  const { parts, open, isSlow } = await readStates(context.get('management'), words, ids);
+  // The page shows that its states may be old.
+  const headers = isSlow ? { 'hx-trigger': 'unanswered' } : {};
+  return context.html(await html`${parts}${operationPolling(open, { turn, isSlow })}`, 200, headers);
 }
 
 async function readOperation(context: ConsoleContext): Promise<ApiAnswer<ListedOperation | undefined>> {
@@ -72,15 +67,6 @@ async function readOperation(context: ConsoleContext): Promise<ApiAnswer<ListedO
   // A UUID of another version is the id of no operation.
   if (answer.kind === 'refused' && answer.status === 400) return { kind: 'value', value: undefined, etag: undefined };
   return answer.kind === 'value' ? { ...answer, value: answer.value.items[0] } : answer;
-}
-
-/** Undefined where the operation needs no confirmation of replicas, or the user may not read the model. */
-async function progressOf(api: ManagementApi, one: ListedOperation): Promise<ConfirmedReplicas | undefined> {
-  if (one.state !== 'running' || one.target.type !== 'model') return undefined;
-  const binding = await api.call(`/api/v1/models/${one.target.id}/guardrail-binding`, bindingReadSchema);
-  // Another command may have replaced the application of this one.
-  if (binding.kind !== 'value' || binding.value.operationId !== one.operationId) return undefined;
-  return binding.value.observation;
 }
 
 function filtersOf(context: ConsoleContext): OperationPageFilters {

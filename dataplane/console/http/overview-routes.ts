@@ -9,6 +9,7 @@ import { overviewPage, overviewTables } from '../pages/overview.ts';
 import type { Words } from '../words/en.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleEnvironment } from './environment.ts';
+import { isPassing } from './is-passing.ts';
 import { streamEvents } from './stream-events.ts';
 
 /** The overview, the stream that sends its tables again after each change, and the decisions of the last hour. */
@@ -36,14 +37,14 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: Abort
     const management = context.get('management');
     const first = await management.overview();
     // The status ends a stream that connects again: an empty stream would be opened twice in a second.
-    if (first.kind === 'refused') return answerRefusal(context, words.overview, first);
+    if (first.kind === 'refused' && !isPassing(first)) return answerRefusal(context, words.overview, first);
     return streamEvents(context, (signal) => overviewEvents({ words, management, first }, signal), stopping);
   });
 }
 
 /**
- * The tables after each change. While the API does not answer, a notice stands above the last known ones, once; the next answer
- * replaces both. The stream ends with a refusal.
+ * The tables after each change. While the API does not answer, or the person has sent too many requests, a notice stands above the
+ * last known ones, once; the next answer replaces both. The stream ends with another refusal.
  */
 async function* overviewEvents(
   options: {
@@ -57,8 +58,8 @@ async function* overviewEvents(
   let answer = options.first;
   let shown: { readonly mark: string | undefined; readonly tables: string } = { mark: undefined, tables: '' };
   let isAway = false;
-  while (!signal.aborted && answer.kind !== 'refused') {
-    if (answer.kind === 'away') {
+  while (!signal.aborted && (answer.kind !== 'refused' || isPassing(answer))) {
+    if (answer.kind !== 'value') {
       yield isAway ? undefined : `${await refusalNotice(words, answer)}${shown.tables}`;
       isAway = true;
       shown = { ...shown, mark: undefined };

@@ -36,8 +36,17 @@ type Person = {
 function open(
   source: { readonly flow: string; readonly subflows?: readonly string[] },
   shown: object = run,
-  { subject, view, flow: call = value({ name: 'answers', ...source }) }: Person = { subject: 'bob', view: true },
+  person: Person = { subject: 'bob', view: true },
 ) {
+  const app = appOf({ call: value(shown) }, { flow: value({ name: 'answers', ...source }), ...person });
+  return async (path: string): Promise<readonly [status: number, text: string]> => {
+    const answer = await app.request(path);
+    return [answer.status, await answer.text()];
+  };
+}
+
+/** The pages over this gateway. */
+function appOf(gateway: { call(path: string): Promise<object> }, { subject, view, flow: call }: Person) {
   const rights = { view, author: false, apply: false, administer: false, policies: [], models: [] };
   const session = { subject, csrf: '', rights };
   const app = new Hono<ConsoleEnvironment>();
@@ -48,12 +57,9 @@ function open(
     context.set('management', { call } as unknown as ManagementApi);
     await next();
   });
-  const api = (answered: object) => () => ({ call: value(answered) }) as unknown as TenantApi;
-  addRunRoutes(app, { apiOf: api(shown), catalogueOf: api(record) });
-  return async (path: string): Promise<readonly [status: number, text: string]> => {
-    const answer = await app.request(path);
-    return [answer.status, await answer.text()];
-  };
+  const catalogue = { call: value(record) } as unknown as TenantApi;
+  addRunRoutes(app, { apiOf: () => gateway as unknown as TenantApi, catalogueOf: () => catalogue });
+  return app;
 }
 
 test('a run of a version with subflows has the graph of its flow', async () => {
@@ -70,9 +76,10 @@ test('the page of a run whose flow does not load states that there is no graph',
   expect((await read(`${runPath}/flow.svg`))[0]).toBe(422);
 });
 
-test('the page of a run that has not ended asks for its state every second until the run has ended', async () => {
-  const { code: _, durationMs: __, ...begun } = run;
-  const polling = `hx-get="${runPath}/state" hx-trigger="every 1s" hx-swap="outerHTML"`;
+const { code: _, durationMs: __, ...begun } = run;
+
+test('the page of a run that has not ended requests its state again until the run has ended', async () => {
+  const polling = `hx-get="${runPath}/state?graph=1" hx-trigger="every 2s" hx-swap="outerMorph"`;
   const running = open({ flow: leaf }, { ...begun, nodes: [{ path: 'greet', kind: 'template', startedMs: 0 }] });
   expect((await running(runPath))[1]).toContain(polling);
   const [status, state] = await running(`${runPath}/state`);
@@ -82,6 +89,30 @@ test('the page of a run that has not ended asks for its state every second until
   const ended = open({ flow: leaf });
   expect((await ended(runPath))[1]).not.toContain('hx-get');
   expect((await ended(`${runPath}/state`))[1]).not.toContain('hx-get');
+});
+
+test('a page with the graph of a run requests the run again, and its flow no more', async () => {
+  const asked: string[] = [];
+  const flow = async (path: string) => {
+    asked.push(path);
+    return { kind: 'value', value: { name: 'answers', flow: leaf }, etag: undefined };
+  };
+  const read = open({ flow: leaf }, begun, { subject: 'bob', view: true, flow });
+  const [, page] = await read(runPath);
+  const [, again = ''] = /hx-get="([^"]*)"/.exec(page) ?? [];
+  expect((await read(again))[1]).toContain(`<img src="${runPath}/flow.svg`);
+  expect(asked).toHaveLength(1);
+});
+
+test.each([
+  ['a limit of requests', { kind: 'refused', status: 429, code: 'rate_limited', message: '' }, 204, 'unanswered'],
+  ['a service that is not ready', { kind: 'refused', status: 503, code: 'unavailable', message: '' }, 204, 'unanswered'],
+  ['a service that does not answer', { kind: 'away' }, 204, 'unanswered'],
+  ['a run that is gone', { kind: 'refused', status: 404, code: 'run_not_found', message: '' }, 200, null],
+])('after %s a run that has not ended keeps its last state, unless it is refused', async (_title, answer, status, trigger) => {
+  const app = appOf({ call: async () => answer }, { subject: 'bob', view: false });
+  const answered = await app.request(`${runPath}/state?graph=1`);
+  expect([answered.status, answered.headers.get('hx-trigger')]).toEqual([status, trigger]);
 });
 
 test('the owner of an agent sees the graph of a run without the right to view', async () => {

@@ -9,9 +9,8 @@ import { loadVersionFlow } from '#flow/loader/load-version-flow';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { agentRunPage, agentRunsPage, newestRuns, runState } from '../pages/agent-runs.ts';
-import { refusalNotice } from '../pages/notice.ts';
 import { agentIdForm, versionForm } from './agent-forms.ts';
-import { answerPage, answerRefusal } from './answer-page.ts';
+import { answerPage, answerRefusal, answerState } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { mayReadVersions } from './may-read-versions.ts';
 
@@ -49,13 +48,13 @@ export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf, catalogueOf
     return answerPage(context, agentRunPage(page, { agentId: context.req.param('id'), run: answer.value, hasGraph }));
   });
 
-  // A service that is away for a while ends nothing: the page asks again.
   app.get(`${base}/${runForm}/state`, async (context) => {
     const page = context.get('page');
-    const [answer, flow] = await Promise.all([runOf(context), flowOf(context)]);
-    if (answer.kind === 'away') return context.body(null, 204);
-    if (answer.kind === 'refused') return context.html(await refusalNotice(page.words, answer));
-    const hasGraph = isDrawable(flow);
+    // A page that has the graph keeps it: the read of a flow costs as much as ten of other objects.
+    const isKnown = context.req.query('graph') === '1';
+    const [answer, flow] = await Promise.all([runOf(context), isKnown ? undefined : flowOf(context)]);
+    if (answer.kind !== 'value') return answerState(context, answer);
+    const hasGraph = isKnown || isDrawable(flow);
     return context.html(await runState(page, { agentId: context.req.param('id'), run: answer.value, hasGraph }));
   });
 

@@ -60,14 +60,18 @@ export function agentRunPage(page: PageContext, shown: ShownRun): ConsolePage {
   };
 }
 
-/** The part of the page that changes. A run that has not ended asks for it again every second. */
+/**
+ * The part of the page that changes. A run that has not ended requests it again, without its flow, which does not change. What is
+ * the same stays untouched, so that a screen reader does not repeat it.
+ */
 export function runState(page: PageContext, { agentId, run, hasGraph }: ShownRun): Markup | Promise<Markup> {
   const { words, language } = page;
   const { runPages: own, agentPages } = words;
   const { runId, versionId, traceId, startedAt, durationMs, nodes, omittedNodes } = run;
   const path = `/agents/${agentId}/versions/${versionId}/runs/${runId}`;
   const fact = (name: string, value: unknown) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`;
-  const polling = run.code === undefined ? html`hx-get="${path}/state" hx-trigger="every 1s" hx-swap="outerHTML"` : '';
+  const state = `${path}/state${hasGraph ? '?graph=1' : ''}`;
+  const polling = run.code === undefined ? html`hx-get="${state}" hx-trigger="every 2s" hx-swap="outerMorph"` : '';
   const ended = nodes.filter(({ outcome }) => outcome !== undefined).length;
   // Another address for another picture: browsers do not read an address again within one page.
   const picture = `${path}/flow.svg${run.code === undefined ? `?nodes=${nodes.length}-${ended}` : ''}`;

@@ -12,7 +12,7 @@ test('an index that is being built shows how far it is and asks again', async ()
   const text = await shown({ reindex: { ...reindex, state: 'building' } });
   expect(text).toContain('A new index is being built: 3/10');
   expect(text).toMatch(/<progress max="10" value="3"/);
-  expect(text).toContain('hx-get="/knowledge/c/state" hx-trigger="every 1s"');
+  expect(text).toContain('hx-get="/knowledge/c/state" hx-trigger="every 2s"');
 });
 
 test('the page of an index that could not be built names the failure and the remedy, and does not poll', async () => {

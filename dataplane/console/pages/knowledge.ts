@@ -108,7 +108,7 @@ export function collectionStatePart(words: Words, collection: Collection): Marku
   const { collection_id: id, status, reindex } = collection;
   const again =
     reindex?.state === 'building'
-      ? html`hx-get="/knowledge/${id}/state" hx-trigger="every 1s" hx-swap="outerHTML"`
+      ? html`hx-get="/knowledge/${id}/state" hx-trigger="every 2s" hx-swap="outerMorph"`
       : '';
   return html`<div aria-live="polite" ${again}><p>${badge(tones[status], know.states[status])} ${reindex === undefined ? '' : indexState(words, reindex)}</p></div>`;
 }
@@ -146,6 +146,6 @@ export function jobState(
 ): Markup | Promise<Markup> {
   const { id, document, status, error } = job;
   const isRunning = status === 'PENDING' || status === 'RUNNING';
-  const again = isRunning ? html`hx-get="/knowledge/jobs/${id}" hx-trigger="load delay:700ms" hx-swap="outerHTML"` : '';
+  const again = isRunning ? html`hx-get="/knowledge/jobs/${id}" hx-trigger="every 1s" hx-swap="outerMorph"` : '';
   return html`<p ${again}><code>${document}</code> ${badge(jobTones[status], words.know.jobs[status])} ${isRunning ? html`<progress aria-label="${document}"></progress>` : ''}${saidText(words, error ?? '')}</p>`;
 }

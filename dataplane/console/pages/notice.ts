@@ -5,6 +5,13 @@ import type { Markup } from './page.ts';
 import { refusalText } from './refusal-text.ts';
 import { saidText } from './said-text.ts';
 
+export type NoticeLink = {
+  readonly href: string;
+  readonly label: string;
+  /** Opened in another tab: the page of the notice may hold what the person has typed. */
+  readonly isApart?: boolean;
+};
+
 /** A statement with the next step: an empty page, or an error. */
 export function notice(options: {
   readonly kind: 'empty' | 'error' | 'done';
@@ -13,7 +20,7 @@ export function notice(options: {
   /** A sentence of an API. */
   readonly detail?: string | Markup | Promise<Markup>;
   readonly code?: string;
-  readonly link?: { readonly href: string; readonly label: string };
+  readonly link?: NoticeLink;
 }): Markup | Promise<Markup> {
   const { kind, title, text, detail, code, link } = options;
   return html`<div class="notice ${kind}" ${kind === 'empty' ? '' : html`role="${kind === 'error' ? 'alert' : 'status'}"`}>
@@ -21,7 +28,7 @@ export function notice(options: {
 <p>${text}</p>
 ${detail === undefined ? '' : html`<p class="quiet small">${detail}</p>`}
 ${code === undefined ? '' : html`<p class="code"><code>${code}</code></p>`}
-${link === undefined ? '' : html`<p><a href="${link.href}">${link.label}</a></p>`}
+${link === undefined ? '' : html`<p><a href="${link.href}"${link.isApart === true ? html` target="_blank" rel="noopener"` : ''}>${link.label}</a></p>`}
 </div>`;
 }
 
@@ -36,8 +43,10 @@ export function refusalNotice(
     return notice({ kind: 'error', title: errors.away, text: errors.awayText, link });
   }
   const { status, code, message } = answer;
+  if (answer.isUnaccepted === true)
+    return notice({ kind: 'error', title: errors.unaccepted, text: errors.unacceptedText, code });
   if (status === 401) {
-    const link = { href: '/sign-in', label: words.signIn };
+    const link = { href: '/sign-in', label: words.signIn, isApart: true };
     return notice({ kind: 'error', title: errors.ended, text: errors.endedText, code, link });
   }
   if (status === 403) {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ListedOperation } from '#contracts/operations';
 import { en } from '../words/en.ts';
+import { operationPolling } from './operation-polling.ts';
 import { operationListPage, operationPage, operationState } from './operations.ts';
 import type { PageContext } from './page.ts';
 
@@ -23,16 +24,44 @@ const contextOf = (rights: { readonly view: boolean; readonly administer: boolea
 const administrator = contextOf({ view: true, administer: true });
 const filters = { kind: '', state: '', subject: '', targetId: '' };
 const stateOf = async (change: Partial<ListedOperation>, progress?: { confirmed: number; expected: number }) =>
-  String(await operationState(en, { ...operation, ...change }, progress));
+  String(await operationState(en, { ...operation, ...change }, { progress }));
 const pageOf = async (page: PageContext, change: Partial<ListedOperation> = {}) =>
   String(await operationPage(page, { ...operation, ...change }).main);
 
-test('an operation that has not ended asks for its state every second and counts the replicas that confirmed', async () => {
+test('an operation that has not ended counts the replicas that confirmed', async () => {
   const running = await stateOf({}, { confirmed: 1, expected: 3 });
-  expect(running).toContain(`hx-get="/operations/${operationId}/state" hx-trigger="every 1s"`);
   expect(running).toMatch(/<progress max="3" value="1".*1 of 3 confirmed/);
   expect(await stateOf({ state: 'pending' }, { confirmed: 0, expected: 0 })).toContain('<progress max="1" value="0"');
-  expect(await stateOf({ state: 'succeeded' })).not.toMatch(/hx-get|progress/);
+  expect(await stateOf({ state: 'succeeded' })).not.toContain('progress');
+});
+
+test('a page requests the states of all of its open operations at once, and of no other one', async () => {
+  const ended = { ...operation, operationId: policyId, state: 'succeeded' } as ListedOperation;
+  const other = { ...operation, operationId: modelId } as ListedOperation;
+  const found = { items: [operation, ended, other], nextCursor: null };
+  const list = String(await operationListPage(administrator, { filters, found, isLater: false }).main);
+  expect(list.match(/hx-get="[^"]*"/g)).toEqual([`hx-get="/operations/states?turn=1&amp;id=${operationId}&amp;id=${modelId}"`]);
+  const onlyEnded = { filters, found: { items: [ended], nextCursor: null }, isLater: false };
+  expect(String(await operationListPage(administrator, onlyEnded).main)).not.toContain('hx-get');
+  expect(await pageOf(administrator)).toContain(`hx-get="/operations/states?turn=1&amp;id=${operationId}"`);
+  expect(await pageOf(administrator, { state: 'failed' })).not.toContain('hx-get');
+});
+
+test.each([
+  [1, 0, false, 2],
+  [10, 0, false, 2],
+  [11, 0, false, 3],
+  [100, 0, false, 20],
+  [1, 29, false, 2],
+  [1, 30, false, 5],
+  [1, 59, false, 5],
+  [1, 60, false, 15],
+  [100, 60, false, 20],
+  [1, 0, true, 4],
+  [11, 0, true, 6],
+])('%i open operations are requested, after %i requests and with a refusal: %s, every %i seconds', async (open, turn, isSlow, seconds) => {
+  const ids = Array.from({ length: open }, (_, at) => String(at));
+  expect(String(await operationPolling(ids, { turn, isSlow }))).toContain(`hx-trigger="every ${seconds}s"`);
 });
 
 test('a failed operation has its code, its meaning and its cause as text, and does not ask again', async () => {

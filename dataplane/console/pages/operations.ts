@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import { auditAuthorName } from '#contracts/audit';
-import { operationKinds, operationStates } from '#contracts/management';
+import { type OperationResource, operationKinds, operationStates } from '#contracts/management';
 import type { ListedOperation } from '#contracts/operations';
 import type { Words } from '../words/en.ts';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
+import { operationPolling, outOfBand } from './operation-polling.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { refusalText } from './refusal-text.ts';
 import { saidText } from './said-text.ts';
@@ -69,8 +70,8 @@ function table(
     return notice({ kind: 'empty', title: own.none, text: isFiltered ? own.noneFound : own.noneText, ...link });
   }
   const row = (one: ListedOperation) =>
-    html`<tr><td>${timeOf(language, one.createdAt)}</td><td>${authorText(words, one)}</td><td><a href="/operations/${one.operationId}">${own.kinds[one.kind]}<span class="hidden"> ${one.operationId}</span></a></td><td>${objectOf(page, one)}</td><td>${wantedOf(words, one)}</td><td>${one.message ?? ''}</td><td aria-live="polite">${operationState(words, one)}</td></tr>`;
-  return html`<table><thead><tr><th scope="col">${own.sent}</th><th scope="col">${own.author}</th><th scope="col">${own.command}</th><th scope="col">${own.object}</th><th scope="col">${own.wanted}</th><th scope="col">${own.message}</th><th scope="col">${own.state}</th></tr></thead><tbody>${items.map(row)}</tbody></table>
+    html`<tr><td>${timeOf(language, one.createdAt)}</td><td>${authorText(words, one)}</td><td><a href="/operations/${one.operationId}">${own.kinds[one.kind]}<span class="hidden"> ${one.operationId}</span></a></td><td>${objectOf(page, one)}</td><td>${wantedOf(words, one)}</td><td>${one.message ?? ''}</td><td aria-live="polite">${operationState(words, one)}${overridden(words, one)}</td></tr>`;
+  return html`<table><thead><tr><th scope="col">${own.sent}</th><th scope="col">${own.author}</th><th scope="col">${own.command}</th><th scope="col">${own.object}</th><th scope="col">${own.wanted}</th><th scope="col">${own.message}</th><th scope="col">${own.state}</th></tr></thead><tbody>${items.map(row)}</tbody></table>${operationPolling(openIdsOf(items), { turn: 0, isSlow: false })}
 ${nextCursor === null ? '' : html`<p><a href="/operations${queryOf(filters, nextCursor)}">${own.older}</a></p>`}`;
 }
 
@@ -83,27 +84,44 @@ export function operationPage(page: PageContext, one: ListedOperation): ConsoleP
   return {
     title: own.kinds[one.kind],
     main: html`<p><a href="/operations">${own.every}</a></p>
-<div aria-live="polite">${operationState(words, one)}</div>
+<div aria-live="polite">${operationState(words, one)}${overridden(words, one)}</div>${operationPolling(openIdsOf([one]), { turn: 0, isSlow: false })}
 <table><tbody>${row(own.one, html`<code>${one.operationId}</code>`)}${row(own.author, authorText(words, one))}${row(own.object, objectOf(page, one))}${row(own.wanted, wantedOf(words, one))}${one.message === null ? '' : row(own.message, one.message)}${row(own.sent, timeOf(language, one.createdAt))}${row(own.changed, timeOf(language, one.updatedAt))}${one.error === null ? '' : row(own.trace, html`<code>${one.error.traceId}</code>`)}</tbody></table>
 ${session?.rights.administer === true ? html`<p><a href="/audit?operationId=${one.operationId}">${own.auditEntries}</a></p>` : ''}`,
   };
 }
 
-/** The state, and why the operation failed. An operation that has not ended asks for this part again every second. */
+/** What changes of an operation. */
+type ChangingPart = Pick<OperationResource, 'operationId' | 'state' | 'error'>;
+
+/** The state that replaces the one on a page. */
+type LaterState = {
+  /** Undefined where the operation needs no confirmation of replicas, or the user may not read the model. */
+  readonly progress: ConfirmedReplicas | undefined;
+};
+
+export function isOpenOperation({ state }: Pick<OperationResource, 'state'>): boolean {
+  return state === 'pending' || state === 'running';
+}
+
+/** The state, and why the operation failed. */
 export function operationState(
   words: Words,
-  one: ListedOperation,
-  progress?: ConfirmedReplicas,
+  { operationId, state, error }: ChangingPart,
+  later?: LaterState,
 ): Markup | Promise<Markup> {
   const { operationPages: own } = words;
-  const { operationId, state, error, overridesFreeze } = one;
-  const isOpen = state === 'pending' || state === 'running';
-  const polling = isOpen
-    ? html`hx-get="/operations/${operationId}/state" hx-trigger="every 1s" hx-swap="outerHTML"`
-    : '';
-  return html`<div ${polling}>${badge(tones[state], own.states[state])}${overridesFreeze ? html` ${badge('warn', own.overridden)}` : ''}
+  const progress = later?.progress;
+  return html`<div id="state-${operationId}" ${later === undefined ? '' : outOfBand}>${badge(tones[state], own.states[state])}
 ${progress === undefined ? '' : html`<p><progress max="${Math.max(1, progress.expected)}" value="${progress.confirmed}" aria-label="${own.progress}"></progress> ${words.confirmed(progress.confirmed, progress.expected)}</p>`}
 ${error === null ? '' : failure(words, error)}</div>`;
+}
+
+function overridden({ operationPages: own }: Words, { overridesFreeze }: ListedOperation): Markup | Promise<Markup> {
+  return overridesFreeze ? html` ${badge('warn', own.overridden)}` : html``;
+}
+
+function openIdsOf(items: readonly ListedOperation[]): readonly string[] {
+  return items.filter(isOpenOperation).map(({ operationId }) => operationId);
 }
 
 function failure(words: Words, { code, message, cause }: NonNullable<ListedOperation['error']>) {

@@ -31,8 +31,8 @@ const replicaTones = {
 export function overviewPage({ words }: PageContext, overview: Overview, chartPage: number): ConsolePage {
   return {
     title: words.overview,
-    main: html`<p class="hint"><span class="pulse" aria-hidden="true"></span>${words.liveText}</p>
-<div id="live" hx-sse:connect="/overview/events" hx-swap="innerMorph" aria-live="polite">
+    main: html`<p class="hint live"><span class="pulse" aria-hidden="true"></span>${words.liveText}</p>
+<div id="live" hx-sse:connect="/overview/events" hx-config='{"sse":{"reconnectMaxDelay":"10s"}}' hx-swap="innerMorph" aria-live="polite">
 ${overviewTables(words, overview)}
 </div>
 <section aria-labelledby="decisions-title"><h2 id="decisions-title">${words.counts.title}</h2>

@@ -78,6 +78,7 @@ ${personMenu(page)}
 <main id="main" tabindex="-1">
 <h1>${title}</h1>
 ${main}
+<p id="lost" role="status" hidden>${words.errors.lost} <time></time></p>
 </main>
 </body>
 </html>`;

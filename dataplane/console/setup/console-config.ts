@@ -24,7 +24,19 @@ export type ConsoleConfig = {
   };
   readonly tenant: string;
   readonly identity: 'production' | 'development';
+  /** Whether the access tokens of persons have an act chain, which retrieval and memory require in production. */
+  readonly actChain: boolean;
   /** Persons of development mode; empty in production. */
   readonly persons: readonly string[];
   readonly logLevel: LogLevel;
 };
+
+/** The services with tenants that take the calls of persons; undefined for one that is absent, or that refuses every token. */
+export function servicesForPersons({
+  identity,
+  actChain,
+  services: { retrieval, memory },
+}: Pick<ConsoleConfig, 'identity' | 'actChain' | 'services'>): Pick<ConsoleConfig['services'], 'retrieval' | 'memory'> {
+  if (identity === 'development' || actChain) return { retrieval, memory };
+  return { retrieval: undefined, memory: undefined };
+}

@@ -4,6 +4,7 @@ import { operationsEn } from './operations-en.ts';
 import { refusalsEn } from './refusals-en.ts';
 import { runsEn } from './runs-en.ts';
 import { sentencesEn } from './sentences/sentences-en.ts';
+import { sessionEn } from './session-en.ts';
 import { streamEn } from './stream-en.ts';
 
 /** Every word of the pages, in English. */
@@ -270,8 +271,15 @@ export const en = {
     away: 'The service does not answer',
     awayText:
       'If you sent a change, it may have been made. Wait a moment and open the page again; the log of the service says more.',
+    lost: 'There is no answer now: what this page shows may be old, and what was sent may not have arrived. Since',
     ended: 'The session has ended',
-    endedText: 'Copy what you have typed before you sign in again; if it is not on this page, go back in the browser.',
+    endedText: 'Copy what you have typed before you sign in again.',
+    unaccepted: 'This service does not accept your sign-in',
+    unacceptedText:
+      'A new sign-in does not change that. Tell the operator of the platform: the access token has another audience or tenant, or no act chain, which knowledge and memory require.',
+    noActChain: 'This page is not available here',
+    noActChainText:
+      'Knowledge and memory require an access token with an act chain, and those of this installation have none. If the OpenID provider issues such tokens, the operator of the platform sets console.oidc.actChain in the chart. The command line works with a token that has one.',
     forbidden: 'You do not have the right for this',
     forbiddenText: 'Ask an administrator of the platform for the right that the message names.',
     refused: 'The service refused the request',
@@ -288,6 +296,7 @@ export const en = {
     code: 'Code',
     ofCode: refusalsEn,
   },
+  sessions: sessionEn,
   sentences: sentencesEn,
   back: 'Back to the overview',
   runbookPages: {

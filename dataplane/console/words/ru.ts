@@ -5,6 +5,7 @@ import { operationsRu } from './operations-ru.ts';
 import { refusalsRu } from './refusals-ru.ts';
 import { runsRu } from './runs-ru.ts';
 import { sentencesRu } from './sentences/sentences-ru.ts';
+import { sessionRu } from './session-ru.ts';
 import { streamRu } from './stream-ru.ts';
 
 /** Every word of the pages, in Russian. */
@@ -269,9 +270,15 @@ export const ru: Words = {
     away: 'Служба не отвечает',
     awayText:
       'Если вы отправили изменение, оно могло быть выполнено. Подождите и откройте страницу снова; подробности в журнале службы.',
+    lost: 'Ответа сейчас нет: показанное могло устареть, а отправленное могло не дойти. С',
     ended: 'Сеанс закончился',
-    endedText:
-      'Прежде чем войти снова, скопируйте введённое; если его нет на этой странице, вернитесь назад в браузере.',
+    endedText: 'Прежде чем войти снова, скопируйте введённое.',
+    unaccepted: 'Эта служба не принимает ваш вход',
+    unacceptedText:
+      'Новый вход этого не изменит. Сообщите оператору платформы: у токена доступа другая аудитория или арендатор либо нет цепочки act, без которой знания и память недоступны.',
+    noActChain: 'Здесь эта страница недоступна',
+    noActChainText:
+      'Для знаний и памяти нужен токен доступа с цепочкой act, а у токенов этой установки её нет. Если провайдер OpenID выдаёт такие токены, оператор платформы задаёт console.oidc.actChain в чарте. Командная строка работает с токеном, у которого цепочка есть.',
     forbidden: 'У вас нет права на это',
     forbiddenText: 'Попросите у администратора платформы право, которое названо в сообщении.',
     refused: 'Служба отклонила запрос',
@@ -289,6 +296,7 @@ export const ru: Words = {
     code: 'Код',
     ofCode: refusalsRu,
   },
+  sessions: sessionRu,
   sentences: sentencesRu,
   back: 'К обзору',
   runbookPages: {

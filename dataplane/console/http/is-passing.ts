@@ -1,0 +1,6 @@
+import type { ApiAnswer } from '../clients/call-api.ts';
+
+/** Whether the service may answer the same request later: it is away, it is not ready, or the person has sent too many. */
+export function isPassing(answer: ApiAnswer<unknown>): boolean {
+  return answer.kind === 'away' || (answer.kind === 'refused' && (answer.status === 429 || answer.status === 503));
+}

@@ -1,0 +1,49 @@
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import type { ManagementApi } from '../clients/management-api.ts';
+import type { PageContext } from '../pages/page.ts';
+import { en } from '../words/en.ts';
+import type { ConsoleEnvironment } from './environment.ts';
+import { addOverviewRoutes } from './overview-routes.ts';
+
+const overview = (mark: string) => ({
+  kind: 'value',
+  value: { mark, models: [], deletingPolicies: [] },
+  etag: undefined,
+});
+const refused = (status: number, code: string) => ({ kind: 'refused', status, code, message: 'No.' });
+
+/** The events of the stream of the overview, while the management API gives these answers one after the other. */
+async function eventsOf(answers: readonly object[]): Promise<{ readonly status: number; readonly text: string }> {
+  const left = [...answers];
+  const app = new Hono<ConsoleEnvironment>();
+  app.use(async (context, next) => {
+    const session = { expiresAt: Date.now() / 1_000 + 600 };
+    context.set('page', { words: en, session } as unknown as PageContext);
+    context.set('session', session as unknown as ConsoleEnvironment['Variables']['session']);
+    context.set('management', { overview: async () => left.shift() } as unknown as ManagementApi);
+    await next();
+  });
+  addOverviewRoutes(app, new AbortController().signal);
+  const answer = await app.request('/overview/events', { headers: { 'hx-request': 'true' } });
+  return { status: answer.status, text: await answer.text() };
+}
+
+test.each([
+  ['a limit of requests', 429, 'rate_limited'],
+  ['a service that is not ready', 503, 'records_unavailable'],
+])('%s is told above the last state, and the stream continues until another refusal', async (_title, status, code) => {
+  const { text } = await eventsOf([overview('1'), refused(status, code), overview('1'), refused(403, 'permission_denied')]);
+  const events = text.split('\n\n').filter((event) => event.startsWith('data:'));
+  expect(events.map((event) => [event.includes(code), event.includes(en.noModels)])).toEqual([
+    [false, true],
+    [true, true],
+    [false, true],
+  ]);
+});
+
+test('a refusal at the beginning is the status of the stream, unless it passes', async () => {
+  expect((await eventsOf([refused(403, 'permission_denied')])).status).toBe(403);
+  const passing = await eventsOf([refused(429, 'rate_limited'), refused(403, 'permission_denied')]);
+  expect([passing.status, passing.text.includes('rate_limited')]).toEqual([200, true]);
+});
