@@ -138,6 +138,7 @@ export function startOperatorProcess(
       authority: undefined,
       judge: judgeOf(network),
       checks: { check: unasked, probe: unasked, [Symbol.asyncDispose]: async () => undefined },
+      versionChecks: { check: unasked },
       events: silentRecorder,
       leadership,
       synced: Promise.all([deployments.synced, bundles.synced, gateways.synced]).then(() => undefined),
@@ -165,5 +166,5 @@ export function startOperatorProcess(
 }
 
 function unasked(): never {
-  throw new TypeError('no policy of the simulation has tests');
+  throw new TypeError('the simulation has no tests of policies and no versions of agents');
 }

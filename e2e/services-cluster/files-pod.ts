@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { sha256Hex } from '#contracts/canonical';
 import { createCapabilityKey, mintFileReference, type StoredFile } from '#identity/file-capability';
 import { root } from '../../hack/check/run-tool.ts';
-import type { TestImage } from '../chart/chart-values.ts';
+import type { TestImage } from '../chart/tools/chart-values.ts';
 import type { ServicesKubectl } from './client-pod.ts';
 
 /** What the pod serves. */

@@ -7,7 +7,7 @@ const failed = (...parts: readonly object[]) => ({
 const ofA2a = (reason: string) => ({ reason, domain: 'a2a-protocol.org' });
 const ours = (reason: string) => ({ reason, domain: 'portcullis' });
 
-describe('the reply of an agent', () => {
+describe('a reply of an agent is read into its parts', () => {
   test.each([
     [
       'a message is a whole reply',
@@ -67,7 +67,7 @@ describe('the reply of an agent', () => {
       [{ kind: 'failed', code: 'guardrail_denied', message: 'Denied.' }],
     ],
     ['an unknown event has no part', { later: {} }, []],
-  ])('%s', (_title, json, parts) => {
+  ])('parts of a reply: %s', (_title, json, parts) => {
     expect(readReply(json)).toEqual(parts);
   });
 

@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import type { JsonValue } from '#kit/json/json-value';
 
 /** A part of the reply of an agent, in order. The last one of a whole reply is `ended`, `asked` or `failed`. */
 export type ReplyPart =
   | { readonly kind: 'begun'; readonly taskId: string | undefined; readonly contextId: string | undefined }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'data'; readonly data: JsonValue }
+  | { readonly kind: 'data'; readonly data: z.infer<typeof dataSchema> }
   | { readonly kind: 'ended' }
   /** The task waits for a further message (`TASK_STATE_INPUT_REQUIRED`); the texts before this part are its question. */
   | { readonly kind: 'asked' }
   | ({ readonly kind: 'failed' } & ReplyFailure);
 
 /** A stable code, or the state or the HTTP status where there is none. */
-export type ReplyFailure = { readonly code: string; readonly message: string };
+type ReplyFailure = { readonly code: string; readonly message: string };
 
-const partsSchema = z.array(z.looseObject({ text: z.string().optional(), data: z.json().optional() }));
+const dataSchema = z.json();
+const partsSchema = z.array(z.looseObject({ text: z.string().optional(), data: dataSchema.optional() }));
 const statusSchema = z.looseObject({ state: z.string(), message: z.looseObject({ parts: partsSchema }).optional() });
 const errorSchema = z.looseObject({
   message: z.string().default(''),
@@ -91,7 +91,7 @@ function failureOf(status: number | undefined, { message, details = [] }: z.outp
 function partsOf(parts: Parts): readonly ReplyPart[] {
   return parts.flatMap(({ text, data }): readonly ReplyPart[] => [
     ...(text === undefined ? [] : [{ kind: 'text', text } as const]),
-    ...(data === undefined ? [] : [{ kind: 'data', data: data as JsonValue } as const]),
+    ...(data === undefined ? [] : [{ kind: 'data', data } as const]),
   ]);
 }
 

@@ -1,5 +1,5 @@
 import type { Database, TransactionSql } from '#sql/connect';
-import { takeNamedLock } from '#sql/named-lock';
+import { takeNamedLock, takeNamedLockIfFree } from '#sql/named-lock';
 
 /** Runs a change once, in a transaction that holds the lock of all changes of rights until it ends. */
 type UnderRightsLock = <T>(change: (sql: TransactionSql) => Promise<T>) => Promise<T>;
@@ -21,6 +21,16 @@ export function createRightsLock({ sql }: Pick<Database, 'sql'>): UnderRightsLoc
         return change(transaction);
       }),
     );
+}
+
+/** Runs a change like UnderRightsLock does, unless another one holds the lock. It asks for no other connection. */
+export async function underFreeRightsLock(
+  { sql }: Pick<Database, 'sql'>,
+  change: (sql: TransactionSql) => Promise<void>,
+): Promise<void> {
+  await sql.beginOnce(async (transaction) => {
+    if (await takeNamedLockIfFree(transaction, rightsLock)) await change(transaction);
+  });
 }
 
 /** Runs each action after the one before has ended. */
