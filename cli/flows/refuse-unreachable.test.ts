@@ -29,7 +29,7 @@ function namedBy(
 }
 
 test('a run is refused for nodes in every place that it can reach: cases, branches, bodies, ways after errors and subflows', () => {
-  const isX = { eq: ['${input.question}', 'x'] };
+  const isX = { eq: [`\${input.question}`, 'x'] };
   const pick = { id: 'pick', kind: 'condition', config: { cases: [{ name: 'x', when: isX }], default: 'y' } };
   const cased = flowText({
     nodes: [pick, get('one'), get('two')],

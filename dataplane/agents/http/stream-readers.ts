@@ -46,6 +46,7 @@ export function createStreamReaders({ readers, ownBytes, allBytes }: ReaderLimit
   /** Closes the connections that have read least, until the others leave no more unread than all may. */
   function makeRoom(): void {
     isPlanned = false;
+    if (unread.bytes <= allBytes) return;
     const slowestFirst = [...open, ...answers].toSorted(([one], [other]) => other.writableLength - one.writableLength);
     for (const [outgoing, own] of slowestFirst) {
       if (unread.bytes <= allBytes) return;
