@@ -200,11 +200,13 @@ onResourceServers('the binding of a model', (openWorld) => {
       world.gateway.attitude = 'pend';
       const answer = await world.apply(modelId, policyId, 1);
       expect(answer.status).toBe(202);
+      const states = new Set<string>();
       await until('the route exists', async () => {
         const read = (await world.readBinding(modelId)).json;
-        expect(read.state).toBe('pending');
+        states.add(read.state);
         return read.observation.reason === 'waiting_for_replicas' && read.observation.expected === 1 ? read : undefined;
       });
+      expect([...states]).toEqual(['pending']);
       const operation = await world.api.call(`/api/v1/operations/${answer.json.operationId}`);
       expect(operation.json.state).toBe('running');
       const { etag } = (await world.readBinding(modelId)).headers;

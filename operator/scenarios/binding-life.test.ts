@@ -13,6 +13,7 @@ import { startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject, definitionOf, policyObject } from '../testing/objects.ts';
 import {
   applyFirst,
+  createSkippingClock,
   editBinding,
   editPolicy,
   startTestOperator,
@@ -195,7 +196,8 @@ test.concurrent('a deleted binding stays until every replica has seen the remova
 });
 
 test.concurrent('a stream keeps its workload for the longest stream duration and no longer', async () => {
-  await using platform = await startTestOperator({ config: { maxStreamMs: 1_500 } });
+  const clock = createSkippingClock();
+  await using platform = await startTestOperator({ overrides: { clock } });
   const replica = await startFakeReplica(platform, 'gateway-1');
   const first = await applyFirst(platform, [replica]);
   const inUse = [{ workload: first.spec.workload ?? '', generationId: first.spec.generationId }];
@@ -212,6 +214,10 @@ test.concurrent('a stream keeps its workload for the longest stream duration and
   );
   expect(draining.status?.conditions?.[0]?.message).toContain('gateway-1');
   expect(draining.spec.state).toBe('Active');
+  clock.skip(900_000);
+  await platform.client.patch(kinds.runtimeWorkload, draining.metadata.name, [
+    { op: 'add', path: '/metadata/annotations', value: { note: 'touched' } },
+  ]);
   await isGone(platform, kinds.runtimeWorkload, inUse[0]?.workload ?? '');
 });
 

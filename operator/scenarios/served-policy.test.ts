@@ -38,7 +38,7 @@ test.concurrent('a served policy gets its address when its processes are ready a
   expect(await workloads(platform)).toEqual([first.workload]);
   const servedAs = async () =>
     (await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard'))?.status?.servedAs;
-  expect(await servedAs()).toEqual(['text']);
+  await until('the status of the policy names the address', async () => (await servedAs())?.join() === 'text');
   expect(await editPolicy(platform, 'guard', { definition: definitionOf('second') })).toBe(2);
 
   const served = serveInMemory([entryOf(2)], pins);
