@@ -6,7 +6,7 @@ import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
 import { type CanonicalText, mostCarried } from '../text/canonical-text.ts';
 import { chunkDocument, chunkInContext, type TextChunk } from '../text/chunk-document.ts';
 import { type ChunkLengths, chunkingLimits } from '../text/chunk-range.ts';
-import { isWritten, type MeasuredChunk, batchOrigin } from './batch-origin.ts';
+import { batchOrigin, isWritten, type MeasuredChunk } from './batch-origin.ts';
 import { type ChunkTarget, clearChunks, type IndexedChunk, type WriteCondition, writeChunks } from './write-chunks.ts';
 
 type IndexTools = {
