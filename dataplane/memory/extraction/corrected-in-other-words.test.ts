@@ -128,6 +128,16 @@ const corrected: readonly Said[] = [
   ['У меня есть кошка.', 'Кошки у нас больше нет.'],
   ['У меня двое детей.', 'У меня теперь трое детей.'],
   ['Мой день рождения 5 мая.', 'Ошиблась: день рождения у меня 6 мая.'],
+  ['I come from Leeds.', 'I should have said Hull, not Leeds.'],
+  ['I work at Fiat.', 'typo, I meant Seat, not Fiat'],
+  ['My sister is called Mona.', 'autocorrect: my sister is called Moira'],
+  ['I live in Paris.', 'or rather, I live in Rome'],
+  ['I am allergic to cats.', "the allergist confirmed that I'm not allergic to cats"],
+  ['I am allergic to cats.', "blood tests showed I'm not allergic to cats after all"],
+  ['Я родом из Тулы.', 'то есть я из Калуги, не из Тулы'],
+  ['Я работаю в Озоне.', 'оговорился, в Яндексе, не в Озоне'],
+  ['Мою сестру зовут Маша.', 'описка, мою сестру зовут Даша'],
+  ['У меня аллергия на клубнику.', 'аллерголог сказал, что аллергии на клубнику у меня нет'],
 ];
 
 /** The second message speaks of the same things, and the first one still holds. */
@@ -198,6 +208,15 @@ const kept: readonly Said[] = [
   ['У меня аллергия на орехи.', 'У сына нет аллергии на орехи.'],
   ['У меня есть кошка.', 'Кошки нет дома.'],
   ['Я живу в Париже.', 'В романе герой больше не в Париже, а в Риме.'],
+  ['I live in Paris.', 'I meant the train, not the flight.'],
+  ['I like tea.', 'I meant the green one, not the tea you suggested.'],
+  ['I am allergic to cats.', "the allergist confirmed that my son isn't allergic to cats"],
+  ['I am allergic to cats.', "the doctor says he isn't allergic to cats"],
+  ['I have a dog.', 'the vet says the dog is fine'],
+  ['I live in Paris.', "my doctor said if I leave Paris I'd sleep better"],
+  ['Я живу в Париже.', 'то есть поезд, не самолёт'],
+  ['У меня аллергия на клубнику.', 'аллерголог сказал, что у сына нет аллергии на клубнику'],
+  ['Я болею за Спартак.', 'врач сказал, что скоро поправлюсь'],
 ];
 
 function memoriesAfter(...said: readonly string[]): readonly string[] {

@@ -30,6 +30,8 @@ export type EndingLanguage = {
   readonly replaces: RegExp;
   /** Words of a sentence that states a present value. */
   readonly present: RegExp;
+  /** Words before a sentence that corrects what was said: "I meant", «опечатка». */
+  readonly corrects: RegExp;
 };
 
 /** A value that a sentence states to hold no longer, as stemmed terms. */

@@ -141,4 +141,6 @@ export const englishEndings: EndingLanguage = {
     /^(?:so )?(?:(?:it['’]?s|it is|that['’]?s) (?!not\b|an? |the (?:end|best|worst)|time|too|so|very|been|over|about|all)\p{L}|(?:I['’]?m|I am|we['’]?re) (?:on to|now on|doing|into) |(?:I |we )?(?:switched|moved|changed|turned|stick|stuck) to |(?:I |we )?(?:got|bought|took up|started) (?:an? |\p{Lu}|doing |learning |playing ))|\b(?:these days|instead)$|^\p{L}+(?: \p{L}+)? now$/iu,
   present:
     /\b(?:now|these days|nowadays|from now on|actually|it(?:'s| is)|name|call|correction|sorry|meant|should have said|typo|autocorrect|wrong|mistake|but)\b/i,
+  corrects:
+    /\b(?:meant|should have (?:said|written|typed)|correction|typo|auto-?correct(?:ed)?|mis(?:typed|spelled|spelt)|slip of the|or rather|make that|scratch that|(?:my|a) mistake)\b/i,
 };

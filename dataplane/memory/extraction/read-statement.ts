@@ -96,7 +96,10 @@ export function readChange(sentence: string, saysMore: boolean): StatedChange | 
     const plain = ownSentence(language, text);
     if (plain === undefined) continue;
     const topics = language.changed.flatMap(([phrase, about]) => (phrase.test(plain) ? [about] : []));
-    const ended = endedValues(language.endings, plain, saysMore);
+    // The words that introduce a correction are before the sentence: "I meant Bradford, not Leeds".
+    const whole = plainText(language, text);
+    const corrects = language.endings.corrects.test(whole.slice(0, whole.length - plain.length));
+    const ended = endedValues(language.endings, plain, saysMore || corrects);
     if (topics.length + ended.length > 0) return { text, topics, ended };
   }
   return undefined;

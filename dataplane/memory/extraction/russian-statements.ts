@@ -208,7 +208,7 @@ export const russian: StatementLanguage = {
       topic: 'health',
       isOpen: true,
     },
-    { pattern: /^(?:я\s+)?(?:болею|страдаю)\s+(?<value>.+)$/iu, topic: 'health', isOpen: true },
+    { pattern: /^(?:я\s+)?(?:болею(?!\s+за\s)|страдаю)\s+(?<value>.+)$/iu, topic: 'health', isOpen: true },
     {
       pattern:
         /^(?:я\s+)?принимаю\s+(?<value>(?:таблетки|лекарств\p{L}+|инсулин|витамин\p{L}*|.+ (?:каждый|каждое|раз в|по утрам|от ).*).*)$/iu,
