@@ -46,6 +46,8 @@ export type Verifier = {
   verify(token: string): Promise<Identity | TokenError>;
 };
 
+const options = { algorithms, isRepeated: true } as const;
+
 /** Verifies signed JWTs (RS256, ES256, EdDSA) of several issuers, each with its own keys. */
 export function createVerifier({ issuers, clock = systemClock, onUnavailable }: VerifierOptions): Verifier {
   const known = new Map(issuers.map((one) => [one.issuer, { ...one, cache: openKeyCache(one.jwks, clock) }]));
@@ -60,9 +62,16 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
       const issuer = typeof name === 'string' ? known.get(name) : undefined;
       if (issuer === undefined) return refusal('issuer_unknown');
       try {
-        const keys = await issuer.cache.keysFor(kidOf(read));
-        const fault = await signatureFault(token, keys, { algorithms, isRepeated: true });
-        if (fault !== undefined) return fault;
+        const kid = kidOf(read);
+        const keys = await issuer.cache.keysFor(kid);
+        const fault = await signatureFault(token, keys, options);
+        if (fault !== undefined) {
+          // A token that names no key tells only by its signature that the issuer has a new one.
+          const isOfNewKey = kid === undefined && (fault.code === 'key_unknown' || fault.code === 'signature_wrong');
+          const newer = isOfNewKey ? await issuer.cache.keysAfter(keys) : undefined;
+          const left = newer === undefined ? fault : await signatureFault(token, newer, options);
+          if (left !== undefined) return left;
+        }
         const unmet = conditionFault(read, issuer.tokens ?? {}, clock.date());
         if (unmet !== undefined) return refusal(unmet);
       } catch (error) {
