@@ -34,16 +34,20 @@ export type TrustedIssuer = {
 type VerifierOptions = {
   readonly issuers: readonly TrustedIssuer[];
   readonly clock?: Clock;
-  /** Called when the keys of an issuer cannot be loaded; the message contains no token. */
-  readonly onUnavailable?: (issuer: string, error: KeysError) => void;
+  /**
+   * Called when the keys of an issuer cannot be loaded; the message contains no token.
+   * @param traceId that of the request that needed them, where the caller named it
+   */
+  readonly onUnavailable?: (issuer: string, error: KeysError, traceId: string | undefined) => void;
 };
 
 export type Verifier = {
   /**
    * The identity of a token, for one request. Never throws because of a token, an issuer or a network: if the keys
    * cannot be loaded the error is `identity_unavailable`.
+   * @param traceId that of the request
    */
-  verify(token: string): Promise<Identity | TokenError>;
+  verify(token: string, traceId?: string): Promise<Identity | TokenError>;
 };
 
 const options = { algorithms, isRepeated: true } as const;
@@ -54,7 +58,7 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
   if (known.size !== issuers.length) throw new Error('the list of token issuers contains an issuer twice');
 
   return {
-    async verify(token) {
+    async verify(token, traceId) {
       const read = readToken(token);
       if (read.kind === 'refusal') return read;
       // A list is refused as an invalid claim, after its signature was verified.
@@ -76,7 +80,7 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
         if (unmet !== undefined) return refusal(unmet);
       } catch (error) {
         if (!(error instanceof KeysError)) throw error;
-        onUnavailable?.(issuer.issuer, error);
+        onUnavailable?.(issuer.issuer, error, traceId);
         return refusal('identity_unavailable');
       }
       return validateClaims(read.claims, { ...issuer, now: clock.date() });

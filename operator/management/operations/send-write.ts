@@ -23,7 +23,7 @@ export type WriteResult =
   | { readonly kind: 'late' };
 
 /** The connection of a command to its resource, with the lease in which it may be changed. */
-export type LeasedClient = {
+type LeasedClient = {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'patch'>;
   /** Whether a request that is sent now ends within the lease, also when it times out. */
   readonly isLeased: () => boolean;
