@@ -101,8 +101,8 @@ export async function createRetrievalService(
     clock,
     logger,
   });
-  const onAuditFailure = (error: unknown): void =>
-    logger.warn('audit_not_written', { failure: describeFailure(error) });
+  const onAuditFailure = (error: unknown, traceId: string | null): void =>
+    logger.warn('audit_not_written', { traceId: traceId ?? undefined, failure: describeFailure(error) });
   const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
   const stored = parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
   const relations = overrides.wrapRelations?.(stored) ?? stored;

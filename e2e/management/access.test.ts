@@ -199,6 +199,12 @@ onResourceServers('authorization of the management API', (openWorld) => {
     await using replica = await world.api.startReplica(1, { PORTCULLIS_ISSUERS_FILE: file });
     const refused = await world.api.call('/api/v1/guardrail-policies', { replica: 1 });
     expect([refused.status, refused.json.error.code]).toEqual([503, 'identity_unavailable']);
+    const line =
+      replica
+        .log()
+        .split('\n')
+        .find((one) => one.includes('keys_unavailable')) ?? '{}';
+    expect(JSON.parse(line)).toMatchObject({ issuer, traceId: refused.json.error.traceId });
     const at = (path: string) => fetch(`${replica.ready['admin']}${path}`);
     expect((await at('/readyz')).status).toBe(200);
     const metrics = await (await at('/metrics')).text();

@@ -35,11 +35,11 @@ type CrashReport = {
 };
 
 type Sent = {
-  readonly kind: 'create' | 'update' | 'apply' | 'misapply';
+  readonly kind: 'create' | 'update' | 'apply' | 'misapply' | 'unbind';
   readonly marker: string;
   readonly answer: HttpResponse;
 };
-const sorts = ['create', 'update', 'apply', 'create', 'update', 'apply', 'misapply'] as const;
+const sorts = ['create', 'update', 'apply', 'create', 'update', 'apply', 'misapply', 'unbind'] as const;
 
 /**
  * Sends commands of several clients, each repeated with its key until it is answered, while replicas are killed and
@@ -119,11 +119,11 @@ async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
     });
   };
 
-  const apply = async (contentProfile: string): Promise<HttpResponse> => {
+  const bind = async (body: Readonly<Record<string, unknown>>): Promise<HttpResponse> => {
     const { headers } = await read(model);
-    const body = { policyId, policyRevision: 1, contentProfile };
     return send('PUT', model, body, { etag: String(headers['etag']) });
   };
+  const apply = (contentProfile: string) => bind({ policyId, policyRevision: 1, contentProfile });
 
   return {
     policyId,
@@ -138,6 +138,7 @@ async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
     },
     apply: () => apply(currentProfile),
     misapply: () => apply('no-profile-of-any-runtime'),
+    unbind: () => bind({ policyId: null, policyRevision: null, contentProfile: currentProfile }),
   };
 }
 
@@ -207,8 +208,15 @@ async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Se
 /** The operator applies the newest of several applications in quick succession. */
 function isEndOf(kind: Sent['kind'], { state, error }: OperationResource): boolean {
   if (error?.code === 'superseded') return true;
-  return kind === 'apply' ? state === 'succeeded' : error?.code === 'profile_unsupported';
+  return kind === 'misapply' ? error?.code === 'profile_unsupported' : state === 'succeeded';
 }
+
+/** The state of a binding after its last command. */
+const lastStates: Partial<Readonly<Record<Sent['kind'], string>>> = {
+  apply: 'applied',
+  misapply: 'failed',
+  unbind: 'unbound',
+};
 
 /**
  * Each lane is the only writer of its resources: every accepted command is one generation, and the last one is applied.
@@ -217,7 +225,7 @@ async function judgeLane({ client, api }: BusyWorld, lane: Lane, own: readonly S
   const accepted = own.filter(isAccepted);
   const binding = await client.get<ModelBinding>(kinds.modelBinding, lane.bindingName);
   const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, await policyNameOf(client, lane.policyId));
-  const applies = accepted.filter(({ kind }) => kind === 'apply' || kind === 'misapply');
+  const applies = accepted.filter(({ kind }) => kind in lastStates);
   const updates = accepted.filter(({ kind }) => kind === 'update');
   const faults: string[] = [];
   const expectCount = (what: string, found: number | undefined, wanted: number): void => {
@@ -234,7 +242,7 @@ async function judgeLane({ client, api }: BusyWorld, lane: Lane, own: readonly S
     if (read.json.state === 'pending') throw new Error(`${lane.bindingName} is pending: ${read.text}`);
     return read.json;
   });
-  const wanted = last.kind === 'apply' ? 'applied' : 'failed';
+  const wanted = lastStates[last.kind];
   if (end.error?.code === 'superseded' || json.operationId !== end.operationId || json.state !== wanted) {
     faults.push(`${lane.bindingName}: ${json.state} by ${json.operationId}, ${wanted} by ${end.operationId} expected`);
   }

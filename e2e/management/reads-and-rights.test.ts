@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { servedTable } from '../../operator/management/http/served-table.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
@@ -38,6 +39,12 @@ describe.skipIf(missingPostgres !== undefined)(
     test('no GET changes a resource or a row, and those of a viewer need no other right', async () => {
       const { id } = await world.createPolicy('read-only');
       const modelId = await world.createModel('read-only');
+      const { sql } = world.api.database.database;
+      await until('the settings of the model are observed', async () => {
+        return (
+          (await sql`select from management.observed_bindings where name = 'read-only' and generation > 0`).length > 0
+        );
+      });
       await change('grant', { role: 'viewer', holder: { issuer, subject: 'reader' } });
       const token = await world.api.mint({ subject: 'reader' });
       const values: Readonly<Record<string, string>> = {
@@ -64,6 +71,22 @@ describe.skipIf(missingPostgres !== undefined)(
       const different = Object.keys(rows).filter((name) => ofReads(name) && after[name] !== rows[name]);
       expect(different).toEqual([]);
       expect(JSON.stringify(await world.objects())).toBe(objects);
+    });
+
+    test('an overview whose reader loses the right while it waits for a change is refused', async () => {
+      const holder = { issuer, subject: 'waiting-reader' };
+      await change('grant', { role: 'viewer', holder });
+      const token = await world.api.mint({ subject: 'waiting-reader' });
+      const read = async (after: string) => world.api.call(`/api/v1/overview?after=${after}`, { token });
+      const mark = await until('nothing changes', async () => {
+        const [one, other] = [await world.api.call('/api/v1/overview'), await world.api.call('/api/v1/overview')];
+        return one.json.mark === other.json.mark ? String(one.json.mark) : undefined;
+      });
+      const waiting = read(mark);
+      await world.api.call('/api/v1/own-rights', { token });
+      await change('revoke', { role: 'viewer', holder });
+      await world.createModel('while-an-overview-waits');
+      expect((await waiting).status).toBe(403);
     });
 
     test('a command whose author loses the right while its body is sent is refused, and stores nothing', async () => {

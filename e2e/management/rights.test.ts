@@ -115,7 +115,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     writeFileSync(breakGlass, `${emergency}\n`);
     expect((await change('grant', right, { token: emergency })).json.changed).toBe(true);
     expect(await create(emergency)).toBe(403);
-    expect(await statusOf(policies, emergency)).toBe(403);
+    const listing = await world.api.call(policies, { token: emergency });
+    expect(listing.status).toBe(403);
     const { items } = (await world.api.call('/api/v1/audit?action=administrator.grant&limit=1')).json;
     expect(items[0].content.author).toEqual({ kind: 'service', name: 'break-glass' });
     const refused = (await world.api.call('/api/v1/audit?action=policy.create&outcome=refused&limit=1')).json.items[0];
@@ -124,6 +125,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     const uses = lines.filter((line) => line.includes('break_glass_used')).map((line) => JSON.parse(line));
     const used = (operation: string, isAllowed: boolean) => ({ level: 'error', operation, isAllowed });
     expect(uses).toMatchObject([used('grantRight', true), used('createPolicy', false), used('listPolicies', false)]);
+    expect(uses.at(-1).traceId).toBe(listing.json.error.traceId);
     const metrics = await (await fetch(`${world.api.replicas[0]?.ready['admin']}/metrics`)).text();
     expect(metrics).toMatch(/^portcullis_management_break_glass_total\S* 3$/m);
     await change('revoke', right);

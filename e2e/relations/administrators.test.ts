@@ -73,13 +73,14 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('the management API with OpenFGA
     await grantFirstAdministrators(database, record, { names: config.administrators, clock: systemClock, logger });
     const { entries } = await audit.read({ filter: {}, order: 'oldest', limit: 10 });
     expect(entries.map(({ content }) => content.target?.id)).toEqual([expect.stringMatching(/\|ann$/)]);
+    const asked = { operation: 'createPolicy', path: {}, traceId: '0'.repeat(32) };
     const authorize = async (subject: string) => {
       const token = await mintToken({ keyFile, issuer, subject, audience, ttlSeconds: 60 });
-      return access.authorizer.authorize(['Authorization', `Bearer ${token}`], { operation: 'createPolicy', path: {} });
+      return access.authorizer.authorize(['Authorization', `Bearer ${token}`], asked);
     };
     expect(await authorize('ann')).toMatchObject({ kind: 'caller' });
     expect(await authorize('bob')).toMatchObject({ kind: 'error', code: 'permission_denied' });
-    expect(await access.authorizer.authorize([], { operation: 'createPolicy', path: {} })).toEqual({
+    expect(await access.authorizer.authorize([], asked)).toEqual({
       kind: 'error',
       code: 'unauthenticated',
     });

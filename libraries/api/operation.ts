@@ -202,12 +202,15 @@ export type AuthorizerError<Caller, Code extends string> = ApiError<Code> & {
   readonly cause?: unknown;
 };
 
+/** A request of a caller, whose trace the log lines about its authorization name. */
+export type AskedRequest = AskedOperation & { readonly traceId: string };
+
 /** Authorizes every request separately, and never throws because of a token or a network. */
 export type Authorizer<Caller, Code extends string> = {
   /** @param asked the operation, with the raw parameters of its path */
   authorize(
     rawHeaders: readonly string[],
-    asked: AskedOperation,
+    asked: AskedRequest,
   ): Promise<{ readonly kind: 'caller'; readonly caller: Caller } | AuthorizerError<Caller, Code>>;
 };
 

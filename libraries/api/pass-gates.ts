@@ -42,6 +42,7 @@ export async function passGates<Service, Caller, Code extends string>(
     const found = await authorizer.authorize(incoming.rawHeaders, {
       operation: operation.name,
       path: arrival.path,
+      traceId: arrival.traceId,
     });
     if (found.caller !== undefined) arrival.onCaller?.(found.caller);
     if (found.kind === 'error' && found.cause !== undefined) throw found.cause;

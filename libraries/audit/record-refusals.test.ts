@@ -12,7 +12,7 @@ function refusal(author: AuditAuthor, code = 'permission_denied', target = 'poli
 
 function openRecorder() {
   const written: AuditContent[] = [];
-  const state = { isAway: false, failures: 0 };
+  const state = { isAway: false, failures: 0, traces: [] as (string | null)[] };
   const recorder = createRefusalRecorder({
     log: {
       write: (contents) => {
@@ -22,8 +22,9 @@ function openRecorder() {
       },
     },
     clock: { now: () => 0, date: () => new Date(0) },
-    onFailure: () => {
+    onFailure: (_error, traceId) => {
       state.failures += 1;
+      state.traces.push(traceId);
     },
   });
   return { recorder, written, state };
@@ -71,6 +72,7 @@ test('refusals that the database did not take are stored when it answers again',
   await recorder.record(refusal(unknown, 'unauthenticated'));
   await recorder.flush();
   expect([written.length, state.failures]).toEqual([0, 2]);
+  expect(state.traces).toEqual(['a'.repeat(32), null]);
   state.isAway = false;
   await recorder[Symbol.asyncDispose]();
   expect(written.map(({ code, count }) => [code, count])).toEqual([

@@ -34,8 +34,11 @@ type Group = { readonly refusal: Refusal; count: number; readonly since: Date };
 export function createRefusalRecorder(options: {
   readonly log: Pick<AuditLog, 'write'>;
   readonly clock: Clock;
-  /** Called when the database did not take entries; they stay counted. */
-  readonly onFailure: (error: unknown) => void;
+  /**
+   * Called when the database did not take entries; they stay counted.
+   * @param traceId that of the refused request, for an entry of its own
+   */
+  readonly onFailure: (error: unknown, traceId: string | null) => void;
 }): RefusalRecorder {
   const { log, clock, onFailure } = options;
   const groups = new Map<string, Group>();
@@ -58,7 +61,7 @@ export function createRefusalRecorder(options: {
       await log.write([contentOf({ refusal, count: 1, since: clock.date() }, clock.date())]);
     } catch (error) {
       count(refusal);
-      onFailure(error);
+      onFailure(error, refusal.traceId);
     }
   }
 
@@ -71,7 +74,7 @@ export function createRefusalRecorder(options: {
       await log.write(counted.map((group) => contentOf(group, clock.date())));
     } catch (error) {
       for (const group of counted) count(group.refusal, group.count, group.since);
-      onFailure(error);
+      onFailure(error, null);
     }
   }
 

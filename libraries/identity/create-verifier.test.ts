@@ -349,6 +349,28 @@ describe('keys of an issuer', () => {
     expect(jwks.asked()).toBe(2);
   });
 
+  test.each([29_999, 30_000])(
+    'a token without a kid of a rotated key is verified once the keys are 30 seconds old: %i ms',
+    async (age) => {
+      const at = createFakeClock();
+      const next = await createTestKey('ES256', 'next');
+      await using jwks = await startJwksServer(ec);
+      const verifier = verifierOf(jwks.url, at);
+      await verifier.verify(await signed(good));
+      jwks.publish(next);
+      at.advance(age);
+      const later = { ...good, exp: now + 3_000 };
+      const expected = age < 30_000 ? { code: 'signature_wrong' } : { kind: 'identity' };
+      expect(await verifier.verify(await signed(later, { kid: undefined }, next))).toMatchObject(expected);
+      // Tokens of no published key cause no fetch before the keys are as old again.
+      for (let made = 0; made < 5; made += 1) {
+        const unknown = await signed({ ...later, jti: String(made) }, { kid: undefined }, stranger);
+        expect((await verifier.verify(unknown)).kind).toBe('refusal');
+      }
+      expect(jwks.asked()).toBe(age < 30_000 ? 1 : 2);
+    },
+  );
+
   test('unknown key ids cause at most one fetch in 30 seconds', async () => {
     const at = createFakeClock();
     await using jwks = await startJwksServer(ec);

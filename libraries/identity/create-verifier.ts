@@ -34,17 +34,23 @@ export type TrustedIssuer = {
 type VerifierOptions = {
   readonly issuers: readonly TrustedIssuer[];
   readonly clock?: Clock;
-  /** Called when the keys of an issuer cannot be loaded; the message contains no token. */
-  readonly onUnavailable?: (issuer: string, error: KeysError) => void;
+  /**
+   * Called when the keys of an issuer cannot be loaded; the message contains no token.
+   * @param traceId that of the request that needed them, where the caller named it
+   */
+  readonly onUnavailable?: (issuer: string, error: KeysError, traceId: string | undefined) => void;
 };
 
 export type Verifier = {
   /**
    * The identity of a token, for one request. Never throws because of a token, an issuer or a network: if the keys
    * cannot be loaded the error is `identity_unavailable`.
+   * @param traceId that of the request
    */
-  verify(token: string): Promise<Identity | TokenError>;
+  verify(token: string, traceId?: string): Promise<Identity | TokenError>;
 };
+
+const options = { algorithms, isRepeated: true } as const;
 
 /** Verifies signed JWTs (RS256, ES256, EdDSA) of several issuers, each with its own keys. */
 export function createVerifier({ issuers, clock = systemClock, onUnavailable }: VerifierOptions): Verifier {
@@ -52,7 +58,7 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
   if (known.size !== issuers.length) throw new Error('the list of token issuers contains an issuer twice');
 
   return {
-    async verify(token) {
+    async verify(token, traceId) {
       const read = readToken(token);
       if (read.kind === 'refusal') return read;
       // A list is refused as an invalid claim, after its signature was verified.
@@ -60,14 +66,21 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
       const issuer = typeof name === 'string' ? known.get(name) : undefined;
       if (issuer === undefined) return refusal('issuer_unknown');
       try {
-        const keys = await issuer.cache.keysFor(kidOf(read));
-        const fault = await signatureFault(token, keys, { algorithms, isRepeated: true });
-        if (fault !== undefined) return fault;
+        const kid = kidOf(read);
+        const keys = await issuer.cache.keysFor(kid);
+        const fault = await signatureFault(token, keys, options);
+        if (fault !== undefined) {
+          // A token that names no key tells only by its signature that the issuer has a new one.
+          const isOfNewKey = kid === undefined && (fault.code === 'key_unknown' || fault.code === 'signature_wrong');
+          const newer = isOfNewKey ? await issuer.cache.keysAfter(keys) : undefined;
+          const left = newer === undefined ? fault : await signatureFault(token, newer, options);
+          if (left !== undefined) return left;
+        }
         const unmet = conditionFault(read, issuer.tokens ?? {}, clock.date());
         if (unmet !== undefined) return refusal(unmet);
       } catch (error) {
         if (!(error instanceof KeysError)) throw error;
-        onUnavailable?.(issuer.issuer, error);
+        onUnavailable?.(issuer.issuer, error, traceId);
         return refusal('identity_unavailable');
       }
       return validateClaims(read.claims, { ...issuer, now: clock.date() });

@@ -9,7 +9,7 @@ type KeyCacheOptions = {
   readonly freshMs: number;
   /** Age at which keys are no longer used, milliseconds: an issuer revokes a key by no longer publishing it. */
   readonly usableMs: number;
-  /** Shortest time between a load and the next one for an unknown key id, milliseconds. */
+  /** Shortest time between a load and the next one for an unknown key, milliseconds. */
   readonly unknownMs: number;
   /** Shortest time between a failed load and the next one, milliseconds. */
   readonly failedMs: number;
@@ -54,6 +54,18 @@ export class KeyCache {
     if (kid !== undefined && !loaded.keys.has(kid) && age >= unknownMs) return this.#load();
     if (age >= freshMs) this.#load().catch(() => undefined);
     return loaded.keys;
+  }
+
+  /**
+   * Keys for a token that these do not verify and that names no key; undefined if they are the current ones and too new to be
+   * loaded again.
+   * @throws KeysError if they cannot be loaded
+   */
+  async keysAfter(used: PublicKeys): Promise<PublicKeys | undefined> {
+    const loaded = this.#loaded;
+    if (loaded !== undefined && loaded.keys !== used) return loaded.keys;
+    const age = loaded === undefined ? Number.POSITIVE_INFINITY : this.#options.clock.now() - loaded.at;
+    return age >= this.#options.unknownMs ? this.#load() : undefined;
   }
 
   async #load(): Promise<PublicKeys> {

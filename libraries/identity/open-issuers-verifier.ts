@@ -20,8 +20,8 @@ export async function openIssuersVerifier(
   const verifier = createVerifier({
     issuers,
     clock,
-    onUnavailable(issuer) {
-      logger.warn('keys_unavailable', { issuer });
+    onUnavailable(issuer, _error, traceId) {
+      logger.warn('keys_unavailable', { issuer, traceId });
       onUnavailable(issuer);
     },
   });

@@ -159,8 +159,8 @@ export async function createManagementService(
   });
   const record = createRightsRecord({ database, relations, audit }, logger);
   await grantFirstAdministrators(database, record, { names: config.administrators, clock, logger });
-  const onAuditFailure = (error: unknown): void =>
-    logger.warn('audit_not_written', { failure: describeFailure(error) });
+  const onAuditFailure = (error: unknown, traceId: string | null): void =>
+    logger.warn('audit_not_written', { traceId: traceId ?? undefined, failure: describeFailure(error) });
   const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
   const store = createOperationStore(database, audit, quotas, (operation) =>
     logger.error('operation_unreadable', { operation }),

@@ -33,12 +33,12 @@ export function createAdministratorAuthorizer(options: {
     async authorize(rawHeaders, asked) {
       const bearer = readBearer(rawHeaders);
       if (bearer.kind === 'refusal') return failure('unauthenticated');
-      const emergency = breakGlass.callerOf(bearer.token, asked.operation, rawHeaders);
+      const emergency = breakGlass.callerOf(bearer.token, asked, rawHeaders);
       if (emergency !== undefined) {
         const { caller, isAllowed } = emergency;
         return isAllowed ? { kind: 'caller', caller } : { ...failure('permission_denied'), caller };
       }
-      const identity = await verifier.verify(bearer.token);
+      const identity = await verifier.verify(bearer.token, asked.traceId);
       if (identity.kind === 'refusal') {
         return failure(identity.status === 503 ? 'identity_unavailable' : 'unauthenticated');
       }

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { AskedRequest } from '#api/operation';
 import type { ManagementCaller } from './management-caller.ts';
 
 /** Minimum length of the emergency credential, in characters. */
@@ -9,10 +10,10 @@ type EmergencyUse = { readonly caller: ManagementCaller; readonly isAllowed: boo
 
 export type BreakGlass = {
   /**
-   * The emergency caller, and whether it may ask for the operation; undefined for any other token.
+   * The emergency caller, and whether it may ask for this; undefined for any other token.
    * @param request the raw headers, which identify the request: it is one use, however often it is asked about
    */
-  callerOf(token: string, operation: string, request: readonly string[]): EmergencyUse | undefined;
+  callerOf(token: string, asked: AskedRequest, request: readonly string[]): EmergencyUse | undefined;
 };
 
 const caller: ManagementCaller = {
@@ -30,15 +31,15 @@ const caller: ManagementCaller = {
 export function createBreakGlass(
   file: string | undefined,
   operations: readonly string[],
-  onUsed: (used: { readonly operation: string; readonly isAllowed: boolean }) => void,
+  onUsed: (used: Pick<AskedRequest, 'operation' | 'traceId'> & { readonly isAllowed: boolean }) => void,
 ): BreakGlass {
   const noted = new WeakSet<readonly string[]>();
   return {
-    callerOf(token, operation, request) {
+    callerOf(token, { operation, traceId }, request) {
       const expected = contentOf(file);
       if (expected === undefined || !timingSafeEqual(hashOf(token), hashOf(expected))) return undefined;
       const isAllowed = operations.includes(operation);
-      if (!noted.has(request)) onUsed({ operation, isAllowed });
+      if (!noted.has(request)) onUsed({ operation, isAllowed, traceId });
       noted.add(request);
       return { caller, isAllowed };
     },

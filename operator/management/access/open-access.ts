@@ -48,8 +48,8 @@ export async function openAccess(
     onUnavailable: onKeysUnavailable,
   });
   const relations = parts.use(await openRelations(settings.relations, database, tools.openFgaTokenFile));
-  const breakGlass = createBreakGlass(tools.breakGlassFile, rules.emergencyOperations, ({ operation, isAllowed }) => {
-    logger.error('break_glass_used', { operation, isAllowed });
+  const breakGlass = createBreakGlass(tools.breakGlassFile, rules.emergencyOperations, (used) => {
+    logger.error('break_glass_used', used);
     onBreakGlass();
   });
   const rights = createRights(relations);

@@ -1,6 +1,7 @@
-import { type ApiOperation, success } from '#api/operation';
+import { type ApiOperation, failure, success } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
+import { roleRight } from '../access/required-right.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 
 /** How long a request waits for a change, milliseconds: shorter than the timeouts of proxies. */
@@ -33,13 +34,17 @@ export const overviewOperation: ApiOperation<Management, ManagementCaller, Manag
   run: getOverview,
 };
 
-async function getOverview({ service, query }: ManagementRequest): Promise<ManagementResponse> {
+async function getOverview({ service, query, caller }: ManagementRequest): Promise<ManagementResponse> {
+  const { rights } = service.commands;
   const until = performance.now() + longestWaitMs;
-  for (;;) {
+  for (let hasWaited = false; ; hasWaited = true) {
     const change = service.caches.nextChange();
     const overview = await service.overview();
     const left = until - performance.now();
-    if (overview.mark !== query['after'] || left <= 0) return success(overview);
-    if (!(await change.within(left))) return success(overview);
+    const isChanged = overview.mark !== query['after'] || left <= 0;
+    if (!isChanged && (await change.within(left))) continue;
+    // The right may have been revoked during the wait.
+    const isAllowed = (isChanged && !hasWaited) || (await rights.has(caller, roleRight('viewer')));
+    return isAllowed ? success(overview) : failure('permission_denied');
   }
 }

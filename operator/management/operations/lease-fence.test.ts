@@ -53,7 +53,7 @@ function openPorts(suspendedMs: number, { sent = command, answerMs = 0 }: { sent
     now += answerMs;
     return result;
   };
-  const row = { ...sent, operationId: command.operationId, accepted: false, createdAt: new Date() };
+  const row = { ...sent, operationId: command.operationId, accepted: false, createdAt: new Date(), ageMs: 0 };
   const metadata = { uid: 'uid', generation: 1, annotations: {} };
   const ports = {
     clock: { ...systemClock, now: () => now },

@@ -49,6 +49,9 @@ type Begun =
   /** A policy or model asks for an approval, and the caller has none for this content. Nothing was stored. */
   | { readonly kind: 'unapproved' };
 
+/** A claimed command with its age at the claim, by the clock that stored it, in milliseconds. */
+export type ClaimedCommand = OpenCommandRecord & { readonly ageMs: number };
+
 type KeyHolder = { readonly fingerprint: string; readonly record: CommandRecord };
 
 /**
@@ -86,7 +89,7 @@ export type OperationStore = {
    * Open commands whose lease has expired, the oldest first, at most `limit`: those whose write is not known to have
    * succeeded, and those on policies. Each is leased to one caller at a time.
    */
-  claim(limit: number, leaseMs: number): Promise<readonly OpenCommandRecord[]>;
+  claim(limit: number, leaseMs: number): Promise<readonly ClaimedCommand[]>;
   /** Accepted operations on bindings that have not ended, of these models or of all, the oldest first. */
   openOnModels(modelIds: readonly string[] | 'all', limit: number): Promise<readonly OpenCommandRecord[]>;
   /** Commands that a process is executing: neither accepted nor ended, and leased. */

@@ -3,6 +3,7 @@ import { rightOfAuthor, rightOfCommand } from '../access/required-right.ts';
 import { failedWith, type OpenCommandRecord, type WrittenGeneration } from './command-record.ts';
 import type { CommandPorts } from './execute-command.ts';
 import { findWritten } from './find-written.ts';
+import type { ClaimedCommand } from './ports.ts';
 import { sendWrite } from './send-write.ts';
 
 /** Age after which the write of a command is not sent again, milliseconds. */
@@ -17,12 +18,12 @@ const batch = 20;
  * @param between called before each of them @returns the number of commands that were claimed
  */
 export async function recoverOperations(ports: CommandPorts, between: () => Promise<void>): Promise<number> {
-  const leasedUntil = ports.clock.now() + ports.leaseMs;
+  const claimedAt = ports.clock.now();
   const claimed = await ports.store.claim(batch, ports.leaseMs);
   for (const operation of claimed) {
     await between();
     try {
-      await recover(ports, operation, leasedUntil);
+      await recover(ports, operation, claimedAt);
     } catch (error) {
       ports.logger.warn('recovery_failed', { ...placeOf(operation), failure: describeFailure(error) });
     }
@@ -34,8 +35,8 @@ function placeOf({ operationId, traceId }: OpenCommandRecord) {
   return { operation: operationId, traceId };
 }
 
-async function recover(ports: CommandPorts, operation: OpenCommandRecord, leasedUntil: number): Promise<void> {
-  const written = operation.accepted ? operation.written : await settleWrite(ports, operation, leasedUntil);
+async function recover(ports: CommandPorts, operation: ClaimedCommand, claimedAt: number): Promise<void> {
+  const written = operation.accepted ? operation.written : await settleWrite(ports, operation, claimedAt);
   if (written === undefined || operation.target.type !== 'policy') return;
   await ports.advance(operation, written);
 }
@@ -43,11 +44,11 @@ async function recover(ports: CommandPorts, operation: OpenCommandRecord, leased
 /** Finds the generation that the write of a command created, or sends the write again. */
 async function settleWrite(
   ports: CommandPorts,
-  operation: OpenCommandRecord,
-  leasedUntil: number,
+  operation: ClaimedCommand,
+  claimedAt: number,
 ): Promise<WrittenGeneration | undefined> {
-  const { client, store, rights, freezes, clock, logger, requestTimeoutMs } = ports;
-  const { operationId, createdAt } = operation;
+  const { client, store, rights, freezes, clock, logger, leaseMs, requestTimeoutMs } = ports;
+  const { operationId, ageMs } = operation;
   const written = (await findWritten(client, operation)) ?? (await sendAgain());
   if (written === undefined) return undefined;
   logger.info('command_recovered', placeOf(operation));
@@ -57,7 +58,8 @@ async function settleWrite(
 
   async function sendAgain(): Promise<WrittenGeneration | undefined> {
     const limitMs = operation.kind === 'binding.unbind' ? unbindAgainMs : sendAgainMs;
-    const isOld = clock.date().getTime() - createdAt.getTime() > limitMs;
+    // By the clock of the database and the monotonic one: the time of day of this process may be another one.
+    const isOld = ageMs + clock.now() - claimedAt > limitMs;
     if (!isOld && !(await rights.has(operation.origin, rightOfAuthor(operation)))) {
       logger.warn('recovery_without_right', placeOf(operation));
       await store.finish(operationId, failedWith('not_executed', 'Its author has lost the right.'));
@@ -73,7 +75,7 @@ async function settleWrite(
       await store.finish(operationId, failedWith('not_executed', 'A freeze window is in force.'));
       return undefined;
     }
-    const isLeased = (): boolean => clock.now() + requestTimeoutMs < leasedUntil;
+    const isLeased = (): boolean => clock.now() + requestTimeoutMs < claimedAt + leaseMs;
     const sent = isOld ? undefined : await sendWrite({ client, isLeased }, operation);
     if (sent?.kind === 'written') return sent.written;
     // The next claim continues: the checks above may be older than a revocation that no longer waits for this command.

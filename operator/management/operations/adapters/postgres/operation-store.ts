@@ -146,15 +146,19 @@ export function createOperationStore(
     },
 
     async claim(limit, leaseMs) {
-      const rows = await sql<OpenOperationRow[]>`
+      const rows = await sql<(OpenOperationRow & { readonly age_ms: number })[]>`
         update management.operations set leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
         where operation_id in (
           select operation_id from management.operations
           where state in ('pending', 'running') and leased_until < clock_timestamp()
             and (not accepted or target_type = 'policy')
           order by created_at limit ${limit} for update skip locked)
-        returning ${columns}, write`;
-      return readableRows(rows, onUnreadable).toSorted((a, b) => Number(a.createdAt) - Number(b.createdAt));
+        returning ${columns}, write,
+          (extract(epoch from clock_timestamp() - operations.created_at) * 1000)::float8 as age_ms`;
+      const ages = new Map(rows.map((row) => [row.operation_id, row.age_ms]));
+      return readableRows(rows, onUnreadable)
+        .map((record) => ({ ...record, ageMs: ages.get(record.operationId) ?? 0 }))
+        .toSorted((a, b) => b.ageMs - a.ageMs);
     },
 
     async openOnModels(modelIds, limit) {

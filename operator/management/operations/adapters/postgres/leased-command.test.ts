@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
-import { systemClock } from '#kit/time/clock';
+import { type Clock, systemClock } from '#kit/time/clock';
 import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { silentLogger } from '../../../../folder-api/testing/open-folder.ts';
@@ -33,8 +33,23 @@ const command: NewCommand = {
   },
 };
 
-/** Two replicas over one database. Only the first one asks for rights with `has`; the other one has them. */
-async function openReplicas(has: () => Promise<boolean>) {
+const unbind: NewCommand = {
+  ...command,
+  kind: 'binding.unbind',
+  target: { type: 'model', id: '01900000-0000-7000-8000-0000000000bb' },
+  write: {
+    type: 'write_binding',
+    objectName: 'm',
+    uid: 'uid',
+    generation: 1,
+    guardrail: { mode: 'None' },
+    contentProfile: 'text.v1',
+    policyId: null,
+  },
+};
+
+/** Two replicas over one database. Only the first one asks for rights with `has`; `clock` is that of the other one. */
+async function openReplicas(has: () => Promise<boolean>, clock: Clock = systemClock) {
   await using parts = new AsyncDisposableStack();
   const { database } = parts.use(await openTestDatabase());
   const folder = new URL('../../../migrations/', import.meta.url);
@@ -56,6 +71,10 @@ async function openReplicas(has: () => Promise<boolean>) {
       client: {
         get: async () => undefined,
         list: async () => ({ items: [] }),
+        patch: async () => {
+          sent.push(name);
+          return { metadata: { uid: 'uid', generation: 2 } };
+        },
         create: async () => {
           sent.push(name);
           return { metadata: { uid: 'uid', generation: 1 } };
@@ -65,13 +84,15 @@ async function openReplicas(has: () => Promise<boolean>) {
     } as unknown as CommandPorts & { readonly store: OperationStore };
   };
   const first = portsOf('first', has);
-  const second = portsOf('second', async () => true);
+  const second = { ...portsOf('second', async () => true), clock };
   const outcomes = async () =>
     (await audit.read({ filter: {}, order: 'oldest', limit: 10 })).entries.map(({ content }) => content.outcome);
   /** Ends the lease of the first replica, as when it was suspended for that long. */
   const endLease = () => database.sql`update management.operations set leased_until = leased_until - interval '1 hour'`;
+  const setAge = (seconds: number) =>
+    database.sql`update management.operations set created_at = clock_timestamp() - ${seconds} * interval '1 second'`;
   const owned = parts.move();
-  return { first, second, sent, outcomes, endLease, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { first, second, sent, outcomes, endLease, setAge, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 describe.skipIf(missingPostgres !== undefined)(
@@ -126,3 +147,22 @@ describe.skipIf(missingPostgres !== undefined)(
     });
   },
 );
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the age of a stored command'), () => {
+  test.each([
+    [-300_000, 50, ['second'], ['accepted']],
+    [-300_000, 61, [], ['refused']],
+    [300_000, 50, ['second'], ['accepted']],
+  ] as const)(
+    'is that of the database: a replica whose clock is %i ms off finds an unbind of %i seconds',
+    async (offMs, seconds, sent, outcomes) => {
+      const clock = { ...systemClock, date: () => new Date(Date.now() + offMs) };
+      await using replicas = await openReplicas(async () => true, clock);
+      await replicas.first.store.begin(unbind, leaseMs);
+      await replicas.endLease();
+      await replicas.setAge(seconds);
+      await recoverOperations(replicas.second, async () => undefined);
+      expect([replicas.sent, await replicas.outcomes()]).toEqual([sent, outcomes]);
+    },
+  );
+});
