@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createSemaphore } from '#kit/concurrency/semaphore';
+import { childEnvironment } from '#kit/process/config';
 import { runChild } from '#kit/process/run-child';
 import { BrokenError } from '../reconcile/outcome.ts';
 import {
@@ -13,8 +14,13 @@ import {
 const checkTimeoutMs = 30_000;
 /** Limit of concurrent checks, because each uses a core. */
 const atOnce = 2;
+/**
+ * The heap of a check, MiB. Two runs with the most nodes, or with outputs of 64 MiB in two-byte texts, need less. The process then has
+ * 200 MiB, so that two of them fit into the memory limit of the operator's pod beside it.
+ */
+const checkHeapMib = 96;
 
-/** A verdict, or `late` if the checks exceeded the timeout. */
+/** A verdict, or `late` if the checks exceeded the timeout or their memory. */
 export type VersionOutcome = VersionVerdict | { readonly kind: 'late' };
 
 export type VersionChecks = {
@@ -25,8 +31,10 @@ export type VersionChecks = {
 /** Starts a child process for each version, because its texts come from an author and must not block the operator. */
 export function createVersionChecks({
   timeoutMs = checkTimeoutMs,
+  heapMib = checkHeapMib,
 }: {
   readonly timeoutMs?: number;
+  readonly heapMib?: number;
 } = {}): VersionChecks {
   const file = join(import.meta.dirname, 'checking', 'main.ts');
   const slots = createSemaphore(atOnce);
@@ -36,11 +44,13 @@ export function createVersionChecks({
       try {
         const ended = await runChild(file, {
           input: JSON.stringify({ flow, manifest, tests, subflows }),
+          env: { ...childEnvironment(), NODE_OPTIONS: `--max-old-space-size=${heapMib}` },
           timeoutMs,
           signal,
           maxOutputBytes: maxVersionVerdictBytes,
         });
-        if (ended.timedOut) return { kind: 'late' };
+        // A process without memory ends by a signal: of Node, or of the kernel.
+        if (ended.timedOut || ended.code === null) return { kind: 'late' };
         if (ended.code !== 0) throw new BrokenError('CheckUnavailable', 'the check of the version ended with an error');
         return versionVerdictSchema.parse(JSON.parse(ended.stdout));
       } finally {

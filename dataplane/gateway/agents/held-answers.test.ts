@@ -96,16 +96,30 @@ test('a caller has as many subscriptions to tasks of a flow as it may have runs,
   for (const answer of [...first, other, next]) expect(await answer).toMatchObject({ status: 200 });
 });
 
-test('the gateway does not count the reads of a flow that start no run', async () => {
+test('a caller has as many whole answers of a flow at a time as it may have runs, beside its subscriptions, and can end its work', async () => {
   const card = { name: 'question' };
-  const flow = await world.startProcess((response, { path }) =>
-    path === '/tasks' ? void complete.push(() => response.end(empty)) : response.end(JSON.stringify(card)),
-  );
+  const flow = await world.startProcess((response, { path }) => {
+    if (path.endsWith(':cancel') || !path.startsWith('/tasks')) return void response.end(JSON.stringify(card));
+    if (path.endsWith(':subscribe'))
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {}\n\n');
+    complete.push(() => response.end(path.endsWith(':subscribe') ? '' : empty));
+  });
   await world.serve({ versions: [routedVersion(flow, { modes: ['A2A'], cardDigest: digestOf(card) })] });
-  const calls = Array.from({ length: atOnce + 1 }, () => list());
-  await begun(atOnce + 1);
+  const subscriptions = Array.from({ length: atOnce }, () => list('ann', 'tasks/7:subscribe'));
+  await begun(atOnce);
+  const reads = Array.from({ length: atOnce }, () => list());
+  await begun(2 * atOnce);
+  expect(await list()).toMatchObject({ status: 429, code: 'too_many_runs', retryAfter: '1' });
+  expect(await list('ann', 'tasks/7')).toMatchObject({ status: 429, code: 'too_many_runs' });
+  expect(await list('ann', 'tasks/7:cancel', 'POST')).toMatchObject({ status: 200 });
+  const other = list('bob');
+  await begun(2 * atOnce + 1);
+  complete[atOnce]?.();
+  expect(await Promise.race(reads)).toMatchObject({ status: 200 });
+  const next = list();
+  await begun(2 * atOnce + 2);
   for (const end of complete) end();
-  for (const answer of calls) expect(await answer).toMatchObject({ status: 200 });
+  for (const answer of [...subscriptions, ...reads, other, next]) expect(await answer).toMatchObject({ status: 200 });
 });
 
 test('answers of images that do not fit into the bytes of the gateway get 503, and fit once others have ended', async () => {

@@ -72,11 +72,19 @@ test.each([
   expect(meter.used().modelTokens).toBe(held);
 });
 
-test('a call that reports more than the run has ends the run', () => {
+test.each([
+  ['nodes', { ...all(7), nodes: 11 }],
+  ['model tokens', { ...all(7), modelTokens: 11 }],
+  ['bytes', { ...all(7), outputBytes: 11 }],
+])('a call that reports more %s than the run has ends the run, and all that it used is counted', (_what, used) => {
   const meter = new BudgetMeter(budget(10));
   const share = meter.reserve(1);
-  share.report({ ...all(10), modelTokens: 11 });
+  share.report(used);
   expect(() => share.settle()).toThrow(expect.objectContaining({ code: 'budget_exceeded' }));
+  expect(meter.used()).toEqual(used);
+  const whole = new BudgetMeter(budget(10)).reserve(1);
+  whole.report(all(10));
+  expect(() => whole.settle()).not.toThrow();
 });
 
 const ask = { kind: 'agent', inputs: { text: 'hello' }, config: { agentId: '01890a5d-ac96-774b-bcce-b302099a8061' } };

@@ -81,11 +81,17 @@ export class BudgetMeter {
 
   /** @throws FlowError budget_exceeded */
   spend(name: Counted, amount: number): void {
-    // An answer that is longer than its part takes from calls that may use less: the rest is then negative for a while.
-    const isExceeded = this.#freeOf(name) < amount;
     // A node that is refused does not run; tokens and bytes were used before they are counted.
-    if (!isExceeded || name !== 'nodes') this.#left[name] -= amount;
-    if (isExceeded) throw new FlowError('budget_exceeded', { message: words[name] });
+    const isRefused = name === 'nodes' && this.#freeOf(name) < amount;
+    if (isRefused || !this.#spendUsed(name, amount)) throw new FlowError('budget_exceeded', { message: words[name] });
+  }
+
+  /** @returns whether so much was left */
+  #spendUsed(name: Counted, amount: number): boolean {
+    // An answer that is longer than its part takes from calls that may use less: the rest is then negative for a while.
+    const isWithin = this.#freeOf(name) >= amount;
+    this.#left[name] -= amount;
+    return isWithin;
   }
 
   /**
@@ -115,7 +121,9 @@ export class BudgetMeter {
         this.#shares -= 1;
         for (const name of names) this.#left[name] += amounts[name];
         this.#onReturn?.();
-        for (const name of names) this.spend(name, used[name]);
+        // All of them are used, also if one is more than is left.
+        const exceeded = names.filter((name) => !this.#spendUsed(name, used[name]));
+        if (exceeded[0] !== undefined) throw new FlowError('budget_exceeded', { message: words[exceeded[0]] });
       },
     };
   }

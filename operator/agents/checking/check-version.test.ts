@@ -46,3 +46,8 @@ test('a version that requests a mode which no version offers is refused with the
 test('a version check that exceeds its timeout is late, and its child process is killed', async () => {
   expect(await createVersionChecks({ timeoutMs: 1 }).check(lowCode, signal)).toEqual({ kind: 'late' });
 });
+
+test('a version check that exceeds its memory is late, and one whose memory is enough is not', async () => {
+  expect(await createVersionChecks({ heapMib: 8 }).check(lowCode, signal)).toEqual({ kind: 'late' });
+  expect(await createVersionChecks({ heapMib: 96 }).check(lowCode, signal)).toMatchObject({ kind: 'loaded' });
+});

@@ -77,7 +77,7 @@ function acceptedOf(result: AgentVersionResult): Aspect {
         type: 'Accepted',
         status: 'Unknown',
         reason: checksTimedOut,
-        message: 'The checks of the version exceeded their timeout. They will be repeated.',
+        message: 'The checks of the version exceeded their time or memory. They will be repeated.',
       };
     case 'no_images':
       return no('Accepted', 'ImagesNotSupported', noImages);
@@ -98,7 +98,7 @@ function testedOf(result: AgentVersionResult): Aspect {
     case 'no_images':
       return no('Tested', 'NotAccepted', 'The tests count when the version is accepted.');
     case 'late':
-      return no('Tested', checksTimedOut, 'The tests exceeded their timeout. They will be repeated.');
+      return no('Tested', checksTimedOut, 'The tests exceeded their time or memory. They will be repeated.');
     case 'tests_failed': {
       const { failed, tests } = result;
       const names = failed.slice(0, mostNames).join('; ');

@@ -14,6 +14,7 @@ export const flowSentencesRu: SentenceTable = {
   'has a tag: remove it': 'есть тег: уберите его',
   'is not a finite number': 'не конечное число',
   'has half of a surrogate pair': 'есть половина суррогатной пары',
+  'has a name with half of a surrogate pair': 'есть имя с половиной суррогатной пары',
   'is too large a number': 'слишком большое число',
   'has a key that is not a string: quote it': 'есть ключ, который не является строкой: возьмите его в кавычки',
   'has a name that an earlier member has, too': 'это имя уже есть выше',

@@ -39,7 +39,7 @@ export type ForwardParts = IdentityParts &
     readonly runs: RunLimiter;
     /** Runs of images, by version. */
     readonly slots: ImageSlots;
-    /** Calls that start and end no run, by caller: those of images, and the subscriptions to tasks of flows. */
+    /** Calls that start and end no run, by caller; whole answers of flows apart from the others. */
     readonly reads: ImageSlots;
     /** The most of them at a time of one caller with one agent. */
     readonly readsAtOnce: number;
@@ -94,9 +94,10 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   const key = JSON.stringify([admitted.spec.agentId, issuer, subject]);
   using held = new DisposableStack();
   if (!call.operation.isRun) {
-    const isSubscription = call.operation.name === 'tasks:subscribe';
-    if (isSubscription || (version.sdk !== undefined && !endsWork(call.operation, forward.exchange))) {
-      held.use(slotOf(plane.reads.take(key, plane.readsAtOnce)));
+    if (!endsWork(call.operation, forward.exchange)) {
+      // Whole answers of flows have places of their own: a caller whose subscriptions have all of theirs can read its tasks.
+      const isWholeOfFlow = version.sdk === undefined && call.operation.name !== 'tasks:subscribe';
+      held.use(slotOf(plane.reads.take(isWholeOfFlow ? `${key} whole` : key, plane.readsAtOnce)));
     }
     return await exchangeWithProcess(plane, forward, () => undefined);
   }
