@@ -132,6 +132,7 @@ export async function createMemoryService(
     analyse,
     countTokens,
     profile,
+    isProfileNamed: config.embeddingProfile !== undefined,
     newId: uuid,
     audit,
     clock,

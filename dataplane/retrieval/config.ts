@@ -54,6 +54,12 @@ export const settings = {
     max: 64,
     default: 2,
   }),
+  PORTCULLIS_TENANT_COLLECTIONS: setting.integer({
+    help: 'collections of one tenant; a request over HTTP that creates another one is answered 429',
+    min: 1,
+    max: 10_000_000,
+    default: 10_000,
+  }),
   PORTCULLIS_TENANT_DOCUMENTS: setting.integer({
     help: 'documents of one tenant in all collections together; a submit that adds more is answered 429',
     min: 1,
@@ -140,6 +146,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     ingestConcurrency: read.PORTCULLIS_INGEST_CONCURRENCY,
     tenantQuota: {
+      collections: read.PORTCULLIS_TENANT_COLLECTIONS,
       documents: read.PORTCULLIS_TENANT_DOCUMENTS,
       openJobs: read.PORTCULLIS_TENANT_OPEN_JOBS,
       bytes: read.PORTCULLIS_TENANT_MIB * 1_048_576,

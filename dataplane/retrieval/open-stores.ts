@@ -51,6 +51,8 @@ export type OpenedIndex = {
   readonly held?: HeldIndex;
   /** Removes the entries of a version. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
+  /** Brings committed changes, such as deletions, into an index outside of this process. */
+  readonly followChanges: () => Promise<void>;
   /** Removes the remaining entries of places that are no longer used. */
   readonly clearLeft: () => Promise<void>;
 };
@@ -80,6 +82,7 @@ export async function openIndex(
       // It answers a query only after it read the committed changes from PostgreSQL.
       answers: () => database.sql`select 1`,
       dropPartition: (collectionId, version) => index.drop(partitionName({ collectionId, version })),
+      followChanges: async () => undefined,
       clearLeft: async () => undefined,
     };
   }

@@ -263,7 +263,7 @@ function startWorker(
     hintPrepared: preparedHints(queue, logger),
     onUnavailable: metrics.dependencyFailed,
   } as const;
-  const { dropPartition, clearLeft } = search;
+  const { dropPartition, followChanges, clearLeft } = search;
   return startIngest(ports, {
     logger,
     queue,
@@ -275,6 +275,7 @@ function startWorker(
       () => relationChanges.settleLeft(),
       () => settleMoves({ database, relations, audit }),
       () => removeContents({ database, objects, relations, relationChanges, dropPartition }),
+      followChanges,
       clearLeft,
     ],
     onRemovalFailed: metrics.requestFailed,

@@ -255,6 +255,7 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['retrieval.emptyAclPolicy', ['reject', 'strictest'], ['allow', '']],
   ['retrieval.indexMib', [16, 65_536], [15, 65_537]],
   ['retrieval.ingestConcurrency', [1, 64], [0, 65]],
+  ['retrieval.quotas.tenantCollections', [1, 10_000_000], [0, 10_000_001]],
   ['retrieval.quotas.tenantDocuments', [1, 1_000_000_000], [0, 1_000_000_001]],
   ['retrieval.quotas.tenantOpenJobs', [1, 10_000_000], [0, 10_000_001]],
   ['retrieval.quotas.tenantMib', [1, 100_000_000], [0, 100_000_001]],

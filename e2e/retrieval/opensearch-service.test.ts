@@ -103,6 +103,22 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     });
   });
 
+  test('a deleted document is removed from OpenSearch without a query', async () => {
+    const entries = async (): Promise<number> => {
+      await fetch(new URL('/docs-*/_refresh', server.url), { method: 'POST' });
+      const body = JSON.stringify({ query: { prefix: { terms: 'xylophon' } } });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(new URL('/docs-*/_count', server.url), { method: 'POST', headers, body });
+      return ((await answer.json()) as { count: number }).count;
+    };
+    await create('quiet');
+    await service.ingest(ann, [documentOf('quiet', 'gone', 'Hotels of the board with a xylophone.')]);
+    expect(await find(ann, 'quiet')).toEqual(inEachMode('gone'));
+    expect(await entries()).toBe(1);
+    await service.ingest(ann, [documentOf('quiet', 'gone', '', { op: 'delete', content: undefined })]);
+    await until('OpenSearch has no entry of the document', async () => (await entries()) === 0);
+  });
+
   test('answers and scores from OpenSearch are the same with and without documents that are hidden by rights or dates', async () => {
     await expectNoTraceOfHidden(service, 'traces');
   });

@@ -140,6 +140,7 @@ const retrieval = z.strictObject({
   ingestConcurrency: z.int().min(1).max(64),
   auditDays,
   quotas: z.strictObject({
+    tenantCollections: z.int().min(1).max(10_000_000),
     tenantDocuments: z.int().min(1).max(1_000_000_000),
     tenantOpenJobs: z.int().min(1).max(10_000_000),
     tenantMib: z.int().min(1).max(100_000_000),

@@ -19,8 +19,11 @@ export async function answerSearchMemories(request: MemoryRequest): Promise<Memo
   const { service, caller, incoming } = request;
   const read = readBodyAs(searchMemoriesSchema, request.body, 'invalid_request');
   if (read.kind === 'error') return read;
-  if (read.value.mode === 'semantic' && service.profile() === undefined)
-    return bodyFailure([withoutVectors], 'invalid_request');
+  if (read.value.mode !== 'bm25' && service.profile() === undefined) {
+    // A profile that is named and not approved at present: a search by meaning is not answered by words instead.
+    if (service.isProfileNamed) return failure('unavailable');
+    if (read.value.mode === 'semantic') return bodyFailure([withoutVectors], 'invalid_request');
+  }
   const userId = userIdOf(caller);
   const filters = read.value.filters === undefined ? undefined : parseFilters(read.value.filters, userNames(caller));
   if (filters?.kind === 'wrong_user') return failure('wrong_user_id');

@@ -11,6 +11,8 @@ import type { MemorySearchPorts } from '../search/search-memories.ts';
 
 /** The dependencies that all operations of a memory process share. */
 export type Memory = MemorySearchPorts & {
+  /** Whether the settings name an embedding profile, which may not be approved at present. */
+  readonly isProfileNamed: boolean;
   readonly newId: () => string;
   readonly audit: Pick<AuditLog, 'append'>;
   readonly clock: Clock;

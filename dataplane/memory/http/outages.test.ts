@@ -39,6 +39,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service wi
     }
   }
 
+  test('a search by meaning is 503 while the profile of the settings is not approved, and one by words is answered', async () => {
+    await using other = await openMemory({ config: { embeddingProfile: 'withdrawn' } });
+    await other.say(ann, 'I live in Lisbon.');
+    const search = (more: object) => other.call(ann, 'POST', '/v1/memories/search', { query: 'Lisbon', ...more });
+    for (const more of [{}, { mode: 'hybrid' }, { mode: 'semantic' }]) {
+      expect(await search(more)).toMatchObject({ status: 503, json: { code: 'unavailable' } });
+    }
+    expect(await search({ mode: 'bm25' })).toMatchObject({
+      status: 200,
+      json: { results: [{ memory: 'I live in Lisbon' }] },
+    });
+  });
+
   test('a write that the database rolls back because of concurrent ones is repeated three times, then answered 503', async () => {
     const { sql } = memory.database.database;
     const path = '/v1/sessions/conflicts/state';

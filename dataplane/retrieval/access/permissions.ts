@@ -39,10 +39,20 @@ export async function mayWrite(
   caller: TenantCaller,
   collection: Pick<GuardedCollection, 'tenant' | 'collectionId'>,
 ): Promise<boolean> {
+  if (await userWrites(relations, caller, collection)) return true;
+  const { agent } = caller;
+  if (agent === undefined || collection.tenant !== caller.tenant) return false;
+  return relations.check(agentSubject(agent), 'writer', objectOf(collection));
+}
+
+/** Whether the user may write the collection: what a writer sees follows the user, not the agent that acts. */
+export async function userWrites(
+  relations: Relations,
+  caller: TenantCaller,
+  collection: Pick<GuardedCollection, 'tenant' | 'collectionId'>,
+): Promise<boolean> {
   if (collection.tenant !== caller.tenant) return false;
-  const object = objectOf(collection);
-  if (await relations.check(userSubject(caller.user), 'writer', object, claimedGroups(caller))) return true;
-  return caller.agent !== undefined && relations.check(agentSubject(caller.agent), 'writer', object);
+  return relations.check(userSubject(caller.user), 'writer', objectOf(collection), claimedGroups(caller));
 }
 
 /** Whether the user owns the collection. An agent is never an owner and cannot act for one by its own rights. */

@@ -103,7 +103,16 @@ function isAfter(sql: Sql, { after }: Pick<CollectionPage, 'after'>) {
   return after === undefined ? sql`true` : sql`c.name collate "C" > ${after}`;
 }
 
-/** The collection as the API returns it. */
+/**
+ * The collection as the API returns it to those who may not write it: a failure of a reindex can be about a document that they
+ * may not see.
+ */
+export function collectionOfReader(record: CollectionRecord): Collection {
+  const { reindex } = record;
+  return collectionOf(reindex === null ? record : { ...record, reindex: { ...reindex, failure: null } });
+}
+
+/** The collection as the API returns it to those who may write it. */
 export function collectionOf(record: CollectionRecord): Collection {
   const { retrievalDefaults: defaults, reindex } = record;
   return {

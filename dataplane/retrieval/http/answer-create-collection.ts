@@ -34,6 +34,10 @@ export async function answerCreateCollection(asked: RetrievalRequest): Promise<R
   }
   const beginning = await beginningOf(service.relations, caller, collectionId, request.parent_id);
   if (beginning === 'forbidden') return failure('forbidden');
+  if (await isFull(service.database, caller.tenant, service.tenantQuota.collections)) {
+    service.onLimitReached('collections');
+    return failure('rate_limited');
+  }
   using client = watchClient(incoming);
   const release = await service.creations.acquire(client.signal);
   try {
@@ -57,6 +61,14 @@ export async function answerCreateCollection(asked: RetrievalRequest): Promise<R
   } finally {
     release();
   }
+}
+
+/** Requests at the same time can together exceed the quota: it bounds the answers of lists and is not a protection. */
+async function isFull({ sql }: Database, tenant: string, most: number): Promise<boolean> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from retrieval.collections where tenant = ${tenant} and status <> 'deleted' limit ${most}) c`;
+  return (row?.count ?? 0) >= most;
 }
 
 /** Which member is taken; an id may be that of another tenant, about whose collection nothing more is said. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { failure } from '#api/operation';
 import { errorMessage } from '#api/table-parts';
-import { packRequestSchema, queryRequestSchema } from '#contracts/retrieval';
+import { packRequestSchema, queryRequestSchema, retrievalLimits } from '#contracts/retrieval';
 import { retrievalErrors } from '#contracts/retrieval-errors';
 import { answerMessage, type McpServer, type McpTool, type ToolOutcome } from '#mcp/answer-message';
 import { headerFault } from '#mcp/check-headers';
@@ -26,15 +26,24 @@ export async function answerMcp(request: RetrievalRequest): Promise<RetrievalRes
   return { kind: 'success', status: answer === undefined ? 202 : 200, body: answer };
 }
 
+/** Collections of one answer, as many as a page of the API has at most: a model reads all of them. */
+const listedCollections = 200;
+const collectionsArguments = z.strictObject({ after: z.string().min(1).max(retrievalLimits.name).optional() });
+
 const tools: readonly McpTool<RetrievalRequest>[] = [
   {
     name: 'list_collections',
     title: 'List collections',
-    description: 'The collections of documents that can be searched. Call it first to learn their names.',
-    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    description:
+      'The first 200 collections of documents that can be searched, in the order of their names. Call it first to learn ' +
+      'their names. `after` is the name of the last one that is known, and the answer has those after it.',
+    inputSchema: schemaOf(collectionsArguments),
     isReadOnly: true,
-    run: async (request) => {
-      const outcome = await run(request, (asked) => listCollections(asked), undefined);
+    run: async (request, args) => {
+      const page = collectionsArguments.safeParse(args);
+      if (!page.success) return { kind: 'refused', code: 'invalid_document', message: 'after must be a name' };
+      const limit = listedCollections;
+      const outcome = await run(request, (asked) => listCollections(asked, { ...page.data, limit }), undefined);
       return outcome.kind === 'result' ? { kind: 'result', value: { collections: outcome.value } } : outcome;
     },
   },

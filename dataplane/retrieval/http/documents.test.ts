@@ -72,6 +72,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     });
   });
 
+  test('an agent that may write lists and reads what its user sees, and a user who may write every live document', async () => {
+    const closed = await create({ name: 'closed' });
+    await service.ingest(ann, [documentOf('closed', 'secret', 'Plans.', { acl: { groups: ['board'] } })]);
+    const grants = `${closed.slice(0, -'/documents'.length)}/grants`;
+    const granted = await service.call(ann, grants, { relation: 'writer', agent_id: 'importer' });
+    expect(granted.status).toBeLessThan(300);
+    const mallory = { user: 'mallory', agent: 'importer' };
+    const submitted = { documents: [documentOf('closed', 'more', 'Text.', { acl: { groups: ['board'] } })] };
+    expect((await service.call(mallory, '/v1/documents:submit', submitted)).status).toBe(202);
+    expect(await listed(mallory, closed)).toEqual([]);
+    expect((await service.call(mallory, `${closed}/secret`)).status).toBe(404);
+    const seenBy = async (caller: TestCaller) => (await listed(caller, closed)).map(({ doc_id }) => doc_id);
+    await until('the second document is indexed', async () => (await seenBy(ann)).length === 2);
+    expect(await seenBy({ ...mallory, groups: ['board'] })).toEqual(['more', 'secret']);
+    expect((await service.call(ann, `${closed}/secret`)).status).toBe(200);
+  });
+
   test('instants with the largest offsets of RFC 3339 become live and are listed in UTC', async () => {
     const dated = await create({ name: 'dated', visibility: 'public' });
     const of = (docId: string, metadata: Record<string, string>) => documentOf('dated', docId, docId, { metadata });

@@ -1,13 +1,9 @@
 import { success } from '#api/operation';
 import { watchClient } from '#api/watch-client';
 import { readableAmong, readableCollections } from '../access/permissions.ts';
-import {
-  type CollectionPage,
-  collectionOf,
-  listPlaces,
-  listVisibleCollections,
-} from '../collections/collection-record.ts';
+import { type CollectionPage, listPlaces, listVisibleCollections } from '../collections/collection-record.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+import { shownCollection } from './shown-collection.ts';
 
 /** Collections whose right is asked at once. */
 const batch = 100;
@@ -21,7 +17,9 @@ export async function listCollections(
   const listed = await readableCollections(service.relations, caller);
   const ids = listed === 'too_many' ? await readableInOrder(request, page) : listed;
   const records = await listVisibleCollections(service.database.sql, { tenant: caller.tenant, ids }, page);
-  return success(records.map(collectionOf));
+  const shown = [];
+  for (const record of records) shown.push(await shownCollection(request, record));
+  return success(shown);
 }
 
 /**

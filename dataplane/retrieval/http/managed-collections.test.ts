@@ -48,6 +48,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     ...more,
   });
 
+  test('why a reindex failed is shown to those who may write the collection, and not to its readers', async () => {
+    const body = { name: 'failing', visibility: 'public', embedding_profile_id: 'test-profile' };
+    const id = String((await service.call(ann, '/v1/collections', body)).json['collection_id']);
+    await database.database.sql`
+      insert into retrieval.index_versions (collection_id, number, embedding_profile_id, state, failure_code, failure, ended_at)
+      values (${id}, 2, 'other-profile', 'failed', 'denied', 'the policy for documents denies the text', now())`;
+    const seenBy = async (caller: { readonly user: string }) => {
+      const one = (await service.call(caller, `/v1/collections/${id}`)).json;
+      const all = (await service.call(caller, '/v1/collections')).json as unknown as readonly Record<string, unknown>[];
+      return [one['reindex'], all.find((other) => other['collection_id'] === id)?.['reindex']];
+    };
+    const failed = { version: 2, state: 'failed' };
+    const shown = { ...failed, failure: 'the policy for documents denies the text' };
+    const hidden = { ...failed, failure: null };
+    expect(await seenBy(ann)).toMatchObject([shown, shown]);
+    expect(await seenBy({ user: 'bob' })).toMatchObject([hidden, hidden]);
+  });
+
   test('a collection of a resource is created once, has its declared owner, and is changed in its mutable members', async () => {
     const id = randomUUID();
     const first = await send('PUT', id, declared(id));

@@ -49,6 +49,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     }
     const listed = await call(client, 'list_collections', {});
     expect(listed.structuredContent).toMatchObject({ collections: [{ name: 'handbook' }] });
+    const after = await call(client, 'list_collections', { after: 'handbook' });
+    expect(after.structuredContent).toEqual({ collections: [] });
     const found = await call(client, 'search_documents', { collection: 'handbook', text: 'hotels', mode: 'bm25' });
     expect(found.structuredContent).toMatchObject({ items: [{ doc_id: 'travel', title: 'Title of travel' }] });
     const text = (found.content as readonly { readonly text: string }[])[0]?.text ?? '';

@@ -29,7 +29,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
     held.resolve();
     service = await openRetrieval({
       overrides: { models: scriptedModels(() => held.promise) },
-      config: { tenantQuota: { documents: 4, openJobs: 3, bytes: 2 ** 40 } },
+      config: { tenantQuota: { collections: 2, documents: 4, openJobs: 3, bytes: 2 ** 40 } },
     });
     for (const caller of [ann, other]) {
       const body = { name: 'handbook', embedding_profile_id: 'test-profile' };
@@ -39,6 +39,20 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
   afterAll(async () => {
     held.resolve();
     await service?.[Symbol.asyncDispose]();
+  });
+
+  test('a collection beyond the quota is refused with 429, one of another tenant is not, and a deleted one no longer counts', async () => {
+    const create = async (name: string, caller: typeof ann & { tenant?: string } = ann) => {
+      const body = { name, embedding_profile_id: 'test-profile' };
+      const { status, json } = await service.call(caller, '/v1/collections', body);
+      return { status, code: json['code'], id: json['collection_id'] };
+    };
+    const second = await create('second');
+    expect(second.status).toBe(201);
+    expect(await create('third')).toEqual({ status: 429, code: 'rate_limited', id: undefined });
+    expect((await create('second', other)).status).toBe(201);
+    expect((await service.send(ann, 'DELETE', `/v1/collections/${second.id}`)).status).toBe(202);
+    expect((await create('third')).status).toBe(201);
   });
 
   test('a submit that exceeds the quota of open jobs is answered 429, and one that reaches it is accepted', async () => {
@@ -121,7 +135,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('bounds of bytes'), ()
     expect(ofOne).toBeGreaterThan(boundText.length);
     const [{ payload } = { payload: 0 }] = await sql<{ payload: number }[]>`
       select payload_bytes::int as payload from retrieval.jobs limit 1`;
-    const quotaOf = (bytes: number) => ({ tenantQuota: { documents: 100, openJobs: 100, bytes } });
+    const quotaOf = (bytes: number) => ({ tenantQuota: { collections: 100, documents: 100, openJobs: 100, bytes } });
     await using below = await openWith({ ...quotaOf(ofOne + payload - 1), role: 'api' }, opened);
     expect(await submit(below, 'b')).toEqual([429, 'rate_limited', '1']);
     expect(await refusals(below, 'bytes')).toBe(1);
@@ -135,7 +149,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('bounds of bytes'), ()
 
   test('the bytes that a content_ref names count, and without them the submit is accepted', async () => {
     await using opened = await openTestDatabase();
-    const tenantQuota = { documents: 100, openJobs: 100, bytes: 1_000_000 };
+    const tenantQuota = { collections: 100, documents: 100, openJobs: 100, bytes: 1_000_000 };
     await using service = await openWith({ tenantQuota, role: 'api' }, opened);
     const hash = 'a'.repeat(64);
     const named = (bytes?: number) => ({

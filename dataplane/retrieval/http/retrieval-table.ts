@@ -64,7 +64,7 @@ const operations: readonly Row[] = [
     parameters: memberParameters,
     body: 'CreateCollectionRequest',
     success: answer('Collection', 201),
-    errors: [...everyWrite, 'conflict'],
+    errors: [...everyWrite, 'conflict', 'rate_limited'],
     obligations: ['retrieval:collections-create:created', 'retrieval:collections-create:caller-owner'],
     run: answerCreateCollection,
   },

@@ -5,7 +5,7 @@ import type { RankedChunk } from '../query/search-collection.ts';
 import { type VisibleText, visibleTexts } from '../query/visible-chunks.ts';
 import { readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
-import { runSearch, toCitations } from './run-search.ts';
+import { runSearch, toCitations, withoutHidden } from './run-search.ts';
 
 /** Most UTF-16 units that one token of the encoding represents. */
 const mostUnitsOfToken = 128;
@@ -18,21 +18,29 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
   const { token_budget: budget, ...query } = read.value;
   const found = await runSearch(request, query);
   if (found.kind === 'error') return found;
-  const { ranked, visibility, meta, highlighted } = found;
-  const docs = [...new Set(ranked.map(({ chunk }) => chunk.doc))];
-  const texts = await visibleTexts(service.database.sql, visibility, docs, budget * mostUnitsOfToken);
-  const whole = texts === undefined ? undefined : await packWhole(ranked, docs, texts, budget, service.countTokens);
-  if (whole !== undefined) return answer('full_document', whole, ranked);
-  const packed = await packContext(ranked.map(candidateOf), budget, service.countTokens);
-  const kept = new Set(packed.ids);
-  return answer(
-    'relevance_search',
-    packed,
-    ranked.filter(({ chunk }) => kept.has(chunk.chunkId)),
-  );
+  const { visibility, meta, highlighted } = found;
+  let { ranked } = found;
+  for (;;) {
+    const packed = await pack(ranked);
+    // Tokens were counted meanwhile: what was deleted or closed since is not returned, and the rest is packed again.
+    const shown = await withoutHidden(service.database.sql, visibility, ranked);
+    if (shown.length === ranked.length) return answer(packed.mode, packed, packed.items);
+    ranked = shown;
+  }
+
+  async function pack(chunks: readonly RankedChunk[]): Promise<PackedChunks> {
+    const docs = [...new Set(chunks.map(({ chunk }) => chunk.doc))];
+    const texts = await visibleTexts(service.database.sql, visibility, docs, budget * mostUnitsOfToken);
+    const whole = texts === undefined ? undefined : await packWhole(chunks, docs, texts, budget, service.countTokens);
+    if (whole !== undefined) return { ...whole, mode: 'full_document', items: chunks };
+    const packed = await packContext(chunks.map(candidateOf), budget, service.countTokens);
+    const kept = new Set(packed.ids);
+    const items = chunks.filter(({ chunk }) => kept.has(chunk.chunkId));
+    return { ...packed, mode: 'relevance_search', items };
+  }
 
   async function answer(
-    mode: 'full_document' | 'relevance_search',
+    mode: PackedChunks['mode'],
     { context, tokens }: Packed,
     items: readonly RankedChunk[],
   ): Promise<RetrievalResponse> {
@@ -40,6 +48,11 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
     return success({ packed_context: context, token_count: tokens, mode, items: citations, meta });
   }
 }
+
+type PackedChunks = Packed & {
+  readonly mode: 'full_document' | 'relevance_search';
+  readonly items: readonly RankedChunk[];
+};
 
 function candidateOf({ chunk }: RankedChunk): PackCandidate {
   const { chunkId: id, doc, title, heading, start, end, text } = chunk;

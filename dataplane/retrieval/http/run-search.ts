@@ -6,12 +6,13 @@ import { analyseQuery } from '#search/analysis/analyse';
 import { findTerms } from '#search/analysis/find-terms';
 import { fuseRankings } from '#search/fuse-rankings';
 import { parseCondition } from '#search/parse-condition';
+import type { Sql } from '#sql/connect';
 import { visibleLabels } from '../access/permissions.ts';
 import { rerankCitations, rerankProfileOf, rerankWindow } from '../query/rerank-citations.ts';
 import { rewriteQuery } from '../query/rewrite-query.ts';
 import { type RankedChunk, weightsOf } from '../query/search-collection.ts';
 import { searchNewest } from '../query/search-newest.ts';
-import type { Visibility } from '../query/visible-chunks.ts';
+import { stillVisible, type Visibility } from '../query/visible-chunks.ts';
 import { findReadable } from './find-readable.ts';
 import { invalidBody } from './read-request.ts';
 import type { RetrievalError, RetrievalRequest } from './retrieval.ts';
@@ -71,13 +72,30 @@ export async function runSearch(
   if ('kind' in found) return found;
   const candidates = found.slice(0, window).map((ranked) => ({ ...ranked, content: ranked.chunk.text }));
   const reranked = await rerankCitations(service.models, ranker, { text: query.text, citations: candidates }, call);
+  const best = reranked.applied ? [...reranked.citations, ...found.slice(window)] : found;
+  // The ranker may have taken long: what was deleted or closed meanwhile is not returned, and takes no rank.
+  const shown = candidates.length === 0 ? best : await withoutHidden(service.database.sql, visibility, best);
   return {
     kind: 'searched',
-    ranked: (reranked.applied ? rescored([...reranked.citations, ...found.slice(window)]) : found).slice(0, returned),
+    ranked: (reranked.applied ? rescored(shown) : shown).slice(0, returned),
     visibility,
     highlighted: query.highlight ? new Set(analyseQuery(`${query.text}\n${text}`)) : undefined,
     meta: { mode, top_k: topK, rerank: reranked.applied, hybrid_weights: weightsOf[mode], trace_id: traceId },
   };
+}
+
+/** The chunks that the caller may see at present. */
+export async function withoutHidden(
+  sql: Sql,
+  visibility: Visibility,
+  ranked: readonly RankedChunk[],
+): Promise<readonly RankedChunk[]> {
+  const shown = await stillVisible(
+    sql,
+    visibility,
+    ranked.map(({ chunk }) => chunk.chunkId),
+  );
+  return ranked.filter(({ chunk }) => shown.has(chunk.chunkId));
 }
 
 /** The answer about a text that no model embeds; every other error is thrown again. */

@@ -1,4 +1,4 @@
-import { mayWrite, visibleLabels } from '../access/permissions.ts';
+import { userWrites, visibleLabels } from '../access/permissions.ts';
 import type { CollectionRecord } from '../collections/collection-record.ts';
 import type { DocumentSelection } from '../query/list-documents.ts';
 import { findNamed, findReadable } from './find-readable.ts';
@@ -6,14 +6,17 @@ import type { RetrievalError, RetrievalRequest } from './retrieval.ts';
 
 type Selected = DocumentSelection & { readonly kind: 'selected'; readonly collection: CollectionRecord };
 
-/** The documents of the collection in the path that the caller may see, by rights that are read for this request. */
+/**
+ * The documents of the collection in the path that the caller may see, by rights that are read for this request: every one if the user
+ * may write the collection. An agent that may write sees what its user sees.
+ */
 export async function selectDocuments(request: RetrievalRequest): Promise<Selected | RetrievalError> {
   const { service, caller } = request;
   const named = await findNamed(request, request.path('collection_id'));
   if (named.kind === 'error') return named;
   const { collection } = named;
   const { tenant, collectionId } = collection;
-  if (await mayWrite(service.relations, caller, collection)) {
+  if (await userWrites(service.relations, caller, collection)) {
     return { kind: 'selected', collection, isWriter: true, visibility: { tenant, collectionId, labels: 'every' } };
   }
   const readable = await findReadable(request, collectionId);

@@ -24,6 +24,10 @@ export type OpenSearchPlaces = {
   placeOf(partition: string): Promise<IndexPlace | undefined>;
   /** Records that the place of a partition is empty and no longer used. */
   leave(partition: string): Promise<void>;
+  /** Some of the partitions whose place is behind the newest change of their collection, and that change. */
+  behind(most: number): Promise<readonly { readonly partition: string; readonly newest: bigint }[]>;
+  /** Records that the place of a partition reflects a change. */
+  follow(partition: string, through: bigint): Promise<void>;
   /** Places that were left at least this many milliseconds ago. */
   leftFor(ms: number): Promise<readonly LeftPlace[]>;
   /** Deletes the record of a place that was left, after entries of late writers were removed from it. */
@@ -60,6 +64,24 @@ export function openSearchPlaces(database: Database, { prefix, dimensionsOf }: P
       const { collectionId, version } = readPartitionName(name);
       await sql`
         update retrieval.opensearch_places set left_at = clock_timestamp()
+        where collection_id = ${collectionId} and version = ${version} and left_at is null`;
+    },
+    async behind(most) {
+      // At random, so that partitions that cannot be followed delay no other one.
+      const rows = await sql<{ collectionId: string; version: number; newest: string }[]>`
+        select p.collection_id as "collectionId", p.version, c.change_no as newest
+        from retrieval.opensearch_places p join retrieval.collections c using (collection_id)
+        where p.left_at is null and c.status <> 'deleted' and c.change_no > p.followed_through
+        order by random() limit ${most}`;
+      return rows.map(({ newest, ...partition }) => ({
+        partition: partitionName(partition),
+        newest: BigInt(newest),
+      }));
+    },
+    async follow(name, through) {
+      const { collectionId, version } = readPartitionName(name);
+      await sql`
+        update retrieval.opensearch_places set followed_through = greatest(followed_through, ${String(through)}::bigint)
         where collection_id = ${collectionId} and version = ${version} and left_at is null`;
     },
     async leftFor(ms) {

@@ -8,8 +8,11 @@ import { partitionName } from './partition-name.ts';
 /** Longer than a process can keep writing to a partition that it found before the partition was left, milliseconds. */
 const lateMs = 900_000;
 
+/** Partitions of one call: each may have many changes. */
+const followedAtOnce = 50;
+
 type UpkeepParts = {
-  readonly index: Pick<OpenSearchIndex, 'drop' | 'removeFrom'>;
+  readonly index: Pick<OpenSearchIndex, 'drop' | 'removeFrom' | 'refresh' | 'appliedThrough'>;
   readonly places: OpenSearchPlaces;
   readonly connection: Pick<Connection, 'ask'>;
   /** Prefix of the index names. */
@@ -32,6 +35,17 @@ export function openSearchUpkeep({ index, places, connection, prefix }: UpkeepPa
       const name = partitionName({ collectionId, version });
       await index.drop(name);
       await places.leave(name);
+    },
+    /**
+     * Brings committed changes into the places of collections that nobody queries: a deleted document is removed from OpenSearch
+     * without a query. Partitions that cannot be followed now are left to a later call.
+     */
+    async followChanges(): Promise<void> {
+      for (const { partition, newest } of await places.behind(followedAtOnce)) {
+        await index.refresh(partition);
+        const through = index.appliedThrough(partition);
+        if (through !== undefined && through >= newest) await places.follow(partition, through);
+      }
     },
     /** Removes entries that late processes wrote to places after they were left. */
     async clearLeft(): Promise<void> {

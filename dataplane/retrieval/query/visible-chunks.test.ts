@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
+import type { Sql } from '#sql/connect';
 import { readingRows } from '#sql/testing/reading-rows';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { insertDocuments } from '../ingest/testing/insert-documents.ts';
 import { insertCollection, openIngest } from '../ingest/testing/open-ingest.ts';
-import { timeIfSomeAreInvalid } from './visible-chunks.ts';
+import { timeIfSomeAreInvalid, visibleTexts } from './visible-chunks.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the validity of the documents of a collection'), () => {
   let opened: TestDatabase;
@@ -56,6 +57,36 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the validity of the d
       const over = (await timeOf(begins)) === undefined && (await timeOf(ends)) !== undefined;
       return over ? true : undefined;
     });
+  });
+
+  test('texts that are far above the bound are refused without being read, and those within it are returned', async () => {
+    const { database } = opened;
+    const collectionId = await collectionWith(3, {});
+    // Random, so that a text is stored apart from its row even when it is compressed.
+    await database.sql`
+      update retrieval.documents set labels = '{public}',
+        text = (select string_agg(md5(random()::text || n), '') from generate_series(1, 3000) n)
+      where collection_id = ${collectionId}`;
+    const docs = await database.sql<{ doc: string }[]>`
+      select doc from retrieval.documents where collection_id = ${collectionId}`;
+    const visibility = { tenant: 'acme', collectionId, labels: ['public'] };
+    const reading = (most: number) =>
+      database.sql.begin(async (sql) => {
+        const scans = async () => {
+          const [row] = await sql<{ scans: number }[]>`
+            select idx_scan::int as scans from pg_stat_xact_all_tables
+            where relid = (select reltoastrelid from pg_class where oid = 'retrieval.documents'::regclass)`;
+          return row?.scans ?? 0;
+        };
+        const before = await scans();
+        const ids = docs.map(({ doc }) => doc);
+        const texts = await visibleTexts(sql as unknown as Sql, visibility, ids, most);
+        return { texts: texts?.length, read: (await scans()) - before };
+      });
+    const length = docs.length * 96_000;
+    expect(await reading(length / 3 - 1)).toEqual({ texts: undefined, read: 0 });
+    expect((await reading(length - 1)).texts).toBeUndefined();
+    expect(await reading(length)).toMatchObject({ texts: docs.length });
   });
 
   test.each(['force_custom_plan', 'force_generic_plan'])(

@@ -57,6 +57,25 @@ export async function visibleChunks(
     order by i.place`;
 }
 
+/**
+ * Those of some ids whose chunks the caller may see at present, in any version: the last check of what is returned, after calls
+ * that take time.
+ */
+export async function stillVisible(
+  sql: Sql,
+  visibility: Visibility,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await sql<{ id: string }[]>`
+    select c.chunk_id as id
+    from retrieval.chunks c
+    join retrieval.documents d on d.doc = c.doc and d.live_seq = c.seq
+    join retrieval.collections k on k.collection_id = d.collection_id
+    where c.chunk_id = any(${sql.array([...ids])}::text[]) and ${visibleDocument(sql, visibility)}`;
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Whether a document that the caller may see at present changed after a given change of its collection. */
 export async function hasVisibleChange(sql: Sql, visibility: Visibility, after: string): Promise<boolean> {
   const [found] = await sql`
@@ -86,6 +105,9 @@ export async function timeIfSomeAreInvalid(sql: Sql, collectionId: string): Prom
 /** The whole text of a visible document. */
 export type VisibleText = { readonly doc: string; readonly text: string };
 
+/** Bytes in UTF-8 of one UTF-16 unit: a character of four bytes has two units. */
+const mostBytesOfUnit = 3;
+
 /** The texts of documents, if all of them together have at most `maxLength` UTF-16 units; undefined if they have more. */
 export async function visibleTexts(
   sql: Sql,
@@ -96,6 +118,10 @@ export async function visibleTexts(
   const chosen = sql`
     from retrieval.documents d, retrieval.collections k
     where d.doc = any(${sql.array([...docs])}::bigint[]) and ${visibleDocument(sql, visibility)}`;
+  // The number of bytes is known without reading the texts, which are long and compressed.
+  const [stored] = await sql<{ bytes: number }[]>`
+    select coalesce(sum(octet_length(d.text)), 0)::float8 as bytes ${chosen}`;
+  if (stored === undefined || stored.bytes > maxLength * mostBytesOfUnit) return undefined;
   const [size] = await sql<{ length: number }[]>`select coalesce(sum(length(d.text)), 0)::float8 as length ${chosen}`;
   if (size === undefined || size.length > maxLength) return undefined;
   return sql<VisibleText[]>`select d.doc, d.text ${chosen}`;

@@ -75,7 +75,7 @@ export async function startRetrieval(
         },
         indexBytes: 64 * 1_048_576,
         ingestConcurrency: 2,
-        tenantQuota: { documents: 100_000, openJobs: 10_000, bytes: 2 ** 40 },
+        tenantQuota: { collections: 10_000, documents: 100_000, openJobs: 10_000, bytes: 2 ** 40 },
         emptyAclPolicy: 'reject',
         auditDays: 400,
         auditExport: { webhook: undefined, otlp: undefined },

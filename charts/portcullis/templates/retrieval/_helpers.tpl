@@ -171,6 +171,7 @@
 - { name: PORTCULLIS_AUDIT_DAYS, value: {{ .auditDays | quote }} }
 {{- with include "portcullis.auditExportEnv" $ | trim }}{{ . | nindent 0 }}{{- end }}
 {{- with include "portcullis.tracesEnv" $ | trim }}{{ . | nindent 0 }}{{- end }}
+- { name: PORTCULLIS_TENANT_COLLECTIONS, value: {{ .quotas.tenantCollections | int64 | quote }} }
 - { name: PORTCULLIS_TENANT_DOCUMENTS, value: {{ .quotas.tenantDocuments | int64 | quote }} }
 - { name: PORTCULLIS_TENANT_OPEN_JOBS, value: {{ .quotas.tenantOpenJobs | int64 | quote }} }
 - { name: PORTCULLIS_TENANT_MIB, value: {{ .quotas.tenantMib | int64 | quote }} }

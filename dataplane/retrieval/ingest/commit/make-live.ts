@@ -73,7 +73,7 @@ async function makeLiveIn(sql: TransactionSql, job: ClaimedJob, live: LiveDocume
   await sql`
     with changed as (
       update retrieval.collections set change_no = change_no + 1, updated_at = clock_timestamp(),
-        status = case when status = 'deleted' then status else 'ready' end,
+        status = case when status = 'deleted' or ${live === undefined} then status else 'ready' end,
         doc_count = doc_count + ${Number(live !== undefined) - Number(!before.deleted)},
         chunk_count = chunk_count + ${counts.after - counts.before}
       where collection_id = ${job.collectionId} returning change_no

@@ -35,6 +35,18 @@ describe('answers to a presigned GET', () => {
     expect(outcome(status)).toBe(expected);
   });
 
+  test('the message about an object that cannot be read is the same for each status', () => {
+    const messageOf = (statusCode: number) => {
+      try {
+        return checkHttpsAnswer({ statusCode, headers: json }, 1_000);
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(new Set([201, 400, 401, 403, 404, 410].map(messageOf)).size).toBe(1);
+    expect(messageOf(404)).not.toMatch(/\d/);
+  });
+
   test.each([
     ['application/json', 'read'],
     ['Application/JSON; charset=UTF-8', 'read'],

@@ -20,7 +20,8 @@ export function checkHttpsAnswer({ statusCode, headers }: HttpsAnswer, maxBytes:
     throw new DocumentFault('address_refused', 'content_ref.uri redirects: name the address of the document itself');
   }
   if (statusCode !== 200) {
-    const message = `content_ref.uri answered ${statusCode}: check that the object exists and its signature is valid`;
+    // Without the status: it would tell what answers at an address that the submitter may not reach.
+    const message = 'content_ref.uri names no object that can be read: check that it exists and its signature is valid';
     throw new DocumentFault('content_absent', message);
   }
   // A compressed body would not match its hash, and its size is unknown before it is unpacked.

@@ -28,7 +28,7 @@ type ReplayOutcome =
 
 /**
  * Gives a FAILED job five more deliveries under the same job_id and sequence number. If a later job has taken effect,
- * the replay ends DONE and changes nothing.
+ * the replay ends DONE and changes nothing, with or without the staged original.
  */
 export async function replayJob(
   sql: Sql,
@@ -37,7 +37,8 @@ export async function replayJob(
   const rows = await sql`
     update retrieval.jobs set status = 'PENDING', deliveries = 0, due_at = clock_timestamp(), retry_at = null,
       unavailable_since = null, failure_code = null, failure = null, dead_lettered_at = null, updated_at = clock_timestamp()
-    where job_id = ${job.jobId} and tenant = ${job.tenant} and status = 'FAILED' and (staged or op = 'delete')
+    where job_id = ${job.jobId} and tenant = ${job.tenant} and status = 'FAILED' and (staged or op = 'delete' or exists (
+        select from retrieval.documents d where d.doc = jobs.doc and d.live_seq > jobs.seq))
     returning job_id`;
   if (rows.length > 0) return 'replayed';
   const [row] = await sql<{ status: string }[]>`

@@ -105,6 +105,59 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
     expect(await ingest.work()).toBeUndefined();
   });
 
+  test('a deletion removes the staged original of an earlier job that failed, and whom it named; its replay changes nothing', async () => {
+    await using opened = await openTestDatabase();
+    const { sql } = opened.database;
+    const objects = memoryObjects();
+    const models = scriptedModels(() => {
+      throw new ModelsError('refused');
+    });
+    const ingest = await openIngest(opened.database, { objects, models });
+    const [failed] = await ingest.submit({ docId: 'a', text: 'private words' });
+    await ingest.drain();
+    expect(objects.keys()).toHaveLength(1);
+    await ingest.submit({ docId: 'other', text: 'other words' });
+    await ingest.drain();
+    await ingest.submit({ docId: 'a' });
+    await ingest.drain();
+    const rows = () => sql<{ doc: string; status: string; named: number }[]>`
+      select doc_id as doc, status, cardinality(labels) as named from retrieval.jobs order by doc_id, seq`;
+    expect([...(await rows())]).toEqual([
+      { doc: 'a', status: 'FAILED', named: 0 },
+      { doc: 'a', status: 'DONE', named: 0 },
+      { doc: 'other', status: 'FAILED', named: 1 },
+    ]);
+    // The other document may be replayed.
+    expect(objects.keys()).toHaveLength(1);
+    expect(await replayJob(sql, { tenant: 'acme', jobId: failed?.jobId ?? '' })).toBe('replayed');
+    await ingest.drain();
+    expect((await rows())[0]).toMatchObject({ status: 'DONE' });
+    expect([...(await sql`select deleted from retrieval.documents where doc_id = 'a'`)]).toEqual([{ deleted: true }]);
+  });
+
+  test('a round settles failed jobs that a later one superseded, and settled jobs of an earlier release lose their labels', async () => {
+    await using opened = await openTestDatabase();
+    const { database } = opened;
+    const { sql } = database;
+    const objects = memoryObjects();
+    const ingest = await openIngest(database, { objects });
+    await insertDocuments(database, ingest.collectionId, { documents: 2, chunksOfEach: 0 });
+    await objects.put('left', new Uint8Array());
+    await sql`
+      update retrieval.jobs set status = 'FAILED', failure_code = 'x', available_at = null, settled = false, staged = true,
+        payload_key = 'left', labels = '{group:acme/staff}' where doc_id = 'd1'`;
+    await sql`update retrieval.documents set last_seq = 2, live_seq = 2 where doc_id = 'd1'`;
+    await sql`update retrieval.jobs set settled = true, labels = '{group:acme/staff}' where doc_id = 'd2'`;
+    await settleJobs(ingest.ports, (fault) => {
+      throw fault;
+    });
+    expect(objects.keys()).toEqual([]);
+    expect([...(await sql`select labels, settled from retrieval.jobs`)]).toEqual([
+      { labels: [], settled: true },
+      { labels: [], settled: true },
+    ]);
+  });
+
   test('a job whose staged object cannot be deleted pauses, and those after it are settled by the next round', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;

@@ -13,19 +13,21 @@ type SettlePorts = {
 /** How long the staged original of a FAILED job is kept for a replay, days. A denied one is not kept. */
 const failedOriginalDays = 7;
 
-/** Jobs that one round settles. */
+/** Jobs that one round settles, and settled ones that lose their labels. */
 const batch = 100;
+const labelledAtOnce = 500;
 
 /**
- * Removes the remains of an ended job: the chunks that the document no longer shows, and the staged originals of this
- * job and of those that it superseded. A repetition changes nothing.
+ * Removes the remains of a job that is DONE: the chunks that the document no longer shows, and the staged originals of this
+ * job and of those that it superseded, also of FAILED ones, whose replay can never take effect again. A repetition changes nothing.
  */
 export async function settleJob(ports: SettlePorts, jobId: string): Promise<void> {
   const { sql } = ports.database;
   const rows = await sql<EndedJob[]>`
     select o.job_id as "jobId", o.payload_key as "payloadKey", o.doc
     from retrieval.jobs j join retrieval.jobs o on o.doc = j.doc and o.seq <= j.seq
-    where j.job_id = ${jobId} and o.status = 'DONE' and not o.settled`;
+    where j.job_id = ${jobId} and not o.settled
+      and (o.status = 'DONE' or o.status = 'FAILED' and j.status = 'DONE' and o.seq < j.seq)`;
   for (const row of rows) await settle(ports, row);
 }
 
@@ -38,9 +40,11 @@ export async function settleJobs(ports: SettlePorts, onFailed: (error: unknown) 
     select job_id as "jobId", payload_key as "payloadKey", doc from retrieval.jobs
     where not settled and (retry_at is null or retry_at <= clock_timestamp()) and (
       status = 'DONE' and updated_at < clock_timestamp() - interval '10 seconds'
-      or status = 'FAILED' and (failure_code = 'denied'
+      or status = 'FAILED' and (failure_code = 'denied' or exists (
+          select from retrieval.documents d where d.doc = jobs.doc and d.live_seq > jobs.seq)
         or updated_at < clock_timestamp() - ${failedOriginalDays} * interval '1 day'))
     order by updated_at limit ${batch}`;
+  await forgetLabels(ports.database.sql);
   for (const row of rows) {
     try {
       await settle(ports, row);
@@ -53,6 +57,13 @@ export async function settleJobs(ports: SettlePorts, onFailed: (error: unknown) 
       return;
     }
   }
+}
+
+/** Labels name persons and groups: jobs that an earlier release settled still have theirs. */
+async function forgetLabels(sql: Sql): Promise<void> {
+  await sql`
+    update retrieval.jobs set labels = '{}' where job_id in (
+      select job_id from retrieval.jobs where settled and labels <> '{}' limit ${labelledAtOnce} for update skip locked)`;
 }
 
 async function delay(sql: Sql, { jobId }: EndedJob): Promise<void> {
@@ -77,7 +88,7 @@ async function settle(
   if (payloadKey !== null) await objects.delete(payloadKey);
   await onStep('unstaged');
   await sql`
-    update retrieval.jobs set settled = true, retry_at = null
+    update retrieval.jobs set settled = true, retry_at = null, labels = '{}'
     where job_id = ${jobId} and status in ('DONE', 'FAILED')`;
   await onStep('settled');
 }

@@ -68,7 +68,8 @@ export function runReindexer(ports: IngestPorts, options: ReindexerOptions): Wor
     }
   }
 
-  const loops = [startWorkLoop(clear, options), startWorkLoop(build, options)];
+  const { pollMs } = options;
+  const loops = [clear, build].map((step) => startWorkLoop(step, { concurrency: 1, pollMs }));
   return {
     wake() {
       for (const loop of loops) loop.wake();

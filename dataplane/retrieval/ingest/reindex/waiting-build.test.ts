@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { Database } from '#sql/connect';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
-import { openIngest } from '../testing/open-ingest.ts';
+import { insertDocuments } from '../testing/insert-documents.ts';
+import { insertCollection, openIngest } from '../testing/open-ingest.ts';
+import { scriptedModels } from '../testing/scripted-models.ts';
 import { unwrittenLogger } from '../testing/unwritten-logger.ts';
 import { pauseAfterRounds } from './build-index.ts';
 import { claimVersion } from './claim-version.ts';
 import { prepareVersion } from './prepare-version.ts';
-import { buildNext } from './run-reindexer.ts';
+import { buildNext, runReindexer } from './run-reindexer.ts';
 import { startReindex } from './start-reindex.ts';
 
 /** The ingest of a collection with one live document, whose reindex has been requested. */
@@ -50,5 +53,40 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a build whose progres
       for each row when (new.documents_done = 0) execute function public.refuse()`;
     const options = { logger: unwrittenLogger, leaseMs: 30_000 };
     expect(await buildNext(ingest.ports, options, new AbortController().signal)).toBe('switched');
+  });
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the reindexer'), () => {
+  test('one version is built at a time, however many jobs a worker processes at once', async () => {
+    await using opened = await openTestDatabase();
+    const { database } = opened;
+    let [building, most] = [0, 0];
+    const models = scriptedModels(async () => {
+      building += 1;
+      most = Math.max(most, building);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      building -= 1;
+    });
+    const ingest = await openIngest(database, { models });
+    const collections = [ingest.collectionId, await insertCollection(database), await insertCollection(database)];
+    for (const collectionId of collections) {
+      await insertDocuments(database, collectionId, { documents: 5, chunksOfEach: 1 });
+      await database.sql`
+        update retrieval.documents set text = 'words', ranges = '[{"kind":"section","start":0,"end":5}]'
+        where collection_id = ${collectionId}`;
+      await startReindex(database, collectionId, undefined);
+    }
+    const options = {
+      logger: unwrittenLogger,
+      ...{ leaseMs: 60_000, pollMs: 10, graceMs: 60_000, concurrency: 4 },
+      dropPartition: async () => undefined,
+      onRemovalFailed: () => undefined,
+    };
+    await using _reindexer = runReindexer(ingest.ports, options);
+    await until('every version is active', async () => {
+      const rows = await database.sql`select from retrieval.index_versions where number = 2 and state = 'active'`;
+      return rows.length === collections.length;
+    });
+    expect(most).toBe(1);
   });
 });

@@ -194,6 +194,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     expect(objects.keys()).toEqual([]);
   });
 
+  test('masks that make two names of the metadata equal end FAILED, because a member would be lost', async () => {
+    await ingest.submit(
+      { docId: 'a', text: 'words', metadata: { '555-0100': 'one', '[phone]': 'two' } },
+      { docId: 'b', text: 'words', metadata: { '555-0100': 'one' } },
+    );
+    await ingest.drain();
+    expect((await jobs()).map((job) => [job['status'], job['failure_code']])).toEqual([
+      ['FAILED', 'malformed'],
+      ['DONE', null],
+    ]);
+    expect((await jobs())[0]?.['failure']).not.toContain('555');
+  });
+
   verifies(
     ['retrieval:delete:content-never-blocks'],
     'a document whose text is denied by the current policy can still be deleted',

@@ -3,6 +3,7 @@ import type { JobIdentity } from './decide-submit.ts';
 
 /** Limits of one tenant. */
 export type TenantQuota = {
+  readonly collections: number;
   /** Live documents in all collections together. */
   readonly documents: number;
   /** Jobs that have not ended. */
@@ -11,8 +12,8 @@ export type TenantQuota = {
   readonly bytes: number;
 };
 
-/** Every limit that a submit may reach; `index` is the share of the index for one collection. */
-export const submitLimits = ['documents', 'open_jobs', 'bytes', 'index'] as const;
+/** Every limit that a request may reach; `index` is the share of the index for one collection. */
+export const submitLimits = ['collections', 'documents', 'open_jobs', 'bytes', 'index'] as const;
 export type SubmitLimit = (typeof submitLimits)[number];
 
 type QuotaDocument = Pick<JobIdentity, 'collectionId' | 'docId' | 'op'> & { readonly payload: Uint8Array | undefined };

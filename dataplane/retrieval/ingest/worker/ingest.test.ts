@@ -61,6 +61,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
       expect(objects.keys()).toEqual([`staging/t-acme/${entry?.jobId}`]);
       expect(await jobOf(entry?.jobId ?? '')).toMatchObject({ status: 'PENDING', attempt: 0, available_at: null });
       expect(await collection()).toMatchObject({ status: 'populating', doc_count: 0 });
+      // A deletion alone brings no document.
+      await ingest.submit({ docId: 'unknown' });
+      expect(await ingest.work()).toBe('done');
+      expect(await collection()).toMatchObject({ status: 'populating', doc_count: 0 });
       expect(await ingest.work()).toBe('done');
       const job = await jobOf(entry?.jobId ?? '');
       expect(job).toMatchObject({ status: 'DONE', attempt: 1, failure: null, staged: false });
@@ -71,7 +75,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
         status: 'ready',
         doc_count: 1,
         chunk_count: chunks.length,
-        change_no: '1',
+        change_no: '2',
       });
       expect(objects.keys()).toEqual([]);
       expect(await ingest.work()).toBeUndefined();

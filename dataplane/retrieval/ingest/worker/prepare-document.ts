@@ -66,8 +66,17 @@ export async function judgeDocument(
   if (guard === 'unguarded') return { document, policyRevision: undefined };
   const decision = await guard.check({ tenant, collectionId }, textsOf(document), signal);
   switch (decision.kind) {
-    case 'passed':
-      return { document: withTexts(document, decision.texts), policyRevision: decision.policyRevision };
+    case 'passed': {
+      const judged = withTexts(document, decision.texts);
+      if (
+        textsOf({ blocks: [], metadata: judged.metadata }).length <
+        textsOf({ blocks: [], metadata: document.metadata }).length
+      ) {
+        const message = 'masks make two names of one object of the metadata equal: change the policy or the names';
+        throw new DocumentFault('malformed', message);
+      }
+      return { document: judged, policyRevision: decision.policyRevision };
+    }
     case 'denied':
       throw new DocumentFault('denied', 'the policy for documents denies the text');
   }
