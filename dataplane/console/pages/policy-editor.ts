@@ -46,7 +46,7 @@ ${recipes.length === 0 ? '' : html`<p>${own.startFrom}: ${recipes.map((name) => 
 
 function sourceField({ policyPages: own }: Words, source: string): Markup | Promise<Markup> {
   return html`<label for="source">${own.source}</label>
-<textarea id="source" name="source" class="code" rows="30" spellcheck="false" hx-post="/policies/check" hx-trigger="input changed delay:500ms, load" hx-target="#check" hx-sync="this:replace">${source}</textarea>`;
+<textarea id="source" name="source" class="code" rows="30" spellcheck="false" hx-post="/policies/check" hx-trigger="input changed delay:500ms, load" hx-target="#check" hx-sync="this:replace">\n${source}</textarea>`;
 }
 
 /** The outcome of a check while a person types. */
