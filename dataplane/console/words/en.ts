@@ -32,6 +32,7 @@ export const en = {
   apply: 'Apply',
   preferences: 'Display',
   kept: 'Language and theme are kept',
+  preferencesLoses: 'The page is loaded again without what you have typed. Continue?',
   keptText: 'Pages have them from the next one on.',
   languageLabel: 'Language',
   save: 'Save',

@@ -33,6 +33,7 @@ export const ru: Words = {
   apply: 'Применить',
   preferences: 'Вид',
   kept: 'Язык и тема сохранены',
+  preferencesLoses: 'Страница загрузится заново без введённого. Продолжить?',
   keptText: 'Они действуют со следующей страницы.',
   languageLabel: 'Язык',
   save: 'Сохранить',
