@@ -152,6 +152,73 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await context.close();
   });
 
+  test('an application that another person made after the page was opened is shown, and replaced only after a second question', async () => {
+    const { page, context, complaints } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: '/policies' });
+    await page.getByRole('link', { name: 'guarded-chat', exact: true }).click();
+    const { modelId, policyId, wanted } = await applied();
+    const other = wanted === 1 ? 2 : 1;
+    await applyByApi({ modelId, policyId, revision: other });
+    await page.locator('select[name="revision"]').selectOption(String(wanted));
+    await page.locator('select[name="model"]').selectOption({ label: 'guarded-echo' });
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText(`It now has revision ${other} of guarded-chat. Nothing was applied.`).waitFor();
+    expect((await applied()).wanted).toBe(other);
+    await page.getByRole('button', { name: `Apply revision ${wanted} in its place` }).click();
+    await page.waitForURL('**/overview');
+    expect((await applied()).wanted).toBe(wanted);
+    expect(complaints.filter((text) => !text.includes('409'))).toEqual([]);
+    await context.close();
+  });
+
+  test('a save after that of another person shows both definitions, and can be made on top of it', async () => {
+    const { page, context, complaints } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: '/policies' });
+    await page.getByRole('link', { name: 'guarded-chat', exact: true }).click();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    const later = await context.newPage();
+    await later.goto(page.url());
+    const saveWith = async (one: typeof page, description: string, button: string | RegExp) => {
+      const source = one.getByLabel('Definition (YAML)');
+      const value = await source.inputValue();
+      await source.fill(value.replace(/^description: .*$/m, `description: ${description}`));
+      await one.getByRole('button', { name: button }).click();
+    };
+    await saveWith(later, 'of the other person', 'Save as a new revision');
+    await later.locator('main > p').getByText('of the other person').waitFor();
+    await saveWith(page, 'of this person', 'Save as a new revision');
+    await page.getByText('was saved since the page was opened').first().waitFor();
+    expect(await page.locator('td.removed').allInnerTexts()).toEqual([expect.stringContaining('of the other person')]);
+    expect(await page.locator('td.added').allInnerTexts()).toEqual([expect.stringContaining('of this person')]);
+    expect(await page.getByLabel('Definition (YAML)').inputValue()).toContain('of this person');
+    await page.getByRole('button', { name: /^Save on top of revision \d+$/ }).click();
+    await page.locator('main > p').getByText('of this person').waitFor();
+    expect(complaints.filter((text) => !text.includes('409'))).toEqual([]);
+    await context.close();
+  });
+
+  /** The ids of the example and of its policy, and the revision that it is to have. */
+  async function applied() {
+    const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
+    const policy = await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guarded-chat');
+    const [modelId = '', policyId = ''] = [binding, policy].map((one) => one?.metadata.labels?.[idLabel]);
+    const guardrail = binding?.spec.guardrail;
+    const { uid, generation } = binding?.metadata ?? {};
+    const wanted = guardrail?.mode === 'Policy' ? guardrail.policyRef.revision : undefined;
+    return { modelId, policyId, wanted, etag: `"model.${modelId}.${uid}.${generation}"` };
+  }
+
+  /** Applies a revision as another person does. */
+  async function applyByApi(asked: { readonly modelId: string; readonly policyId: string; readonly revision: number }) {
+    const { modelId, policyId, revision: policyRevision } = asked;
+    const { etag } = await applied();
+    const headers = { 'idempotency-key': crypto.randomUUID(), 'if-match': etag };
+    const path = `/api/v1/models/${modelId}/guardrail-binding`;
+    const body = { policyId, policyRevision, contentProfile: currentProfile };
+    await callManagement(platform, { method: 'PUT', path, body, headers });
+    await until('the revision is wanted', async () => (await applied()).wanted === policyRevision);
+  }
+
   test('twelve applications that run at the same time all end on the page, within the requests that a person may send', async () => {
     const { page, context, complaints } = await openWatchedPage(browser);
     const models = await addModels(12);

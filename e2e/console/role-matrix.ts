@@ -99,7 +99,9 @@ export async function matrixRowOf(
       new: await isAllowed('/policies', { source }),
       edit: await isAllowed(policy, { source, etag, status: 'draft' }),
       check: await isAllowed('/playground/check', { policy: policyId, revision: '1', stage: 'request', text: 'Hello' }),
-      apply: await isAllowed(`${policy}/apply`, { model: modelId, revision: '1' }),
+      apply: await isAllowed(`${policy}/apply`, {
+        ...{ model: modelId, revision: '1', [`shown.${modelId}`]: `${policyId}:1` },
+      }),
       operations: (await textOf(context, platform, operation)).status === 200,
       audit: (await textOf(context, platform, '/audit')).status === 200,
       reindex: await isAllowed(`${collection}/reindex`),

@@ -87,6 +87,17 @@
     form.requestSubmit();
   });
 
+  // Another language or theme loads the page again, or leaves the answer to a write: what was typed would be lost.
+  document.addEventListener('submit', (event) => {
+    const { dataset, elements } = event.target;
+    if (dataset.confirm === undefined) return;
+    const isKept = elements.return_to.value === location.pathname + location.search;
+    const isTyped = ({ type, value, defaultValue }) =>
+      type !== 'hidden' && (value !== defaultValue || (!isKept && type === 'textarea' && value !== ''));
+    const fields = [...document.querySelectorAll('main :is(input, textarea)')];
+    if (fields.some(isTyped) && !confirm(dataset.confirm)) event.preventDefault();
+  });
+
   // A menu closes with Escape and with a click elsewhere.
   document.addEventListener('keydown', ({ key }) => {
     if (key !== 'Escape') return;

@@ -73,4 +73,13 @@ describe('the form of a policy', () => {
     ).toBeUndefined();
     expect(readPolicyForm('name: [')).toBeUndefined();
   });
+
+  test.each(['a\rb', 'a\r\nb'])('no form is offered for a text that a text area would change: %j', (text) => {
+    const request = { ...definition.request, baseline: [{ ...terms, action: { type: 'mask', replacement: text } }] };
+    const masked = { ...definition, request };
+    expect(readPolicyForm(writePolicySource({ name: 'p', description: text, definition }))).toBeUndefined();
+    expect(readPolicyForm(writePolicySource({ name: 'p', description: '', definition: masked }))).toBeUndefined();
+    const lines = writePolicySource({ name: 'p', description: 'a\nb', definition });
+    expect(readPolicyForm(lines)?.description).toBe('a\nb');
+  });
 });

@@ -66,6 +66,9 @@ export function readPolicyForm(source: string): PolicyForm | undefined {
     ...rulesOf('response', response),
   ];
   if (rules.length > mostFormRules || rules.some((rule) => rule === undefined)) return undefined;
+  // A text area makes a line end of each carriage return.
+  const texts = [description, ...rules.flatMap((rule) => [rule?.replacement ?? '', rule?.text ?? ''])];
+  if (texts.some((text) => text.includes('\r')) || /[\r\n]/.test(name)) return undefined;
   return {
     name,
     description,

@@ -43,7 +43,8 @@ function open(subject: string, answerOf: (path: string) => unknown, view = false
     const page = { words: en, language: 'en', theme: 'auto', path: '/', here: '/', has: {}, assets: '1', session };
     context.set('page', page as unknown as PageContext);
     context.set('session', session as unknown as ConsoleEnvironment['Variables']['session']);
-    context.set('management', { call } as unknown as ManagementApi);
+    const ownRights = async () => ({ kind: 'value', value: rights, etag: undefined });
+    context.set('management', { call, ownRights } as unknown as ManagementApi);
     await next();
   });
   const page = { items: [record], nextCursor: null };

@@ -13,15 +13,7 @@ import type { ApiAnswer } from '../clients/call-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { agentPage } from '../pages/agent.ts';
 import { agentFlowPage } from '../pages/agent-flow.ts';
-import {
-  type AgentList,
-  agentsPage,
-  type DeclaredAgents,
-  type FoundAgents,
-  type ListedVersions,
-  listedAgents,
-  matchingAgents,
-} from '../pages/agents.ts';
+import { type AgentList, agentsPage, type FoundAgents, listedAgents, matchingAgents } from '../pages/agents.ts';
 import { refusalNotice } from '../pages/notice.ts';
 import { agentIdForm, versionForm } from './agent-forms.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
@@ -29,6 +21,7 @@ import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { mayReadVersions } from './may-read-versions.ts';
 import { readForm } from './read-form.ts';
 import { runsOfAgent } from './run-routes.ts';
+import { withMissing } from './with-missing.ts';
 
 type AgentRoutes = {
   /** The catalogue for the signed-in person. */
@@ -52,7 +45,17 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
     if (listed.kind !== 'value') return answerRefusal(context, page.words.agents, listed);
     const names = known.kind === 'value' ? known.value.names : [];
     const workspaces = [...new Set([...names, ...(workspace === '' ? [] : [workspace])])].sort();
-    return answerPage(context, agentsPage(page, { ...listed.value, declared, withoutAgent, workspaces, workspace }));
+    const shown = agentsPage(page, {
+      ...{ ...listed.value, workspaces, workspace },
+      declared: itemsOf(declared),
+      withoutAgent: itemsOf(withoutAgent),
+    });
+    const { agentPages: own } = page.words;
+    const parts = [
+      [own.declared, declared],
+      [own.withoutAgent, withoutAgent],
+    ] as const;
+    return answerPage(context, withMissing(page.words, shown, parts));
   });
 
   app.post('/agents/search', async (context) => {
@@ -87,17 +90,15 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
     const card = record.kind === 'value' ? record.value : undefined;
     const shown =
       managed === undefined || managed.kind === 'value' ? managed?.value : refusalNotice(page.words, managed);
-    return answerPage(
-      context,
-      agentPage(page, {
-        agentId,
-        record: card,
-        managed: shown,
-        noChat: obstacle(card, gatewayOf !== undefined),
-        runs: runs?.kind === 'value' ? runs.value : undefined,
-        hasGateway: gatewayOf !== undefined,
-      }),
-    );
+    const whole = agentPage(page, {
+      agentId,
+      record: card,
+      managed: shown,
+      noChat: obstacle(card, gatewayOf !== undefined),
+      runs: runs?.kind === 'value' ? runs.value : undefined,
+      hasGateway: gatewayOf !== undefined,
+    });
+    return answerPage(context, withMissing(page.words, whole, [[page.words.runPages.runs, runs]]));
   });
 
   app.get(`/agents/${agentIdForm}/versions/${versionForm}/flow`, async (context) => {
@@ -193,17 +194,20 @@ async function searchEverywhere(api: TenantApi, query: string): Promise<ApiAnswe
 const workspacesAtOnce = 8;
 const mostWorkspaces = 40;
 
-async function declaredAgents(context: ConsoleContext): Promise<DeclaredAgents | undefined> {
+/** Undefined without the right to view the control plane. */
+async function declaredAgents(context: ConsoleContext) {
   if (!context.get('session').rights.view) return undefined;
-  const answer = await context.get('management').call('/api/v1/agents', managedAgentListSchema);
-  return answer.kind === 'value' ? answer.value.items : undefined;
+  return context.get('management').call('/api/v1/agents', managedAgentListSchema);
 }
 
-async function versionsWithoutAgent(context: ConsoleContext): Promise<ListedVersions | undefined> {
+/** Undefined without the right to view the control plane. */
+async function versionsWithoutAgent(context: ConsoleContext) {
   if (!context.get('session').rights.view) return undefined;
-  const path = '/api/v1/agent-versions/without-agent';
-  const answer = await context.get('management').call(path, versionsWithoutAgentSchema);
-  return answer.kind === 'value' ? answer.value.items : undefined;
+  return context.get('management').call('/api/v1/agent-versions/without-agent', versionsWithoutAgentSchema);
+}
+
+function itemsOf<T>(answer: ApiAnswer<{ readonly items: T[] }> | undefined): T[] | undefined {
+  return answer?.kind === 'value' ? answer.value.items : undefined;
 }
 
 /** Undefined unless the person owns the agent or has the right to view the control plane. */

@@ -7,6 +7,7 @@ import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { refuseWithout } from './refuse-without.ts';
 import { streamEvents } from './stream-events.ts';
+import { withMissing } from './with-missing.ts';
 
 /** Entries of a page of the console. */
 const pageSize = '50';
@@ -24,7 +25,10 @@ export function addAuditRoutes(app: Hono<ConsoleEnvironment>, stopping: AbortSig
     ]);
     const listed = chains.kind === 'value' ? chains.value.items : [];
     const shown = { filters, chains: listed, isLater: cursor !== '' };
-    if (answer.kind === 'value') return answerPage(context, auditPage(page, { ...shown, found: answer.value }));
+    const parts = [[page.words.audit.service, chains]] as const;
+    if (answer.kind === 'value') {
+      return answerPage(context, withMissing(page.words, auditPage(page, { ...shown, found: answer.value }), parts));
+    }
     // A filter that the API does not take can be corrected in the form.
     if (answer.kind !== 'refused' || answer.status !== 400) {
       return answerRefusal(context, page.words.audit.title, answer);

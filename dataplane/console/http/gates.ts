@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
+import { matchedRoutes } from 'hono/route';
 import { createManagementApi } from '../clients/management-api.ts';
 import type { PageContext, Theme } from '../pages/page.ts';
 import type { Cookies } from '../sessions/cookies.ts';
@@ -8,7 +9,7 @@ import { sessionRights } from '../sessions/session.ts';
 import { type ConsoleConfig, servicesForPersons } from '../setup/console-config.ts';
 import { chooseLanguage, languages } from '../words/choose-words.ts';
 import { answerNotice, isOfScript } from './answer-page.ts';
-import type { ConsoleEnvironment } from './environment.ts';
+import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { answerEnded, answerOtherSession } from './refuse-write.ts';
 
 type Gate = MiddlewareHandler<ConsoleEnvironment>;
@@ -69,7 +70,7 @@ export function readChoices(options: {
       theme: themeOf(getCookie(context, choiceCookies.theme)),
       session,
       path: context.req.path,
-      here: hereOf(context.req),
+      here: hereOf(context),
       has,
       assets,
     };
@@ -82,17 +83,11 @@ export function readChoices(options: {
   };
 }
 
-/** The address of a sign-in has its code, and a write has no page. */
-function hereOf({
-  method,
-  path,
-  url,
-}: {
-  readonly method: string;
-  readonly path: string;
-  readonly url: string;
-}): string {
-  return method === 'GET' && !path.startsWith('/sign-') ? `${path}${new URL(url).search}` : '/';
+/** The address of this page; that of a write or of a sign-in, which has its code, is not opened again. */
+function hereOf(context: ConsoleContext): string {
+  const { method, path, url } = context.req;
+  const isPage = method === 'GET' && matchedRoutes(context).some((route) => route.method === 'GET');
+  return isPage && !path.startsWith('/sign-') ? `${path}${new URL(url).search}` : '/';
 }
 
 export function themeOf(text: string | undefined): Theme {
@@ -109,17 +104,16 @@ export const requireSession: Gate = async (context, next) => {
     return undefined;
   }
   if (isOfScript(context) || context.req.method !== 'GET') return answerEnded(context);
-  const { pathname, search } = new URL(context.req.url);
-  return context.redirect(`/sign-in?return_to=${encodeURIComponent(`${pathname}${search}`)}`, 303);
+  return context.redirect(`/sign-in?return_to=${encodeURIComponent(context.get('page').here)}`, 303);
 };
 
 /**
  * The navigation and the links of a page follow the present rights of the person. While the management API does not tell them, they
- * follow those of the sign-in; the APIs decide each request anew in both cases.
+ * follow those of the sign-in; the APIs decide each request anew in both cases. Parts that the script loads read the rights only
+ * where they need them: some are requested again every second.
  */
 export const readRights: Gate = async (context, next) => {
-  const isStream = context.req.header('accept')?.includes('text/event-stream') === true;
-  if (context.req.method === 'GET' && !isStream) {
+  if (context.req.method === 'GET' && !isOfScript(context)) {
     const held = await context.get('management').ownRights();
     if (held.kind === 'value') {
       const session = { ...context.get('session'), rights: sessionRights(held.value) };

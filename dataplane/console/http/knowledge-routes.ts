@@ -12,6 +12,7 @@ import { linksOf } from '../pages/page-links.ts';
 import { answerPage, answerPart, answerRefusal, answerState } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readForm } from './read-form.ts';
+import { withMissing } from './with-missing.ts';
 
 type KnowledgeRoutes = {
   /** The retrieval service for the signed-in person, or in development mode for another one. */
@@ -66,15 +67,14 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     if (collection.kind !== 'value') return answerRefusal(context, page.words.knowledge, collection);
     // The jobs of a collection need the right to write into it, as an upload does.
     const asked = `/v1/jobs?limit=1&collection=${encodeURIComponent(collection.value.name)}`;
-    const mayWrite = (await api.call(asked, jobListSchema)).kind === 'value';
+    const jobs = await api.call(asked, jobListSchema);
+    const mayWrite = jobs.kind === 'value';
     const isRead = documents.kind === 'value';
     const shown = isRead ? documents.value.items : refusalNotice(page.words, documents);
     const next = isRead ? documents.value.next_page_token : null;
     const links = linksOf(`/knowledge/${id}`, { parameter: 'page', at, next });
-    return answerPage(
-      context,
-      collectionPage(page, { collection: collection.value, documents: shown, links, persons, mayWrite }),
-    );
+    const whole = collectionPage(page, { collection: collection.value, documents: shown, links, persons, mayWrite });
+    return answerPage(context, withMissing(page.words, whole, [[page.words.know.upload, jobs]]));
   });
 
   app.get(`/knowledge/${idForm}/state`, async (context) => {

@@ -13,7 +13,8 @@ export async function mayReadVersions(
   read: () => Promise<ApiAnswer<AgentRecord>>,
 ): Promise<boolean> {
   const { rights, subject } = context.get('session');
-  if (rights.view) return true;
+  const held = await context.get('management').ownRights();
+  if (held.kind === 'value' ? held.value.view : rights.view) return true;
   const record = await read();
   return record.kind === 'value' && record.value.owner.ownerSubject === subject;
 }

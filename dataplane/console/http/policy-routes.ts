@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
-import { bindingReadSchema, policyDetailSchema, policyListSchema, revisionListSchema } from '#contracts/management';
+import { html } from 'hono/html';
+import { type PolicyDetail, policyDetailSchema, policyListSchema, revisionListSchema } from '#contracts/management';
 import type { Overview } from '#contracts/overview';
-import { currentProfile } from '#contracts/profiles';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import { runPolicyCommand } from '../clients/commands.ts';
 import { noRights } from '../clients/management-api.ts';
@@ -10,14 +10,17 @@ import { readPolicySource, readRecipes, writePolicySource } from '../clients/pol
 import { failureNotice, notice, refusalNotice } from '../pages/notice.ts';
 import { linksOf } from '../pages/page-links.ts';
 import { policiesPage, policyPage } from '../pages/policies.ts';
-import { policyDiffPage } from '../pages/policy-diff.ts';
+import { diffTable, policyDiffPage } from '../pages/policy-diff.ts';
 import { policyEditorPage } from '../pages/policy-editor.ts';
 import { saidText } from '../pages/said-text.ts';
+import type { Words } from '../words/en.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
+import { applyPolicy } from './apply-policy.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readEdited } from './read-edited.ts';
 import { readForm } from './read-form.ts';
 import { refuseWithout } from './refuse-without.ts';
+import { withMissing } from './with-missing.ts';
 
 const policiesPath = '/api/v1/guardrail-policies';
 const idForm = ':id{[0-9a-fA-F-]{36}}';
@@ -42,7 +45,7 @@ export function addPolicyRoutes(app: Hono<ConsoleEnvironment>): void {
   app.post(`/policies/${idForm}`, (context) => save(context, context.req.param('id')));
   app.get(`/policies/${idForm}/edit`, showEditor);
   app.get(`/policies/${idForm}/diff`, showDiff);
-  app.post(`/policies/${idForm}/apply`, apply);
+  app.post(`/policies/${idForm}/apply`, applyPolicy);
 }
 
 async function showPolicies(context: ConsoleContext): Promise<Response> {
@@ -53,7 +56,8 @@ async function showPolicies(context: ConsoleContext): Promise<Response> {
   const [list, overview] = await Promise.all([api.call(`${policiesPath}${query}`, policyListSchema), api.overview()]);
   if (list.kind !== 'value') return answerRefusal(context, page.words.policies, list);
   const links = linksOf('/policies', { parameter: 'cursor', at: cursor, next: list.value.nextCursor });
-  return answerPage(context, policiesPage(page, list.value.items, shownOf(overview), links));
+  const shown = policiesPage(page, list.value.items, shownOf(overview), links);
+  return answerPage(context, withMissing(page.words, shown, [[page.words.policyPages.usedBy, overview]]));
 }
 
 async function showPolicy(context: ConsoleContext): Promise<Response> {
@@ -74,10 +78,17 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
   const rights = held.kind === 'value' ? held.value : noRights;
   const { items, nextBeforeRevision: next } = revisions.value;
   const links = linksOf(`/policies/${id}`, { parameter: 'before', at: before, next });
-  return answerPage(context, policyPage(page, policy.value, items, { ...shownOf(overview), rights, links }));
+  const shown = policyPage(page, policy.value, items, { ...shownOf(overview), rights, links });
+  const { policyPages: own, errors } = page.words;
+  const parts = [
+    [own.usedBy, overview],
+    [own.applyTo, overview],
+    [errors.rights, held],
+  ] as const;
+  return answerPage(context, withMissing(page.words, shown, parts));
 }
 
-/** A page is also shown without the overview: the API refuses commands that the page would not offer. */
+/** A page is also shown without the overview, and says so: the API refuses commands that the page would not offer. */
 function shownOf(overview: ApiAnswer<Overview>): Pick<Overview, 'models' | 'deletingPolicies'> {
   return overview.kind === 'value' ? overview.value : { models: [], deletingPolicies: [] };
 }
@@ -110,7 +121,10 @@ async function showDiff(context: ConsoleContext): Promise<Response> {
   return answerPage(context, policyDiffPage(page, { id, name: after.value.name, from, to, ...texts }));
 }
 
-/** Saves the editor; if it cannot be saved, the input is shown again with the problem. */
+/**
+ * Saves the editor; if it cannot be saved, the input is shown again with the problem. If another version came in between, it is
+ * shown beside the input.
+ */
 async function save(context: ConsoleContext, id: string | undefined): Promise<Response> {
   const page = context.get('page');
   const { policyPages: own } = page.words;
@@ -130,6 +144,15 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
           body: { ...read.value, status },
           etag,
         });
+  if (id !== undefined && answer.kind === 'refused' && answer.code === 'etag_mismatch') {
+    const newest = await context.get('management').call(`${policiesPath}/${id}`, policyDetailSchema);
+    if (newest.kind === 'value') {
+      const conflict = conflictOf(page.words, { newest: newest.value, own: read.value });
+      const { status: present } = newest.value;
+      const shown = { ...editor, ...conflict, etag: newest.etag ?? '', status: present };
+      return answerPage(context, policyEditorPage(page, shown), 409);
+    }
+  }
   if (answer.kind !== 'value') {
     return answerPage(context, policyEditorPage(page, { ...editor, problem: refusalNotice(page.words, answer) }), 422);
   }
@@ -142,22 +165,16 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
   return context.redirect(state === 'succeeded' ? `/policies/${target.id}` : `/operations/${operationId}`, 303);
 }
 
-/** Applies a version to a model; the overview shows the replicas that confirm it. */
-async function apply(context: ConsoleContext): Promise<Response> {
-  const page = context.get('page');
-  const api = context.get('management');
-  const { model = '', revision = '' } = await readForm(context);
-  const path = `/api/v1/models/${encodeURIComponent(model)}/guardrail-binding`;
-  const binding = await api.call(path, bindingReadSchema);
-  if (binding.kind !== 'value') return answerRefusal(context, page.words.policies, binding);
-  const body = { policyId: context.req.param('id'), policyRevision: Number(revision), contentProfile: currentProfile };
-  const answer = await runPolicyCommand(api, path, { method: 'PUT', body, etag: binding.etag });
-  if (answer.kind !== 'value') return answerRefusal(context, page.words.policies, answer);
-  const { error } = answer.value;
-  if (error !== null) {
-    const { failedCommand: title } = page.words.policyPages;
-    const main = failureNotice(page.words, { title, ...error });
-    return answerPage(context, { title, main }, 422);
-  }
-  return context.redirect('/overview', 303);
+/** What another person saved in between, beside the definition of this person, which can be saved on top of it. */
+function conflictOf(
+  words: Words,
+  { newest, own }: { readonly newest: PolicyDetail; readonly own: Parameters<typeof writePolicySource>[0] },
+) {
+  const { conflicts } = words;
+  const title = conflicts.policy(newest.revision);
+  const before = { title: `${words.revision} ${newest.revision}`, text: writePolicySource(newest) };
+  const after = { title: conflicts.yours, text: writePolicySource(own) };
+  const compared = diffTable({ label: title, before, after, same: conflicts.sameAsYours });
+  const problem = html`${notice({ kind: 'error', title, text: conflicts.policyText })}${compared}`;
+  return { problem, onTopOf: newest.revision };
 }

@@ -28,6 +28,8 @@ const value = (value: unknown) => async () => ({ kind: 'value', value, etag: und
 type Person = {
   readonly subject: string;
   readonly view: boolean;
+  /** The present rights, if they are not those of the sign-in. */
+  readonly present?: { readonly view: boolean };
   /** The answer of the management API. */
   readonly flow?: (path: string) => Promise<object>;
 };
@@ -46,7 +48,7 @@ function open(
 }
 
 /** The pages over this gateway. */
-function appOf(gateway: { call(path: string): Promise<object> }, { subject, view, flow: call }: Person) {
+function appOf(gateway: { call(path: string): Promise<object> }, { subject, view, present, flow: call }: Person) {
   const rights = { view, author: false, apply: false, administer: false, policies: [], models: [] };
   const session = { subject, csrf: '', rights };
   const app = new Hono<ConsoleEnvironment>();
@@ -54,7 +56,7 @@ function appOf(gateway: { call(path: string): Promise<object> }, { subject, view
     const page = { words: en, language: 'en', theme: 'auto', path: '/', here: '/', has: {}, assets: '1', session };
     context.set('page', page as unknown as PageContext);
     context.set('session', session as unknown as ConsoleEnvironment['Variables']['session']);
-    context.set('management', { call } as unknown as ManagementApi);
+    context.set('management', { call, ownRights: value(present ?? rights) } as unknown as ManagementApi);
     await next();
   });
   const catalogue = { call: value(record) } as unknown as TenantApi;
@@ -128,6 +130,13 @@ test('the owner of an agent sees the graph of a run without the right to view', 
   expect((await read(runPath))[1]).toContain(`<img src="${runPath}/flow.svg"`);
   expect((await read(`${runPath}/state`))[1]).toContain(`<img src="${runPath}/flow.svg"`);
   expect(await read(`${runPath}/flow.svg`)).toEqual([200, expect.stringContaining('<svg')]);
+});
+
+test('a part of the page of a run follows the present rights of the person, and not those of the sign-in', async () => {
+  const granted = open({ flow: leaf }, run, { subject: 'bob', view: false, present: { view: true } });
+  expect((await granted(`${runPath}/state`))[1]).toContain(`<img src="${runPath}/flow.svg"`);
+  const revoked = open({ flow: leaf }, run, { subject: 'bob', view: true, present: { view: false } });
+  expect((await revoked(`${runPath}/state`))[1]).toContain(en.runPages.noGraph);
 });
 
 test('the console does not request the graph from the management API for a person that does not own the agent', async () => {

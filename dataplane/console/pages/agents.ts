@@ -9,8 +9,8 @@ import { timeOf } from './time.ts';
 
 type ShownAgent = AgentRecord & { readonly score?: number };
 
-export type DeclaredAgents = ManagedAgentList['items'];
-export type ListedVersions = VersionsWithoutAgent['items'];
+type DeclaredAgents = ManagedAgentList['items'];
+type ListedVersions = VersionsWithoutAgent['items'];
 
 export type AgentList = {
   readonly agents: readonly ShownAgent[];

@@ -91,7 +91,7 @@ function personMenu({ words, language, theme, session, here }: PageContext): Mar
   return html`<details class="person">
 <summary>${session?.subject ?? words.preferences}</summary>
 <div class="menu">
-<form method="post" action="/preferences">
+<form method="post" action="/preferences" data-confirm="${words.preferencesLoses}">
 <input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
 <input type="hidden" name="return_to" value="${here}">
 <label>${words.languageLabel} <select name="language">${option('en', 'English', language)}${option('ru', 'Русский', language)}</select></label>

@@ -9,9 +9,9 @@ import { policiesPage, policyPage } from './policies.ts';
 
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 const modelId = '01890a5d-ac96-774b-bcce-b302099a8058';
-const model = { modelId, alias: 'chat', policyId: null, previous: null } as OverviewModel;
+const model = { modelId, alias: 'chat', policyId: null, wanted: null, previous: null } as OverviewModel;
 const previous = { policyId: modelId, policy: 'Other', revision: 7 };
-const changed = { ...model, policyId: id, previous };
+const changed = { ...model, policyId: id, wanted: { policy: 'Chat', revision: 8 }, previous };
 const rights = { view: true, author: true, apply: true, administer: true, policies: [], models: [] };
 const context = { words: en, language: 'en', session: { csrf: '', rights } } as unknown as PageContext;
 const policy = {
@@ -70,4 +70,6 @@ test('the page of a policy offers the revision before of each model, where the p
   const surroundings = { models: [changed], deletingPolicies: [], rights, links };
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
   expect(page).toContain(`action="/policies/${modelId}/apply"`);
+  // What the page shows goes with each of both forms.
+  expect(page.match(new RegExp(`name="shown.${modelId}" value="${id}:8"`, 'g'))).toHaveLength(2);
 });

@@ -3,6 +3,7 @@ import type { PolicySummary } from '#contracts/management';
 import type { Overview } from '#contracts/overview';
 import type { OwnRights } from '#contracts/rights';
 import type { Words } from '../words/en.ts';
+import { applySection } from './apply-form.ts';
 import { badge } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
@@ -45,15 +46,6 @@ function statusBadge(words: Words, status: PolicySummary['status'], isDeleting: 
   return status === 'archived' ? badge('off', own.archived) : badge('good', own.draft);
 }
 
-/** Applies the revision before to a model again; nothing if none is known. */
-function rollBackForm({ policyPages: own }: Words, model: PolicySurroundings['models'][number], csrf: string) {
-  const { alias, modelId, previous } = model;
-  if (previous === null) return '';
-  const { policyId, policy, revision } = previous;
-  return html`<form method="post" action="/policies/${policyId}/apply"><input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="model" value="${modelId ?? ''}"><input type="hidden" name="revision" value="${revision}">
-<p><button class="plain">${own.rollBack(alias, policy, revision)}</button></p></form>`;
-}
-
 /** One policy: its history, and the application of one version to a model unless the policy is being deleted. */
 export function policyPage(
   { words, language, session }: PageContext,
@@ -72,13 +64,7 @@ export function policyPage(
   const mayCheck = rights.author || rights.policies.length > 0;
   const open = models.filter(({ modelId }) => modelId !== null && (rights.apply || rights.models.includes(modelId)));
   const edit = html`<p>${mayWrite ? html`<a class="button plain" href="/policies/${id}/edit">${own.edit}</a>` : ''} ${mayCheck ? html`<a class="button plain" href="/playground?policy=${id}&revision=${revision}">${words.playground}</a>` : ''}</p>`;
-  const apply = html`<section aria-labelledby="apply"><h2 id="apply">${own.applyTo}</h2>
-<form class="row" method="post" action="/policies/${id}/apply">
-<input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
-<label>${words.model} <select name="model">${open.map(({ modelId, alias }) => html`<option value="${modelId ?? ''}">${alias}</option>`)}</select></label>
-<label>${own.chosen} <select name="revision">${revisions.map((one) => html`<option value="${one.revision}">${one.revision}</option>`)}</select></label>
-<button>${own.applyButton}</button>
-</form><p class="hint">${own.applyHint}</p>${using.filter((model) => open.includes(model)).map((model) => rollBackForm(words, model, session?.csrf ?? ''))}</section>`;
+  const apply = applySection(words, { policyId: id, revisions, open, csrf: session?.csrf ?? '' });
   return {
     title: name,
     main: html`<p>${description}</p>

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { type DiffLine, lineDiff } from '#kit/text/line-diff';
-import type { ConsolePage, PageContext } from './page.ts';
+import type { ConsolePage, Markup, PageContext } from './page.ts';
 
 type Side = { readonly number: number; readonly text: string; readonly isChanged: boolean };
 type DiffRow = { readonly before: Side | undefined; readonly after: Side | undefined };
@@ -18,19 +18,37 @@ export function policyDiffPage(
   },
 ): ConsolePage {
   const { policyPages: own } = words;
-  const lines = lineDiff(diff.before.trimEnd().split('\n'), diff.after.trimEnd().split('\n'));
+  const { id, name, from, to } = diff;
+  const label = own.compareTitle(from, to);
+  const before = { title: `${own.before}: ${from}`, text: diff.before };
+  const after = { title: `${own.after}: ${to}`, text: diff.after };
+  return {
+    title: `${name}: ${label}`,
+    main: html`<p><a href="/policies/${id}">${name}</a></p>
+${diffTable({ label, before, after, same: own.same })}`,
+  };
+}
+
+type ComparedText = { readonly title: string; readonly text: string };
+
+/** Two texts side by side. */
+export function diffTable(diff: {
+  readonly label: string;
+  readonly before: ComparedText;
+  readonly after: ComparedText;
+  /** The sentence for two texts without a difference. */
+  readonly same: string;
+}): Markup | Promise<Markup> {
+  const { label, before, after, same } = diff;
+  const lines = lineDiff(before.text.trimEnd().split('\n'), after.text.trimEnd().split('\n'));
   const isSame = lines.every(({ kind }) => kind === 'kept');
   const cell = (side: Side | undefined, mark: 'removed' | 'added') =>
     side === undefined
       ? html`<td class="gutter"></td><td class="void"></td>`
       : html`<td class="gutter">${side.number}</td><td class="${side.isChanged ? mark : ''}"><code>${side.isChanged ? (mark === 'added' ? '+ ' : '- ') : '  '}${side.text}</code></td>`;
-  return {
-    title: `${diff.name}: ${own.compareTitle(diff.from, diff.to)}`,
-    main: html`<p><a href="/policies/${diff.id}">${diff.name}</a></p>
-${isSame ? html`<p class="quiet">${own.same}</p>` : ''}
-<div class="scroll" tabindex="0" role="region" aria-label="${own.compareTitle(diff.from, diff.to)}"><table class="diff"><thead><tr><th scope="col" colspan="2">${own.before}: ${diff.from}</th><th scope="col" colspan="2">${own.after}: ${diff.to}</th></tr></thead>
-<tbody>${sideBySide(lines).map(({ before, after }) => html`<tr>${cell(before, 'removed')}${cell(after, 'added')}</tr>`)}</tbody></table></div>`,
-  };
+  return html`${isSame ? html`<p class="quiet">${same}</p>` : ''}
+<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table class="diff"><thead><tr><th scope="col" colspan="2">${before.title}</th><th scope="col" colspan="2">${after.title}</th></tr></thead>
+<tbody>${sideBySide(lines).map((row) => html`<tr>${cell(row.before, 'removed')}${cell(row.after, 'added')}</tr>`)}</tbody></table></div>`;
 }
 
 /** Pairs the removed lines of a change with the added ones. */

@@ -17,13 +17,15 @@ type Editor = {
   readonly status: string;
   readonly recipes: readonly string[];
   readonly problem: Markup | Promise<Markup> | undefined;
+  /** The revision that another person saved in between, which this save would replace. */
+  readonly onTopOf?: number;
 };
 
 /** The definition as YAML or as a form, checked by the server while it is typed. */
 export function policyEditorPage(page: PageContext, editor: Editor): ConsolePage {
   const { words, session } = page;
   const { policyPages: own, formPages } = words;
-  const { id, source, form, etag, status, recipes, problem } = editor;
+  const { id, source, form, etag, status, recipes, problem, onTopOf } = editor;
   const as = form === undefined ? 'yaml' : 'form';
   const other = form === undefined ? { as: 'form', label: formPages.asForm } : { as: 'yaml', label: formPages.asYaml };
   return {
@@ -36,7 +38,7 @@ ${recipes.length === 0 ? '' : html`<p>${own.startFrom}: ${recipes.map((name) => 
 <input type="hidden" name="etag" value="${etag}">
 <input type="hidden" name="status" value="${status}">
 <div>${form === undefined ? sourceField(words, source) : policyFields(words, form)}
-<p class="row"><button>${own.save}</button> <button class="plain" formnovalidate formaction="/policies/convert?to=${other.as}">${other.label}</button> <span class="hint">${own.saveHint}</span></p></div>
+<p class="row"><button>${onTopOf === undefined ? own.save : words.conflicts.saveOnTop(onTopOf)}</button> <button class="plain" formnovalidate formaction="/policies/convert?to=${other.as}">${other.label}</button> <span class="hint">${own.saveHint}</span></p></div>
 <div class="stay"><h2>${own.check}</h2><div id="check" aria-live="polite"><p class="quiet">${own.checking}</p></div></div>
 </form>`,
   };
@@ -44,7 +46,7 @@ ${recipes.length === 0 ? '' : html`<p>${own.startFrom}: ${recipes.map((name) => 
 
 function sourceField({ policyPages: own }: Words, source: string): Markup | Promise<Markup> {
   return html`<label for="source">${own.source}</label>
-<textarea id="source" name="source" class="code" rows="30" spellcheck="false" hx-post="/policies/check" hx-trigger="input changed delay:500ms, load" hx-target="#check" hx-sync="this:replace">${source}</textarea>`;
+<textarea id="source" name="source" class="code" rows="30" spellcheck="false" hx-post="/policies/check" hx-trigger="input changed delay:500ms, load" hx-target="#check" hx-sync="this:replace">\n${source}</textarea>`;
 }
 
 /** The outcome of a check while a person types. */

@@ -18,7 +18,7 @@ ${one === 'shared' ? '' : deadline(one)}
 <p class="row">${addButton(one, 'stop_list', own.addTerms)} ${addButton(one, 'regex', own.addPattern)}</p></section>`;
   return html`<input type="hidden" name="as" value="form"><input type="hidden" name="providers" value="${providers}">
 <p class="row"><label>${own.name} <input name="name" required maxlength="128" size="32" value="${name}"></label>
-<label>${own.description} <input name="description" maxlength="4096" size="48" value="${description}"></label></p>
+<label>${own.description} <textarea name="description" maxlength="4096" rows="${linesOf(description)}" cols="48">\n${description}</textarea></label></p>
 ${formSections.map(section)}`;
 }
 
@@ -37,7 +37,7 @@ export function ruleFields({ formPages: own }: Words, rule: RuleFields): Markup 
     html`<label>${label} <select name="rule.${name}">${Object.entries(values).map(([value, shown]) => html`<option value="${value}" ${value === chosen ? html`selected` : ''}>${shown}</option>`)}</select></label>`;
   const modes = Object.fromEntries(formModes.map((one) => [one, own.modes[one]]));
   const area = (label: string) =>
-    html`<label class="wide">${label} <textarea name="rule.text" class="code" rows="${kind === 'regex' ? 2 : 5}" spellcheck="false">${text}</textarea></label>`;
+    html`<label class="wide">${label} <textarea name="rule.text" class="code" rows="${kind === 'regex' ? 2 : 5}" spellcheck="false">\n${text}</textarea></label>`;
   const kept = keptMembers(rest);
   return html`<fieldset class="rule"><legend>${own.rule(kinds[kind] ?? kind, id)}</legend>
 ${hidden('section', section)}${hidden('kind', kind)}${hidden('rest', rest)}
@@ -45,12 +45,17 @@ ${hidden('section', section)}${hidden('kind', kind)}${hidden('rest', rest)}
 ${section === 'shared' ? hidden('mode', 'always') : choice('mode', own.mode, modes, mode)}
 <label>${own.timeoutMs} <input name="rule.timeoutMs" class="short" inputmode="numeric" required value="${timeoutMs}"></label>
 ${isLocal ? choice('action', own.action, own.actions, action) : hidden('action', action)}
-${isLocal ? html`<label>${own.replacement} <input name="rule.replacement" maxlength="1024" value="${replacement}"></label>` : hidden('replacement', replacement)}</div>
+${isLocal ? html`<label>${own.replacement} <textarea name="rule.replacement" maxlength="1024" rows="${linesOf(replacement)}" cols="24">\n${replacement}</textarea></label>` : hidden('replacement', replacement)}</div>
 ${isLocal ? area(kind === 'regex' ? own.pattern : own.terms) : hidden('text', text)}
 <div class="row">${kind === 'stop_list' ? choice('match', own.match, own.matches, match) : hidden('match', match)}
 ${isLocal ? choice('caseSensitive', own.caseSensitive, own.cases, caseSensitive) : hidden('caseSensitive', caseSensitive)}
 <button type="button" class="danger" hx-get="/policies/form/removed" hx-target="closest fieldset" hx-swap="outerHTML">${own.remove}<span class="hidden"> ${id}</span></button></div>
 ${kept.length === 0 ? '' : html`<p class="hint">${own.kept}: <code>${kept.join(', ')}</code></p>`}</fieldset>`;
+}
+
+/** As many rows as the text has lines, at most five. */
+function linesOf(text: string): number {
+  return Math.min(5, text.split('\n').length);
 }
 
 /** The names of the members that the form keeps and does not show. */

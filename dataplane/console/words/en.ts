@@ -1,4 +1,5 @@
 import { agentsEn } from './agents-en.ts';
+import { conflictsEn } from './conflicts-en.ts';
 import { formEn } from './form-en.ts';
 import { operationsEn } from './operations-en.ts';
 import { refusalsEn } from './refusals-en.ts';
@@ -31,6 +32,7 @@ export const en = {
   apply: 'Apply',
   preferences: 'Display',
   kept: 'Language and theme are kept',
+  preferencesLoses: 'The page is loaded again without what you have typed. Continue?',
   keptText: 'Pages have them from the next one on.',
   languageLabel: 'Language',
   save: 'Save',
@@ -272,6 +274,9 @@ export const en = {
     awayText:
       'If you sent a change, it may have been made. Wait a moment and open the page again; the log of the service says more.',
     lost: 'There is no answer now: what this page shows may be old, and what was sent may not have arrived. Since',
+    incomplete: 'This page is incomplete',
+    missing: (parts: string) => `A service cannot answer now. Not shown: ${parts}. Wait a moment and open the page again.`,
+    rights: 'what you may change here',
     ended: 'The session has ended',
     endedText: 'Copy what you have typed before you sign in again.',
     unaccepted: 'This service does not accept your sign-in',
@@ -297,6 +302,7 @@ export const en = {
     ofCode: refusalsEn,
   },
   sessions: sessionEn,
+  conflicts: conflictsEn,
   sentences: sentencesEn,
   back: 'Back to the overview',
   runbookPages: {

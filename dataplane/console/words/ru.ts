@@ -1,4 +1,5 @@
 import { agentsRu } from './agents-ru.ts';
+import { conflictsRu } from './conflicts-ru.ts';
 import type { Words } from './en.ts';
 import { formRu } from './form-ru.ts';
 import { operationsRu } from './operations-ru.ts';
@@ -32,6 +33,7 @@ export const ru: Words = {
   apply: 'Применить',
   preferences: 'Вид',
   kept: 'Язык и тема сохранены',
+  preferencesLoses: 'Страница загрузится заново без введённого. Продолжить?',
   keptText: 'Они действуют со следующей страницы.',
   languageLabel: 'Язык',
   save: 'Сохранить',
@@ -271,6 +273,9 @@ export const ru: Words = {
     awayText:
       'Если вы отправили изменение, оно могло быть выполнено. Подождите и откройте страницу снова; подробности в журнале службы.',
     lost: 'Ответа сейчас нет: показанное могло устареть, а отправленное могло не дойти. С',
+    incomplete: 'Страница неполна',
+    missing: (parts) => `Служба сейчас не может ответить. Не показано: ${parts}. Подождите и откройте страницу снова.`,
+    rights: 'что вы можете здесь изменить',
     ended: 'Сеанс закончился',
     endedText: 'Прежде чем войти снова, скопируйте введённое.',
     unaccepted: 'Эта служба не принимает ваш вход',
@@ -297,6 +302,7 @@ export const ru: Words = {
     ofCode: refusalsRu,
   },
   sessions: sessionRu,
+  conflicts: conflictsRu,
   sentences: sentencesRu,
   back: 'К обзору',
   runbookPages: {

@@ -1,0 +1,27 @@
+import { html } from 'hono/html';
+import type { ApiAnswer } from '../clients/call-api.ts';
+import { notice } from '../pages/notice.ts';
+import type { ConsolePage } from '../pages/page.ts';
+import type { Words } from '../words/en.ts';
+import { isPassing } from './is-passing.ts';
+
+/**
+ * Names the parts of a page that are left out because a service could not answer now: they would look as if there were nothing.
+ * @param parts names, each with the answer that its part is made of; undefined for one that was not asked for
+ */
+export function withMissing(
+  { errors }: Words,
+  page: ConsolePage,
+  parts: readonly (readonly [name: string, answer: ApiAnswer<unknown> | undefined])[],
+): ConsolePage {
+  const missing = parts.filter(([, answer]) => answer !== undefined && isPassing(answer));
+  if (missing.length === 0) return page;
+  const [code] = missing.flatMap(([, answer]) => (answer?.kind === 'refused' ? [answer.code] : []));
+  const shown = notice({
+    kind: 'error',
+    title: errors.incomplete,
+    text: errors.missing([...new Set(missing.map(([name]) => name))].join(', ')),
+    ...(code === undefined ? {} : { code }),
+  });
+  return { ...page, main: html`${shown}${page.main}` };
+}
