@@ -137,7 +137,6 @@ export function startOperatorProcess(
       agents: undefined,
       authority: undefined,
       judge: judgeOf(network),
-      versionChecks: { check: unasked },
       checks: { check: unasked, probe: unasked, [Symbol.asyncDispose]: async () => undefined },
       versionChecks: { check: unasked },
       events: silentRecorder,
