@@ -1,4 +1,4 @@
--- Events are claimed by tenant, and those of one tenant in the turns of its persons (docs/design/memory.md, "From messages to memories").
+-- Events are claimed by tenant, and those of one tenant in the turns of its persons (docs/decisions/0192).
 
 -- Events of one person have one turn each, and a new person begins with the lowest turn of an open event of the tenant. Open
 -- events of an earlier release share the first turn.

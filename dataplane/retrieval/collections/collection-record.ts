@@ -109,7 +109,7 @@ function isAfter(sql: Sql, { after }: Pick<CollectionPage, 'after'>) {
  */
 export function collectionOfReader(record: CollectionRecord): Collection {
   const { reindex } = record;
-  return collectionOf(reindex === null ? record : { ...record, reindex: { ...reindex, failure: null } });
+  return collectionOf(reindex ? { ...record, reindex: { ...reindex, failure: null } } : record);
 }
 
 /** The collection as the API returns it to those who may write it. */
