@@ -105,7 +105,9 @@ test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(
   async (path) => {
     const { status, body } = await post(path, { csrf: 'd'.repeat(32), ...typedPolicy }, { cookie });
     expect(status).toBe(403);
-    expect(body).toMatch(/<textarea id="source"[^>]*>\s*name: &lt;b&gt;typed&lt;\/b&gt;\nmore: &quot;text&quot;<\/textarea>/);
+    expect(body).toMatch(
+      /<textarea id="source"[^>]*>\s*name: &lt;b&gt;typed&lt;\/b&gt;\nmore: &quot;text&quot;<\/textarea>/,
+    );
     expect(body).toContain(`<form method="post" action="/policies/${policyId}"`);
     expect(body).toContain(`name="csrf" value="${csrf}"`);
     expect(body).toContain('name="etag" value="&quot;7&quot;"');

@@ -45,11 +45,7 @@ export async function answerState(context: ConsoleContext, answer: NoValue): Pro
 }
 
 /** A page for an answer of an API that is not a value. */
-export function answerRefusal(
-  context: ConsoleContext,
-  title: string,
-  answer: NoValue,
-): Promise<Response> {
+export function answerRefusal(context: ConsoleContext, title: string, answer: NoValue): Promise<Response> {
   const { words } = context.get('page');
   return answerPage(context, { title, main: refusalNotice(words, answer) }, statusOf(answer));
 }

@@ -32,14 +32,15 @@ const passing = [
   ['a service that is not ready', refused(503, 'unavailable')],
   ['a service that does not answer', { kind: 'away' }],
 ] as const;
-const cases = parts.flatMap(([part, path]) =>
-  passing.map(([reason, answer]) => ({ part, path, reason, answer })),
-);
+const cases = parts.flatMap(([part, path]) => passing.map(([reason, answer]) => ({ part, path, reason, answer })));
 
-test.each(cases)('the state of $part stays on the page after $reason, and is requested again', async ({ path, answer }) => {
-  const { status, trigger } = await partOf(path, answer);
-  expect([status, trigger]).toEqual([204, 'unanswered']);
-});
+test.each(cases)(
+  'the state of $part stays on the page after $reason, and is requested again',
+  async ({ path, answer }) => {
+    const { status, trigger } = await partOf(path, answer);
+    expect([status, trigger]).toEqual([204, 'unanswered']);
+  },
+);
 
 test.each(parts)('a refusal for another reason is shown in the place of the state of %s', async (_title, path) => {
   const { status, text } = await partOf(path, refused(404, 'not_found'));

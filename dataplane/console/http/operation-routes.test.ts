@@ -40,9 +40,13 @@ const polled = (text: string) =>
 
 test('one answer has the state of each operation, and requests only those that have not ended again', async () => {
   const { text, asked, trigger } = await statesOf([idOf(1), idOf(2)], (path) =>
-    path.includes('/models/') ? value(binding) : value(operationOf(path.slice(-36), path.endsWith('1') ? 'running' : 'succeeded')),
+    path.includes('/models/')
+      ? value(binding)
+      : value(operationOf(path.slice(-36), path.endsWith('1') ? 'running' : 'succeeded')),
   );
-  expect(text).toMatch(new RegExp(`<div id="state-${idOf(1)}" hx-swap-oob="outerMorph">.*Running.*1 of 2 confirmed`, 's'));
+  expect(text).toMatch(
+    new RegExp(`<div id="state-${idOf(1)}" hx-swap-oob="outerMorph">.*Running.*1 of 2 confirmed`, 's'),
+  );
   expect(text).toMatch(new RegExp(`<div id="state-${idOf(2)}" hx-swap-oob="outerMorph">.*Succeeded`, 's'));
   expect(polled(text)).toEqual([`/operations/states?turn=2&id=${idOf(1)}`, '2']);
   expect([asked.length, trigger]).toEqual([3, null]);

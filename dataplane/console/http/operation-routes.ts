@@ -4,7 +4,12 @@ import { type ListedOperation, operationPageSchema } from '#contracts/operations
 import type { ApiAnswer } from '../clients/call-api.ts';
 import { refusalNotice } from '../pages/notice.ts';
 import { mostPolled, operationPolling } from '../pages/operation-polling.ts';
-import { type OperationPageFilters, operationFilterNames, operationListPage, operationPage } from '../pages/operations.ts';
+import {
+  type OperationPageFilters,
+  operationFilterNames,
+  operationListPage,
+  operationPage,
+} from '../pages/operations.ts';
 import { answerNotice, answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readStates } from './read-states.ts';

@@ -33,7 +33,12 @@ test.each([
   ['a limit of requests', 429, 'rate_limited'],
   ['a service that is not ready', 503, 'records_unavailable'],
 ])('%s is told above the last state, and the stream continues until another refusal', async (_title, status, code) => {
-  const { text } = await eventsOf([overview('1'), refused(status, code), overview('1'), refused(403, 'permission_denied')]);
+  const { text } = await eventsOf([
+    overview('1'),
+    refused(status, code),
+    overview('1'),
+    refused(403, 'permission_denied'),
+  ]);
   const events = text.split('\n\n').filter((event) => event.startsWith('data:'));
   expect(events.map((event) => [event.includes(code), event.includes(en.noModels)])).toEqual([
     [false, true],

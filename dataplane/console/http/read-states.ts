@@ -57,7 +57,11 @@ function readOnce(api: ManagementApi) {
   };
   return {
     /** Undefined where the operation needs no confirmation of replicas, or the person may not read the model. */
-    async progressOf({ operationId, state, target }: OperationResource): Promise<ConfirmedReplicas | 'later' | undefined> {
+    async progressOf({
+      operationId,
+      state,
+      target,
+    }: OperationResource): Promise<ConfirmedReplicas | 'later' | undefined> {
       if (state !== 'running' || target.type !== 'model') return undefined;
       const binding = await bindingOf(target.id);
       if (isPassing(binding)) return 'later';

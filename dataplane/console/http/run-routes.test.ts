@@ -108,14 +108,22 @@ test('a page with the graph of a run requests the run again, and its flow no mor
 
 test.each([
   ['a limit of requests', { kind: 'refused', status: 429, code: 'rate_limited', message: '' }, 204, 'unanswered'],
-  ['a service that is not ready', { kind: 'refused', status: 503, code: 'unavailable', message: '' }, 204, 'unanswered'],
+  [
+    'a service that is not ready',
+    { kind: 'refused', status: 503, code: 'unavailable', message: '' },
+    204,
+    'unanswered',
+  ],
   ['a service that does not answer', { kind: 'away' }, 204, 'unanswered'],
   ['a run that is gone', { kind: 'refused', status: 404, code: 'run_not_found', message: '' }, 200, null],
-])('after %s a run that has not ended keeps its last state, unless it is refused', async (_title, answer, status, trigger) => {
-  const app = appOf({ call: async () => answer }, { subject: 'bob', view: false });
-  const answered = await app.request(`${runPath}/state?graph=1`);
-  expect([answered.status, answered.headers.get('hx-trigger')]).toEqual([status, trigger]);
-});
+])(
+  'after %s a run that has not ended keeps its last state, unless it is refused',
+  async (_title, answer, status, trigger) => {
+    const app = appOf({ call: async () => answer }, { subject: 'bob', view: false });
+    const answered = await app.request(`${runPath}/state?graph=1`);
+    expect([answered.status, answered.headers.get('hx-trigger')]).toEqual([status, trigger]);
+  },
+);
 
 test('the owner of an agent sees the graph of a run without the right to view', async () => {
   const read = open({ flow: leaf }, run, { subject: 'ann', view: false });

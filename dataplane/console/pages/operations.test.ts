@@ -40,7 +40,9 @@ test('a page requests the states of all of its open operations at once, and of n
   const other = { ...operation, operationId: modelId } as ListedOperation;
   const found = { items: [operation, ended, other], nextCursor: null };
   const list = String(await operationListPage(administrator, { filters, found, isLater: false }).main);
-  expect(list.match(/hx-get="[^"]*"/g)).toEqual([`hx-get="/operations/states?turn=1&amp;id=${operationId}&amp;id=${modelId}"`]);
+  expect(list.match(/hx-get="[^"]*"/g)).toEqual([
+    `hx-get="/operations/states?turn=1&amp;id=${operationId}&amp;id=${modelId}"`,
+  ]);
   const onlyEnded = { filters, found: { items: [ended], nextCursor: null }, isLater: false };
   expect(String(await operationListPage(administrator, onlyEnded).main)).not.toContain('hx-get');
   expect(await pageOf(administrator)).toContain(`hx-get="/operations/states?turn=1&amp;id=${operationId}"`);
@@ -59,10 +61,13 @@ test.each([
   [100, 60, false, 20],
   [1, 0, true, 4],
   [11, 0, true, 6],
-])('%i open operations are requested, after %i requests and with a refusal: %s, every %i seconds', async (open, turn, isSlow, seconds) => {
-  const ids = Array.from({ length: open }, (_, at) => String(at));
-  expect(String(await operationPolling(ids, { turn, isSlow }))).toContain(`hx-trigger="every ${seconds}s"`);
-});
+])(
+  '%i open operations are requested, after %i requests and with a refusal: %s, every %i seconds',
+  async (open, turn, isSlow, seconds) => {
+    const ids = Array.from({ length: open }, (_, at) => String(at));
+    expect(String(await operationPolling(ids, { turn, isSlow }))).toContain(`hx-trigger="every ${seconds}s"`);
+  },
+);
 
 test('a failed operation has its code, its meaning and its cause as text, and does not ask again', async () => {
   const error = {
