@@ -45,4 +45,5 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('texts with line ends in
   });
 });
 
-const valuesOf = (fields: readonly { readonly value?: string }[]): readonly string[] => fields.map(({ value = '' }) => value);
+const valuesOf = (fields: readonly { readonly value?: string }[]): readonly string[] =>
+  fields.map(({ value = '' }) => value);

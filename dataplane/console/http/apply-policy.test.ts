@@ -30,7 +30,14 @@ async function apply(shown: string | undefined, bindings: readonly object[], com
   const app = new Hono<ConsoleEnvironment>();
   app.use(async (context, next) => {
     const session = { csrf: 'c', rights: {} };
-    context.set('page', { words: en, language: 'en', here: '/', has: {}, session, path: '/' } as unknown as PageContext);
+    context.set('page', {
+      words: en,
+      language: 'en',
+      here: '/',
+      has: {},
+      session,
+      path: '/',
+    } as unknown as PageContext);
     context.set('management', { call } as unknown as ManagementApi);
     await next();
   });
@@ -48,11 +55,14 @@ async function apply(shown: string | undefined, bindings: readonly object[], com
 test.each([
   ['a policy', `${policyId}:1`, bindingOf(policyId, 1)],
   ['no policy', 'none', bindingOf(null, 0)],
-])('a model that has %s, as the page showed, gets the revision, on the condition that this is still so', async (_title, shown, binding) => {
-  const { sent, to } = await apply(shown, [binding]);
-  expect(to).toBe('/overview');
-  expect(sent).toEqual([[`/api/v1/models/${modelId}/guardrail-binding`, '"1"']]);
-});
+])(
+  'a model that has %s, as the page showed, gets the revision, on the condition that this is still so',
+  async (_title, shown, binding) => {
+    const { sent, to } = await apply(shown, [binding]);
+    expect(to).toBe('/overview');
+    expect(sent).toEqual([[`/api/v1/models/${modelId}/guardrail-binding`, '"1"']]);
+  },
+);
 
 test.each([
   ['another revision', `${policyId}:1`, bindingOf(policyId, 2), `${policyId}:2`],
@@ -69,7 +79,11 @@ test.each([
 });
 
 test('an application that comes in between the read and the command is shown, too', async () => {
-  const { status, sent, text } = await apply(`${policyId}:1`, [bindingOf(policyId, 1), bindingOf(otherId, 7)], mismatch);
+  const { status, sent, text } = await apply(
+    `${policyId}:1`,
+    [bindingOf(policyId, 1), bindingOf(otherId, 7)],
+    mismatch,
+  );
   expect([status, sent.length]).toEqual([409, 1]);
   expect(text).toContain('It now has revision 7');
   expect(text).toContain(`value="${otherId}:7"`);

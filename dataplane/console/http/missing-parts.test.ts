@@ -22,7 +22,12 @@ const record = {
   ...{ agentId: id, name: 'Desk', description: '', workspace: 'w', protocol: 'a2a', implementationType: 'low-code' },
   ...{ state: 'running', skills: [], owner: { ownerType: 'user', ownerIssuer: 'http://issuer', ownerSubject: 'ann' } },
 };
-const managed = { ...{ name: 'desk', agentId: id, state: 'ready', summary: '' }, whatToDo: null, steps: [], versions: [] };
+const managed = {
+  ...{ name: 'desk', agentId: id, state: 'ready', summary: '' },
+  whatToDo: null,
+  steps: [],
+  versions: [],
+};
 /** Answers by the beginning of the path; the longest one that fits is taken. */
 const answers: Readonly<Record<string, unknown>> = {
   '/api/v1/guardrail-policies': { items: [policy], nextCursor: null },
@@ -81,14 +86,17 @@ const parts = [
 ] as const;
 const busy = { kind: 'refused', status: 429, code: 'rate_limited', message: '' };
 
-test.each(parts)('the page %s names the part that it leaves out while %s has no answer: %s', async (path, absent, names) => {
-  for (const other of [{ kind: 'away' }, busy, { ...busy, status: 503, code: 'records_unavailable' }]) {
-    const text = await read(path, absent, other);
-    expect(text).toContain(en.errors.missing(names));
-    expect(text.includes('<code>')).toBe('code' in other);
-  }
-  expect(await read(path, undefined, busy)).not.toContain(en.errors.incomplete);
-});
+test.each(parts)(
+  'the page %s names the part that it leaves out while %s has no answer: %s',
+  async (path, absent, names) => {
+    for (const other of [{ kind: 'away' }, busy, { ...busy, status: 503, code: 'records_unavailable' }]) {
+      const text = await read(path, absent, other);
+      expect(text).toContain(en.errors.missing(names));
+      expect(text.includes('<code>')).toBe('code' in other);
+    }
+    expect(await read(path, undefined, busy)).not.toContain(en.errors.incomplete);
+  },
+);
 
 test.each(parts)('the page %s is complete for a person whom the API refuses what %s answers', async (path, absent) => {
   const text = await read(path, absent, { ...busy, status: 403, code: 'permission_denied' });

@@ -275,7 +275,8 @@ export const en = {
       'If you sent a change, it may have been made. Wait a moment and open the page again; the log of the service says more.',
     lost: 'There is no answer now: what this page shows may be old, and what was sent may not have arrived. Since',
     incomplete: 'This page is incomplete',
-    missing: (parts: string) => `A service cannot answer now. Not shown: ${parts}. Wait a moment and open the page again.`,
+    missing: (parts: string) =>
+      `A service cannot answer now. Not shown: ${parts}. Wait a moment and open the page again.`,
     rights: 'what you may change here',
     ended: 'The session has ended',
     endedText: 'Copy what you have typed before you sign in again.',
