@@ -45,7 +45,10 @@ const unbind = {
  * Ports of a process that is suspended after it has asked for the right, with an API server that needs `answerMs` for each
  * answer; `did` lists the effects.
  */
-function openPorts(suspendedMs: number, { sent = command, answerMs = 0 }: { sent?: object; answerMs?: number } = {}) {
+function openPorts(
+  suspendedMs: number,
+  { sent = command, answerMs = 0, ageMs = 0 }: { sent?: object; answerMs?: number; ageMs?: number } = {},
+) {
   const did: string[] = [];
   let now = 5_000;
   const does = (effect: string, result: unknown) => async () => {
@@ -53,7 +56,7 @@ function openPorts(suspendedMs: number, { sent = command, answerMs = 0 }: { sent
     now += answerMs;
     return result;
   };
-  const row = { ...sent, operationId: command.operationId, accepted: false, createdAt: new Date(), ageMs: 0 };
+  const row = { ...sent, operationId: command.operationId, accepted: false, createdAt: new Date(), ageMs };
   const metadata = { uid: 'uid', generation: 1, annotations: {} };
   const ports = {
     clock: { ...systemClock, now: () => now },
@@ -123,4 +126,15 @@ test('recovery sends no write of an unbind whose first requests took until the e
   const { ports, did } = openPorts(lastMs, { sent: unbind, answerMs: 4_000 });
   await recoverOperations(ports, async () => undefined);
   expect(did).toEqual(['get', 'get', 'get']);
+});
+
+test.each([
+  ['a creation', 900_000, ['send', 'accept'], command],
+  ['a creation', 900_001, ['finish'], command],
+  ['an unbind', 60_000, ['send', 'accept'], unbind],
+  ['an unbind', 60_001, ['finish'], unbind],
+] as const)('recovery of %s that is %i ms old does %j', async (_what, ageMs, effects, sent) => {
+  const { ports, did } = openPorts(0, { sent, ageMs });
+  await recoverOperations(ports, async () => undefined);
+  expect(did).toEqual(effects);
 });
