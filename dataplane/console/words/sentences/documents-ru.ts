@@ -18,6 +18,14 @@ export const documentSentencesRu: SentenceTable = {
   'the document of content_ref is not JSON: {fault} at byte {offset}':
     'документ из content_ref не является JSON: {fault}, байт {offset}',
   'the content is larger than {bytes} bytes: divide the document': 'содержимое больше {bytes} байт: разделите документ',
+  '{place} makes the text longer than {most} characters: divide the document':
+    '{place}: текст становится длиннее {most} знаков; разделите документ',
+  'the tenant has no room for the text of the document: delete documents or ask the operator for a larger quota, then replay the job':
+    'у арендатора нет места для текста документа: удалите документы или попросите оператора увеличить квоту, затем повторите задание',
+  'the index has no room for the text of the document: delete documents, divide the collection or ask the operator for a larger index, then replay the job':
+    'в индексе нет места для текста документа: удалите документы, разделите коллекцию или попросите оператора увеличить индекс, затем повторите задание',
+  'masks make two names of one object of the metadata equal: change the policy or the names':
+    'после замены два имени одного объекта metadata совпадают: измените политику или имена',
   'the bytes of content_ref have another SHA-256 than content_hash: submit the document with its hash':
     'SHA-256 содержимого content_ref не совпадает с content_hash: отправьте документ с его хешем',
   'the policy for documents denies the text': 'политика для документов запрещает этот текст',
@@ -37,6 +45,8 @@ export const documentSentencesRu: SentenceTable = {
     'content_ref.uri перенаправляет: укажите адрес самого документа',
   'content_ref.uri answered {status}: check that the object exists and its signature is valid':
     'content_ref.uri ответил {status}: проверьте, что объект существует и его подпись действительна',
+  'content_ref.uri names no object that can be read: check that it exists and its signature is valid':
+    'content_ref.uri не называет объект, который можно прочитать: проверьте, что он существует и его подпись действительна',
   'content_ref names an object with a content encoding: store it without one':
     'content_ref называет объект с кодированием содержимого: сохраните его без кодирования',
   'content_ref names an object of another type than application/json in UTF-8':

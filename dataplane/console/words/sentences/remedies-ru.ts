@@ -135,6 +135,8 @@ export const remedySentencesRu: SentenceTable = {
   'correct spec.parent.collectionId, or give the owner the right to write that collection':
     'исправьте spec.parent.collectionId или дайте владельцу право записи в эту коллекцию',
   'it is retried each minute': 'попытка повторяется каждую минуту',
+  'delete documents, divide the collection, raise retrieval.indexMib, or choose a profile of shorter vectors':
+    'удалите документы, разделите коллекцию, увеличьте retrieval.indexMib или выберите профиль с более короткими векторами',
   'choose another spec.parent, or mode None for the top level':
     'выберите другой spec.parent или режим None для верхнего уровня',
   'move or delete the collections below it: the deletion then continues':
