@@ -1,7 +1,7 @@
 import { type BindingRead, bindingReadSchema, policyDetailSchema } from '#contracts/management';
 import { currentProfile } from '#contracts/profiles';
 import { runPolicyCommand } from '../clients/commands.ts';
-import { changedModelPage, markNameOf, shownBindingMark } from '../pages/apply-form.ts';
+import { changedModelPage, markNameOf, applicationMark } from '../pages/apply-form.ts';
 import { failureNotice } from '../pages/notice.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext } from './environment.ts';
@@ -20,7 +20,7 @@ export async function applyPolicy(context: ConsoleContext): Promise<Response> {
   const path = `/api/v1/models/${encodeURIComponent(model)}/guardrail-binding`;
   const binding = await api.call(path, bindingReadSchema);
   if (binding.kind !== 'value') return answerRefusal(context, page.words.policies, binding);
-  if (form[markNameOf(model)] !== shownBindingMark(applicationOf(binding.value)))
+  if (form[markNameOf(model)] !== applicationMark(applicationOf(binding.value)))
     return answerChanged(context, { policyId, revision, now: binding.value });
   const body = { policyId, policyRevision: Number(revision), contentProfile: currentProfile };
   const answer = await runPolicyCommand(api, path, { method: 'PUT', body, etag: binding.etag });

@@ -9,7 +9,7 @@ import type { ConsolePage, Markup, PageContext } from './page.ts';
 type Application = { readonly policyId: string | null; readonly revision: number | null } | null;
 
 /** The application of a model as a member of a form, so that a command can tell whether it has changed since. */
-export function shownBindingMark(application: Application): string {
+export function applicationMark(application: Application): string {
   return application === null ? 'none' : `${application.policyId ?? ''}:${application.revision ?? ''}`;
 }
 
@@ -19,7 +19,7 @@ export function markNameOf(modelId: string): string {
 }
 
 function shownMark({ modelId, wanted, policyId }: OverviewModel): Markup | Promise<Markup> {
-  const mark = shownBindingMark(wanted === null ? null : { policyId, revision: wanted.revision });
+  const mark = applicationMark(wanted === null ? null : { policyId, revision: wanted.revision });
   return html`<input type="hidden" name="${markNameOf(modelId ?? '')}" value="${mark}">`;
 }
 
@@ -70,7 +70,7 @@ export function changedModelPage(
   return {
     title: own.model,
     main: html`${notice({ kind: 'error', title: own.model, text, link: { href: `/policies/${policyId}`, label: own.backToPolicy } })}
-<form method="post" action="/policies/${policyId}/apply"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><input type="hidden" name="${markNameOf(modelId)}" value="${shownBindingMark(now)}"><input type="hidden" name="model" value="${modelId}"><input type="hidden" name="revision" value="${revision}">
+<form method="post" action="/policies/${policyId}/apply"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><input type="hidden" name="${markNameOf(modelId)}" value="${applicationMark(now)}"><input type="hidden" name="model" value="${modelId}"><input type="hidden" name="revision" value="${revision}">
 <p><button>${own.applyInPlace(revision)}</button></p></form>`,
   };
 }

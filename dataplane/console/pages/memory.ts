@@ -39,7 +39,7 @@ function memoryTable(
   memories: readonly ShownMemory[],
 ): Markup | Promise<Markup> {
   const { remember } = words;
-  const row = ({ id, memory, updated_at: at }: ShownMemory) => html`<tr><td>${memory}
+  const row = ({ id, memory, updated_at: at }: ShownMemory) => html`<tr><td><span class="said">${memory}</span>
 <details><summary>${remember.correct}</summary><form class="row" method="post" action="/memory/${id}"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><label>${remember.memory} <textarea name="text" rows="${Math.min(8, memory.split('\n').length)}" cols="60" required>\n${memory}</textarea></label><button>${words.save}</button></form></details></td>
 <td>${timeOf(language, at)}</td><td><a href="/memory/${id}/history">${remember.history}</a></td>
 <td><form method="post" action="/memory/${id}/delete"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><button class="danger">${remember.remove}</button></form></td></tr>`;
