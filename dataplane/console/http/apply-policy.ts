@@ -1,7 +1,7 @@
 import { type BindingRead, bindingReadSchema, policyDetailSchema } from '#contracts/management';
 import { currentProfile } from '#contracts/profiles';
 import { runPolicyCommand } from '../clients/commands.ts';
-import { changedModelPage, markNameOf, applicationMark } from '../pages/apply-form.ts';
+import { applicationMark, changedModelPage, markNameOf } from '../pages/apply-form.ts';
 import { failureNotice } from '../pages/notice.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext } from './environment.ts';
