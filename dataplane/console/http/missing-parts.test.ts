@@ -13,7 +13,7 @@ import { addPolicyRoutes } from './policy-routes.ts';
 const id = '01900000-0000-7000-8000-000000000001';
 const at = '2026-01-31T09:00:00Z';
 const rights = { view: true, author: true, apply: true, administer: true, policies: [], models: [] };
-const session = { subject: 'ann', csrf: '', rights };
+const person = { subject: 'ann', csrf: '' };
 const policy = {
   ...{ id, name: 'Chat', description: '', status: 'draft', revision: 3, ruleCount: 1, ruleKinds: [] },
   ...{ createdAt: at, updatedAt: at, definitionDigest: 'a'.repeat(64) },
@@ -47,8 +47,9 @@ const answers: Readonly<Record<string, unknown>> = {
 };
 
 /** A page over services that answer, but for the paths that begin with `absent`, which have `other`. */
-async function read(path: string, absent: string | undefined, other: object): Promise<string> {
+async function read(path: string, absent: string | undefined, other: object, view = true): Promise<string> {
   const call = async (asked: string) => {
+    if (!view && asked === '/api/v1/overview') throw new Error('the overview was asked for');
     const [found = ''] = Object.keys(answers)
       .filter((begin) => asked.startsWith(begin))
       .toSorted((one, two) => two.length - one.length);
@@ -61,6 +62,7 @@ async function read(path: string, absent: string | undefined, other: object): Pr
   } as unknown as ManagementApi;
   const app = new Hono<ConsoleEnvironment>();
   app.use(async (context, next) => {
+    const session = { ...person, rights: { ...rights, view } };
     const page = { words: en, language: 'en', theme: 'auto', path: '/', here: '/', has: {}, assets: '1', session };
     context.set('page', page as unknown as PageContext);
     context.set('session', session as unknown as ConsoleEnvironment['Variables']['session']);
@@ -101,4 +103,8 @@ test.each(parts)(
 test.each(parts)('the page %s is complete for a person whom the API refuses what %s answers', async (path, absent) => {
   const text = await read(path, absent, { ...busy, status: 403, code: 'permission_denied' });
   expect(text).not.toContain(en.errors.incomplete);
+});
+
+test('the page of a policy does not ask for the overview of a person without the right to view it', async () => {
+  expect(await read(`/policies/${id}`, undefined, busy, false)).toContain(en.policyPages.history);
 });

@@ -70,7 +70,8 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
   const [policy, revisions, overview, held] = await Promise.all([
     api.call(path, policyDetailSchema),
     api.call(`${path}/revisions?limit=50${older}`, revisionListSchema),
-    api.overview(),
+    // The API records a read without the right as a refusal.
+    context.get('session').rights.view ? api.overview() : undefined,
     api.ownRights(),
   ]);
   if (policy.kind !== 'value') return answerRefusal(context, page.words.policies, policy);
@@ -89,8 +90,8 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
 }
 
 /** A page is also shown without the overview, and says so: the API refuses commands that the page would not offer. */
-function shownOf(overview: ApiAnswer<Overview>): Pick<Overview, 'models' | 'deletingPolicies'> {
-  return overview.kind === 'value' ? overview.value : { models: [], deletingPolicies: [] };
+function shownOf(overview: ApiAnswer<Overview> | undefined): Pick<Overview, 'models' | 'deletingPolicies'> {
+  return overview?.kind === 'value' ? overview.value : { models: [], deletingPolicies: [] };
 }
 
 async function showEditor(context: ConsoleContext): Promise<Response> {
