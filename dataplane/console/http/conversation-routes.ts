@@ -35,7 +35,7 @@ export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: Co
     const { agentPages: own } = words;
     const agentId = context.req.param('id').toLowerCase();
     const link = { href: `/agents/${agentId}`, label: own.agent };
-    const { text = '', context: contextId = '', task: taskId = '' } = await readForm(context);
+    const { text = '', context: contextId = '', taskId = '' } = await readForm(context);
     if (text.trim() === '' || text.length > longestMessage) {
       const refused = { kind: 'error', title: own.messageRefused, text: own.messageForm(longestMessage) } as const;
       return answerPart(context, { title: own.chat, part: notice(refused), link });
@@ -57,21 +57,33 @@ export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: Co
       const { events, isCut } = await collectTurn(converse({ ...turn, signal }));
       const shown = wholeTurn(words, { ...sides, events, isCut });
       const begun = events.find((event) => event.kind === 'begun');
-      const asking = events.at(-1)?.kind === 'asked' ? (begun?.taskId ?? taskId) : '';
-      const main = conversation(page, agentId, { shown, contextId: begun?.contextId ?? contextId, taskId: asking });
+      const next = nextTask(events, turn.taskId) ?? '';
+      const main = conversation(page, agentId, { shown, contextId: begun?.contextId ?? contextId, taskId: next });
       return answerPage(context, { title: record.value.name, main });
     }
     const id = randomUUID();
     async function* parts(signal: AbortSignal): AsyncGenerator<string> {
       yield String(await turnBegin(words, { id, ...sides }));
-      let asking = turn.taskId;
+      let begun: ReplyPart | undefined;
       for await (const event of converse({ ...turn, signal })) {
-        if (event.kind === 'begun') asking = event.taskId;
-        yield String(await turnPart(words, { id, taskId: asking }, event));
+        if (event.kind === 'begun') begun = event;
+        const taskId = nextTask(begun === undefined ? [event] : [begun, event], turn.taskId);
+        yield String(await turnPart(words, { id, taskId }, event));
       }
     }
     return streamEvents(context, parts, stopping);
   });
+}
+
+/**
+ * The task that the next message belongs to: the one that asks for it. A message that was refused before it reached the agent
+ * leaves the question open.
+ */
+function nextTask(events: readonly ReplyPart[], answered: string | undefined): string | undefined {
+  const begun = events.find((event) => event.kind === 'begun');
+  const end = events.at(-1)?.kind;
+  if (end === 'asked') return begun?.taskId ?? answered;
+  return end === 'failed' && begun === undefined ? answered : undefined;
 }
 
 /** The events of a turn until its end, or until the answer is too long: `isCut`, and the turn is ended. */

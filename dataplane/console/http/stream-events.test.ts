@@ -6,9 +6,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const contextOf = (method: string) =>
+  ({ get: () => ({ expiresAt: Date.now() / 1_000 + 60 }), req: { method } }) as unknown as ConsoleContext;
+
 test('a stream without events has a comment every 15 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const context = { get: () => ({ expiresAt: Date.now() / 1_000 + 60 }) } as unknown as ConsoleContext;
+  const context = contextOf('GET');
   const answer = Promise.withResolvers<string>();
   async function* parts(): AsyncGenerator<string> {
     yield 'first';
@@ -26,5 +29,31 @@ test('a stream without events has a comment every 15 seconds', async () => {
   answer.resolve('second');
   expect(await next()).toBe('data: second\n\n');
   expect((await reader?.read())?.done).toBe(true);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a request for the head of a stream starts nothing', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  async function* parts(): AsyncGenerator<string> {
+    yield await Promise.reject(new Error('the stream was started'));
+  }
+  const response = streamEvents(contextOf('HEAD'), parts, new AbortController().signal);
+  expect([response.body, response.headers.get('content-type'), vi.getTimerCount()]).toEqual([
+    null,
+    'text/event-stream',
+    0,
+  ]);
+});
+
+test('a stream that its reader forgot has no timer after the process began to stop', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const stopping = new AbortController();
+  async function* parts(signal: AbortSignal): AsyncGenerator<string> {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    yield 'last';
+  }
+  streamEvents(contextOf('GET'), parts, stopping.signal);
+  expect(vi.getTimerCount()).toBe(1);
+  stopping.abort();
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -16,6 +16,9 @@ export function streamEvents(
   parts: (signal: AbortSignal) => AsyncGenerator<string | undefined>,
   stopping: AbortSignal,
 ): Response {
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  // The framework answers HEAD by the handler of GET and drops its body without an end.
+  if (context.req.method === 'HEAD') return new Response(null, { headers });
   const leftMs = Math.max(0, context.get('session').expiresAt * 1_000 - Date.now());
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, stopping, AbortSignal.timeout(Math.min(leftMs, 2 ** 31 - 1))]);
@@ -28,6 +31,7 @@ export function streamEvents(
       timer = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(comment);
       }, keepAliveMs).unref();
+      signal.addEventListener('abort', () => clearInterval(timer), { once: true });
     },
     async pull(controller) {
       const { done, value } = await generator.next().catch((error: unknown) => {
@@ -48,9 +52,7 @@ export function streamEvents(
       await generator.return(undefined);
     },
   });
-  return new Response(body, {
-    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
-  });
+  return new Response(body, { headers });
 }
 
 function eventOf(text: string): string {

@@ -31,7 +31,7 @@ ${taskField(turn?.taskId ?? '')}
 
 /** The task that the next message belongs to: one that asked for it, else none. */
 function taskField(taskId: string): Markup | Promise<Markup> {
-  return html`<input type="hidden" name="task" id="task" value="${taskId}">`;
+  return html`<input type="hidden" name="taskId" id="task" value="${taskId}">`;
 }
 
 /** Both sides of a turn, before the first part of the answer. */
@@ -68,7 +68,7 @@ export function turnPart(
     case 'asked':
       return html`<hx-partial hx-target="#end-${id}">${badge('warn', own.asked)}</hx-partial><hx-partial hx-target="#task" hx-swap="outerHTML">${taskField(taskId)}</hx-partial>`;
     case 'failed':
-      return html`<hx-partial hx-target="#end-${id}">${failedTurn(words, event)}</hx-partial>`;
+      return html`<hx-partial hx-target="#end-${id}">${failedTurn(words, event)}</hx-partial><hx-partial hx-target="#task" hx-swap="outerHTML">${taskField(taskId)}</hx-partial>`;
   }
 }
 

@@ -128,6 +128,7 @@ export const agentSentencesRu: SentenceTable = {
     'схема называет {kind} {name}, но в настройках процесса нет адреса для этого',
   'the manifest enables files, and neither PORTCULLIS_FILES_DIR nor PORTCULLIS_FILE_SERVICE_URL is set':
     'манифест разрешает файлы, но не заданы ни PORTCULLIS_FILES_DIR, ни PORTCULLIS_FILE_SERVICE_URL',
+  'the task did not complete': 'задача не завершилась',
   'the card is missing or has another form than A2A 1.0 says': 'карточки нет, или её форма не по A2A 1.0',
   '{member} is missing or has another form than A2A 1.0 says': '{member}: нет, или форма не по A2A 1.0',
 };
