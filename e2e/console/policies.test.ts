@@ -366,7 +366,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       if (view === 'a form') await page.getByRole('button', { name: 'Edit as a form' }).click();
       await page.getByText('The definition can be applied.').waitFor();
       const typed = `typed as ${view} by <b>ann</b>`;
-      const field = page.getByLabel(view === 'a form' ? 'Description' : 'Definition (YAML)', { exact: true });
+      // The text of a label contains that of its field.
+      const field = page.getByRole('textbox', { name: view === 'a form' ? 'Description' : 'Definition (YAML)' });
       const value = await field.inputValue();
       await field.fill(view === 'a form' ? typed : value.replace(/^description: .*$/m, `description: ${typed}`));
       await page.getByText('The definition can be applied.').waitFor();
