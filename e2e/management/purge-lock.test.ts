@@ -9,6 +9,8 @@ import { definitionOf } from '../../operator/testing/objects.ts';
 import { callUrl } from './call-api.ts';
 import { newKey } from './start-management.ts';
 
+type Item = { readonly content: { readonly outcome: string } };
+
 const policies = '/api/v1/guardrail-policies';
 
 /** Ends the sessions that hold a lock, and waits for their end. */
@@ -92,6 +94,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the lock of rights'),
       const kept = await sql`select from management.operations where origin::jsonb ->> 'message' = 'secret'`;
       expect(kept).toHaveLength(isStored ? 2 : 1);
       expect(await sql`select from management.purges`).toHaveLength(1);
+      await sql`drop trigger if exists ending on management.purges`;
+      await sql`
+        insert into management.purges (purge_id, revision, purge_time, entry)
+        select gen_random_uuid(), revision, purge_time, entry from management.purges, generate_series(1, 6)`;
+      await sql`
+        insert into management.purges (purge_id, revision, purge_time, entry)
+        values ('00000000-0000-0000-0000-000000000001', 'later', 'later', 'of a newer release')`;
+      await sql`update management.purges set created_at = clock_timestamp() - interval '31 seconds'`;
+      await until('every readable purge has an entry', async () => {
+        return (await sql`select from management.purges`).length === 1;
+      });
+      const { items } = (await world.call('/api/v1/audit?action=revision.purge', 'GET')).json;
+      expect(items.map(({ content }: Item) => content.outcome)).toEqual(Array.from({ length: 7 }, () => 'failed'));
     },
   );
 });

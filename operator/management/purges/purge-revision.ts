@@ -196,15 +196,19 @@ export function createRevisionPurges(options: {
   }
 
   async function settleLeft(): Promise<void> {
-    const [oldest] = await begun.left();
-    if (oldest === undefined) return;
-    // While the server of the resources does not answer, the lock stays free.
-    await settled(oldest);
-    await underFreeRightsLock(database, async (transaction) => {
-      const ended: BegunPurge[] = [];
-      for (const purge of await begun.left()) ended.push(await settled(purge));
-      if (ended.length > 0) await begun.end(transaction, ended);
-    });
+    for (let hasEnded = true; hasEnded; ) {
+      hasEnded = false;
+      const [oldest] = await begun.left();
+      if (oldest === undefined) return;
+      // While the server of the resources does not answer, the lock stays free.
+      await settled(oldest);
+      await underFreeRightsLock(database, async (transaction) => {
+        const ended: BegunPurge[] = [];
+        for (const purge of await begun.left()) ended.push(await settled(purge));
+        if (ended.length > 0) await begun.end(transaction, ended);
+        hasEnded = ended.length > 0;
+      });
+    }
   }
 
   return { purge, settleLeft };
