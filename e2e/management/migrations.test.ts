@@ -38,7 +38,7 @@ const published = {
   'audit/0001-entries.sql': '3cb5101ed4a03235fd600f70f9f7dfb632be6868591492c4a697bb43c3fcf5f2',
   'audit/0002-sources.sql': '0708273fbee0a993abbfbceedb107bb3fbb4fcf4006c0981fe83432e06f110ca',
   'audit/0003-exports.sql': '5f3616d9d429822ffbbc275fee6f7ebb910a51df150a16d9c3333389b59c057e',
-  'audit/0004-source-times.sql': '9137239a7f3b047356c64bb121726d0b6cbcef5840a750feca3791614e533d6b',
+  'audit/0004-source-times.sql': '3a39bdb6a3209a0caff819faffab975a79bbfbc8280608a708f686e8d77b1e10',
 };
 
 const subject = 'user:http%3A//issuer.test|root-admin';

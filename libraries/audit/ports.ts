@@ -42,10 +42,14 @@ export type AuditLog = {
   /** Remembers sources that need no entry, as if they had one; at most 500. */
   addSources(sources: readonly string[]): Promise<void>;
   /**
-   * Removes the sources that begin with `prefix` and were added more than `days` days ago, except these. What they name can be
-   * observed no longer. @returns their number
+   * Removes the oldest sources that begin with `prefix` and were added more than `days` days ago, except these; at most 10,000,
+   * and none after the signal. What they name can be observed no longer. @returns their number
    */
-  forgetSources(prefix: string, kept: { readonly days: number; readonly except: readonly string[] }): Promise<number>;
+  forgetSources(
+    prefix: string,
+    kept: { readonly days: number; readonly except: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<number>;
   /** The sources that begin with `prefix`, and for which there is no source `closing` followed by the same text. */
   openSources(prefix: string, closing: string): Promise<readonly string[]>;
   /** Which of these sources have no entry, and had none before retention; at most 500. */

@@ -23,7 +23,10 @@ export function createRightsLock({ sql }: Pick<Database, 'sql'>): UnderRightsLoc
     );
 }
 
-/** Runs a change like UnderRightsLock does, unless another one holds the lock. It asks for no other connection. */
+/**
+ * Runs a change like UnderRightsLock does, unless another one holds the lock. The change may ask for a second connection, so a process
+ * makes one at a time.
+ */
 export async function underFreeRightsLock(
   { sql }: Pick<Database, 'sql'>,
   change: (sql: TransactionSql) => Promise<void>,

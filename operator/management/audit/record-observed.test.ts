@@ -124,6 +124,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(await observed({ revisions: [revision(1)], command }, { revisions: [revision(1)] })).toEqual([]);
   });
 
+  test('changes are recorded while sources cannot be forgotten', async () => {
+    await using database = await openTestDatabase();
+    const audit = await openPostgresAudit(database.database, 'management');
+    await database.database.sql`alter table audit.sources drop column added_at`;
+    await observe(audit, { revisions: [revision(1)] });
+    const { entries } = await audit.read({ filter: {}, order: 'oldest', limit: 100 });
+    expect(entries.map(({ content }) => content.action)).toEqual(['policy.record']);
+  });
+
   test('a revision with the token of an earlier command has an entry', async () => {
     const copied = await observed({ revisions: [revision(1), revision(2)], command });
     expect(copied.map(({ action, before, after }) => [action, before?.revision, after?.revision])).toEqual([

@@ -88,12 +88,16 @@ export function startObserving(options: {
     for (const source of settled) if (!present.has(source)) settled.delete(source);
   }
 
-  /** An application that left the history of its binding cannot be observed again. */
-  async function forgetSources(): Promise<void> {
+  /** An application that left the history of its binding cannot be observed again. A failure must not hold up the audit. */
+  async function forgetSources(signal: AbortSignal): Promise<void> {
     if (clock.now() - forgottenAt < forgetEveryMs) return;
-    const present = [...candidates()].flatMap(({ source }) => (source.startsWith(applications) ? [source] : []));
-    await audit.forgetSources(applications, { days: sourceDays, except: present });
     forgottenAt = clock.now();
+    try {
+      const present = [...candidates()].flatMap(({ source }) => (source.startsWith(applications) ? [source] : []));
+      await audit.forgetSources(applications, { days: sourceDays, except: present }, signal);
+    } catch (error) {
+      logger.warn('sources_not_forgotten', { failure: describeFailure(error) });
+    }
   }
 
   /** One object without a valid form must not hold up the others. */
@@ -145,7 +149,11 @@ export function startObserving(options: {
 
   async function look(signal: AbortSignal): Promise<void> {
     await models.remember();
-    await forgetSources();
+    await recordFound(signal);
+    await forgetSources(signal);
+  }
+
+  async function recordFound(signal: AbortSignal): Promise<void> {
     const changes = found();
     if (changes.length === 0) return;
     const unknown = new Set(await audit.unknownSources(changes.map(({ source }) => source)));

@@ -5,8 +5,13 @@ import type { Database, TransactionSql } from '#sql/connect';
 
 /** Longest time from when a purge is stored until it has ended, seconds. A younger one may be in progress. */
 const longestSeconds = 30;
-/** Purges that are settled in one transaction. */
+/** Purges that are settled in one transaction: each is a request to the server of the resources while the lock is held. */
+const mostSettled = 3;
+/** Rows that one statement reads. */
 const batch = 100;
+/** Most purges of newer releases that a process reports. */
+const mostReported = 1_000;
+const beforeEach = '00000000-0000-0000-0000-000000000000';
 
 /** A purge whose text may have been removed. Its entry has the time of the purge. */
 export type BegunPurge = {
@@ -26,7 +31,7 @@ export type BegunPurges = {
   isOpen(revision: string, time: string): Promise<boolean>;
   /** Removes purges and adds their entries, as the last statements of a transaction. */
   end(sql: TransactionSql, ended: readonly BegunPurge[]): Promise<void>;
-  /** The oldest purges that a killed process left, or one that got no answer. */
+  /** The oldest purges that a killed process left, or one that got no answer; at most 3. */
   left(): Promise<readonly BegunPurge[]>;
 };
 
@@ -39,10 +44,12 @@ export function createBegunPurges(
   const reported = new Set<string>();
 
   function readable({ purge_id: purgeId, revision, entry }: BegunRow): readonly BegunPurge[] {
-    const { data } = auditContentSchema.safeParse(JSON.parse(entry));
-    if (data !== undefined) return [{ purgeId, revision, entry: data }];
-    if (!reported.has(purgeId)) onUnreadable(purgeId);
-    reported.add(purgeId);
+    const content = readEntry(entry);
+    if (content !== undefined) return [{ purgeId, revision, entry: content }];
+    if (!reported.has(purgeId) && reported.size < mostReported) {
+      reported.add(purgeId);
+      onUnreadable(purgeId);
+    }
     return [];
   }
 
@@ -68,11 +75,28 @@ export function createBegunPurges(
       await audit.append(transaction, entries);
     },
     async left() {
-      const rows = await sql<BegunRow[]>`
-        select purge_id, revision, entry from management.purges
-        where created_at < clock_timestamp() - make_interval(secs => ${longestSeconds})
-        order by created_at limit ${batch}`;
-      return rows.flatMap(readable);
+      const found: BegunPurge[] = [];
+      // In pages, so that rows of newer releases, however many, hide no other one.
+      for (let after = beforeEach; found.length < mostSettled; ) {
+        const rows = await sql<BegunRow[]>`
+          select purge_id, revision, entry from management.purges
+          where created_at < clock_timestamp() - make_interval(secs => ${longestSeconds}) and purge_id > ${after}::uuid
+          order by purge_id limit ${batch}`;
+        found.push(...rows.flatMap(readable));
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < batch) break;
+        after = last.purge_id;
+      }
+      return found.slice(0, mostSettled);
     },
   };
+}
+
+/** Undefined for an entry that a newer release wrote. */
+function readEntry(text: string): AuditContent | undefined {
+  try {
+    return auditContentSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
 }

@@ -105,12 +105,13 @@ export function createRevisionPurges(options: {
     const live = await client.get<PolicyRevision>(kinds.policyRevision, marked.metadata.name);
     if (live?.metadata.resourceVersion !== marked.metadata.resourceVersion) return 'raced';
     const now = clock.date();
-    // The server ends a session that was idle for too long, and with it the lock: then this statement fails.
-    await transaction`select 1`;
+    // Stored before the lock is asked for again: every process that has the lock later sees the purge.
     const purge = await begun.begin(marked.metadata.name, entryOf(marked, by, now));
+    await holdsLock(transaction);
     await texts.forget(policyId, { number, definitionDigest });
     await forgetNotes(marked);
     const spec = purgedSpec(marked.spec, now.toISOString());
+    await holdsLock(transaction);
     await applyDesired(client, kinds.policyRevision, marked, { spec });
     await begun.end(transaction, [purge]);
     return answerOf(marked, now.toISOString(), true);
@@ -195,18 +196,27 @@ export function createRevisionPurges(options: {
   }
 
   async function settleLeft(): Promise<void> {
-    const [oldest] = await begun.left();
-    if (oldest === undefined) return;
-    // While the server of the resources does not answer, the lock stays free.
-    await settled(oldest);
-    await underFreeRightsLock(database, async (transaction) => {
-      const ended: BegunPurge[] = [];
-      for (const purge of await begun.left()) ended.push(await settled(purge));
-      if (ended.length > 0) await begun.end(transaction, ended);
-    });
+    for (let hasEnded = true; hasEnded; ) {
+      hasEnded = false;
+      const [oldest] = await begun.left();
+      if (oldest === undefined) return;
+      // While the server of the resources does not answer, the lock stays free.
+      await settled(oldest);
+      await underFreeRightsLock(database, async (transaction) => {
+        const ended: BegunPurge[] = [];
+        for (const purge of await begun.left()) ended.push(await settled(purge));
+        if (ended.length > 0) await begun.end(transaction, ended);
+        hasEnded = ended.length > 0;
+      });
+    }
   }
 
   return { purge, settleLeft };
+}
+
+/** Fails if the lock is lost: the server ends a session that was idle for too long. @throws SqlUnavailableError */
+async function holdsLock(transaction: TransactionSql): Promise<void> {
+  await transaction`select 1`;
 }
 
 /** The operator writes the status of a binding at any time. */

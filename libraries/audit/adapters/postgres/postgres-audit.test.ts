@@ -199,12 +199,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     await other.addSources(['application/1']);
     await database.database.sql`update audit.sources set added_at = clock_timestamp() - interval '3 days 1 minute'`;
     await log.addSources(['application/new']);
-    const forget = (days: number) => log.forgetSources('application/', { days, except: ['application/7'] });
+    const { signal } = new AbortController();
+    const forget = (days: number) => log.forgetSources('application/', { days, except: ['application/7'] }, signal);
     expect([await forget(4), await forget(3), await forget(3)]).toEqual([0, 1_099, 0]);
     const asked = ['application/7', 'application/8', 'application/new', 'revision/1'];
     expect([await log.unknownSources(asked), await other.unknownSources(['application/1'])]).toEqual([
       ['application/8'],
       [],
     ]);
+  });
+
+  test('one call removes 10,000 sources, and none after its signal', async () => {
+    await using database = await openTestDatabase();
+    const log = await openPostgresAudit(database.database, 'one');
+    await database.database.sql`
+      insert into audit.sources (chain, source, added_at)
+      select 'one', 'application/' || at, now() - interval '2 days' from generate_series(1, 10001) as at`;
+    const stop = new AbortController();
+    const forget = (signal: AbortSignal) => log.forgetSources('application/', { days: 1, except: [] }, signal);
+    expect(await forget(AbortSignal.abort())).toBe(0);
+    expect([await forget(stop.signal), await forget(stop.signal)]).toEqual([10_000, 1]);
   });
 });

@@ -9,6 +9,8 @@ import { type AuditRow, entryOfRow } from './audit-row.ts';
 export const auditTables = { schema: 'audit', folder: new URL('./migrations/', import.meta.url) } as const;
 /** Entries that one statement adds or removes. */
 const batch = 500;
+/** Most sources that one call removes. */
+const mostForgotten = 20 * batch;
 
 type Head = { readonly number: string; readonly hash: string };
 type LockedHead = Head & {
@@ -51,18 +53,20 @@ function auditLog(sql: Sql, chain: string): AuditLog {
       await sql`insert into audit.sources ${sql(rows, 'chain', 'source')} on conflict do nothing`;
     },
 
-    async forgetSources(prefix, { days, except }) {
-      for (let removed = 0; ; ) {
+    async forgetSources(prefix, { days, except }, signal) {
+      let removed = 0;
+      while (removed < mostForgotten && !signal.aborted) {
         const rows = await sql`
           delete from audit.sources where chain = ${chain} and source in (
             select source from audit.sources where chain = ${chain} and starts_with(source, ${prefix})
               and added_at < clock_timestamp() - ${days} * interval '1 day'
               and not exists (select from unnest(${sql.array([...except])}::text[]) as kept where kept = source)
-            limit ${batch})
+            order by added_at limit ${batch})
           returning source`;
         removed += rows.length;
-        if (rows.length < batch) return removed;
+        if (rows.length < batch) break;
       }
+      return removed;
     },
 
     async openSources(prefix, closing) {

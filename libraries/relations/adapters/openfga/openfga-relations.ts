@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { FgaApiError, OpenFgaClient } from '@openfga/sdk';
+import type { OpenFgaClient } from '@openfga/sdk';
 import { ConfigError } from '#kit/env/config-error';
 import type { TokenFile } from '#kit/http/token-file';
 import { checkChange, checkLimit, checkReplacement } from '../../check-change.ts';
@@ -16,6 +15,7 @@ import {
   checkTypeRelation,
   checkWindow,
 } from '../../tuple.ts';
+import { readTwice, statusOf, untilNoConflict } from './attempts.ts';
 import { authorizationModel, isSameModel } from './authorization-model.ts';
 import { checkInBatches } from './check-in-batches.ts';
 import { claimParts } from './claim-parts.ts';
@@ -44,10 +44,6 @@ type OpenFgaOptions = {
  */
 const largestWalkOfCheck = 1_000;
 
-/** Attempts of a change that conflicts with another one of the same tuples. */
-const conflictTries = 8;
-const conflictMs = 20;
-
 /** Of a call without an answer: the SDK keeps the message of an error without an answer, and not its code. */
 const lateMessage = 'no answer within the timeout of the client';
 
@@ -68,8 +64,8 @@ export async function openOpenFgaRelations(options: OpenFgaOptions): Promise<Rel
   // Imported on demand: most processes do not use OpenFGA, and its package is slow to load.
   const sdk = await import('@openfga/sdk');
   const clients = createClients(sdk, options);
-  const storeId = await available(() => openStore(clients({}), options));
-  const authorizationModelId = await available(() => openModel(clients({ storeId })));
+  const storeId = await available(() => readTwice(sdk, () => openStore(clients({}), options)));
+  const authorizationModelId = await available(() => readTwice(sdk, () => openModel(clients({ storeId }))));
   const client = () => clients({ storeId, authorizationModelId });
   return openFgaRelations(sdk, client, options.mostReached ?? largestReach);
 }
@@ -91,7 +87,8 @@ function createClient(sdk: Sdk, options: OpenFgaOptions, place: Place, token: st
   return new sdk.OpenFgaClient({
     ...place,
     apiUrl: addressOf(options.url),
-    retryParams: { maxRetry: 1, minWaitInMs: 50 },
+    // The SDK waits up to half an hour before it sends a request again, when the answer asks for that.
+    retryParams: { maxRetry: 0 },
     baseOptions: { timeout: options.timeoutMs ?? 5_000, timeoutErrorMessage: lateMessage, maxRedirects: 0 },
     ...(token === undefined ? {} : { credentials: { method: sdk.CredentialsMethod.ApiToken, config: { token } } }),
   });
@@ -103,13 +100,14 @@ function addressOf(url: URL): string {
 
 function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): Relations {
   const consistency = sdk.ConsistencyPreference.HigherConsistency;
+  const answer = <T>(run: () => Promise<T>): Promise<T> => available(() => readTwice(sdk, run));
 
   async function readAll(key: { readonly user?: string; readonly object: string }): Promise<readonly Tuple[]> {
     const tuples: Tuple[] = [];
     let continuationToken = '';
     do {
       const from = continuationToken === '' ? {} : { continuationToken };
-      const page = await available(() => client().read(key, { pageSize: relationLimits.page, consistency, ...from }));
+      const page = await answer(() => client().read(key, { pageSize: relationLimits.page, consistency, ...from }));
       tuples.push(...page.tuples.map((found) => tupleOf(found.key)));
       continuationToken = page.continuation_token;
       if (tuples.length > most) throw tooComplex();
@@ -120,7 +118,7 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
   const walk = { read, most };
 
   async function hasTuple(tuple: Tuple): Promise<boolean> {
-    const page = await available(() => client().read(keyOf(tuple), { pageSize: 1, consistency }));
+    const page = await answer(() => client().read(keyOf(tuple), { pageSize: 1, consistency }));
     return page.tuples.length > 0;
   }
 
@@ -129,7 +127,7 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
     for (const part of claimParts(claimed)) {
       const contextualTuples = part.map((group) => ({ user: subject, relation: 'member', object: group }));
       const question = { user: subject, relation, object, contextualTuples };
-      const { allowed } = await available(() => client().check(question, { consistency }));
+      const { allowed } = await answer(() => client().check(question, { consistency }));
       if (allowed === true) return true;
     }
     return false;
@@ -198,7 +196,7 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
           claimed: part,
           pace,
         } as const;
-        const answers = await available(() => checkInBatches(client(), question, consistency));
+        const answers = await answer(() => checkInBatches(client(), question, consistency));
         for (const [place, at] of open.entries()) allowed[at] = answers[place] === true;
       }
       return allowed;
@@ -235,7 +233,7 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient, most: number): 
     async listTuples({ limit, after }) {
       checkLimit(limit);
       const from = after === undefined ? {} : { continuationToken: after };
-      const page = await available(() => client().read({}, { pageSize: limit, consistency, ...from }));
+      const page = await answer(() => client().read({}, { pageSize: limit, consistency, ...from }));
       return {
         tuples: page.tuples.map(({ key }) => tupleOf(key)),
         next: page.continuation_token === '' ? null : page.continuation_token,
@@ -296,23 +294,6 @@ async function openModel(client: OpenFgaClient): Promise<string> {
   if (latest !== undefined && isSameModel(latest)) return latest.id;
   const written = await client.writeAuthorizationModel(authorizationModel());
   return written.authorization_model_id;
-}
-
-/** Retries a change that the server refused with 409, because of a concurrent change of the same tuples. */
-async function untilNoConflict(run: () => Promise<unknown>): Promise<void> {
-  for (let tried = 1; ; tried += 1) {
-    try {
-      await run();
-      return;
-    } catch (error) {
-      if (!(error instanceof Error) || statusOf(error) !== 409 || tried === conflictTries) throw error;
-      await pause(conflictMs * tried);
-    }
-  }
-}
-
-function statusOf(error: Error): number | undefined {
-  return (error as FgaApiError).statusCode;
 }
 
 async function available<T>(run: () => Promise<T>): Promise<T> {
