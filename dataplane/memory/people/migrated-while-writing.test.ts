@@ -18,7 +18,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations of a datab
 
   test('open events of an earlier release get the turns of their persons in the order of their adds', async () => {
     await using opened = await openTestDatabase();
-    const add = (user: string, status: string) => (sql: TransactionSql) => sql`
+    const add = (user: string, status: string) => (sql: TransactionSql) =>
+      sql`
       insert into memory.events (event_id, person, infer, messages, digest, trace_id, status)
       select gen_random_uuid(), person, true, case ${status} when 'SUCCEEDED' then null else '[]'::jsonb end, 'digest', 'trace', ${status}
       from memory.people where user_key = ${user}`;

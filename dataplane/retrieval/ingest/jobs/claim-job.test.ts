@@ -51,7 +51,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
   /** First letters of the claims of so many rounds. Chance decides the order in a round, in which each tenant has the same number of leases. */
   const inRounds = async (...counts: readonly number[]): Promise<readonly string[]> => {
     const rounds: string[] = [];
-    for (const count of counts) rounds.push((await claimed(count)).map(([letter]) => letter).sort().join(''));
+    for (const count of counts)
+      rounds.push(
+        (await claimed(count))
+          .map(([letter]) => letter)
+          .sort()
+          .join(''),
+      );
     return rounds;
   };
   const end = (docId: string) => opened.database.sql`
