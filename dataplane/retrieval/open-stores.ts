@@ -52,7 +52,7 @@ export type OpenedIndex = {
   /** Removes the entries of a version. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
   /** Brings committed changes, such as deletions, into an index outside of this process. */
-  readonly followChanges: () => Promise<void>;
+  readonly followChanges: (signal: AbortSignal) => Promise<void>;
   /** Removes the remaining entries of places that are no longer used. */
   readonly clearLeft: () => Promise<void>;
 };

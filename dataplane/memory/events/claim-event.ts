@@ -38,8 +38,8 @@ const ofAll = 64;
 
 /**
  * Claims a due event that is the oldest open one of its person, so that the adds of a person take effect in their order. The
- * tenant of which the fewest events are processed comes first, then the person whose turn it is, so that the queue of one
- * tenant or person delays no other one. Leases are measured by the clock of the database.
+ * tenant of which the fewest events are processed comes first, and among such tenants chance decides, so that each of them is claimed
+ * after a few events; then the person whose turn it is. So the queue of one tenant or person delays no other one. Leases are measured by the clock of the database.
  */
 export async function claimEvent(sql: Sql, leaseMs: number): Promise<ClaimedEvent | undefined> {
   const first = await claimAmong(sql, leaseMs, firstLook);
@@ -57,12 +57,13 @@ async function claimAmong(sql: Sql, leaseMs: number, most: number): Promise<Clai
       union all
       select (select e.tenant from memory.events e where ${isOpen} and e.tenant > t.tenant order by e.tenant limit 1)
       from tenants t where t.tenant is not null),
+    drawn as materialized (select tenant, random() as draw from tenants where tenant is not null),
     leased as materialized (
       select tenant, count(*) as events from memory.events
       where status = 'RUNNING' and due_at > statement_timestamp() group by tenant),
     first as materialized (
-      select o.event_id, o.turn, o.due_at, o.seq, coalesce(l.events, 0) as leased
-      from tenants t left join leased l using (tenant) cross join lateral (
+      select o.event_id, o.turn, o.due_at, o.seq, t.draw, coalesce(l.events, 0) as leased
+      from drawn t left join leased l using (tenant) cross join lateral (
         select due.event_id, due.turn, due.due_at, due.seq
         from (
           select e.event_id, e.person, e.turn, e.due_at, e.seq from memory.events e
@@ -70,12 +71,12 @@ async function claimAmong(sql: Sql, leaseMs: number, most: number): Promise<Clai
         where not exists (
           select from memory.events e where e.person = due.person and e.seq < due.seq and ${isOpen})
         order by due.turn, due.due_at, due.seq limit ${ofTenant}) o
-      order by leased, o.turn, o.due_at, o.seq limit ${ofAll})
+      order by leased, t.draw, o.turn, o.due_at, o.seq limit ${ofAll})
     update memory.events set status = 'RUNNING', attempt = attempt + 1, deliveries = deliveries + 1,
       due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond', updated_at = clock_timestamp()
     where event_id = (
       select e.event_id from first f join memory.events e using (event_id) where ${isDue}
-      order by f.leased, f.turn, f.due_at, f.seq for update of e skip locked limit 1)
+      order by f.leased, f.draw, f.turn, f.due_at, f.seq for update of e skip locked limit 1)
     returning event_id as "eventId", attempt, deliveries, person, agent_id as "agentId", run_id as "runId", infer, metadata, categories,
       expires_at as "expiresAt", messages, created_at as "createdAt", trace_id as "traceId"`;
   return row;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { TransactionSql } from '#sql/connect';
 import { migrateDuringWrites } from '#sql/testing/migrate-during-writes';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 
 const migrations = new URL('../migrations/', import.meta.url);
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('the reference of history to memories'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations of a database that is in use'), () => {
   test('the migration drops the reference of history to memories while an earlier release writes a memory and then its history', async () => {
     await using opened = await openTestDatabase();
     const applied = await migrateDuringWrites(opened.database, 'memory', migrations, {
@@ -13,5 +14,32 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the reference of hist
       second: (sql) => sql`update memory.history set new_text = new_text`,
     });
     expect(applied[0]).toBe('0012-history-of-removed.sql');
+  });
+
+  test('open events of an earlier release get the turns of their persons in the order of their adds', async () => {
+    await using opened = await openTestDatabase();
+    const add = (user: string, status: string) => (sql: TransactionSql) =>
+      sql`
+      insert into memory.events (event_id, person, infer, messages, digest, trace_id, status)
+      select gen_random_uuid(), person, true, case ${status} when 'SUCCEEDED' then null else '[]'::jsonb end, 'digest', 'trace', ${status}
+      from memory.people where user_key = ${user}`;
+    await migrateDuringWrites(opened.database, 'memory', migrations, {
+      from: '0017',
+      async first(sql) {
+        await sql`insert into memory.people (tenant, user_key) values ('acme', 'ann'), ('acme', 'ben')`;
+        for (const status of ['SUCCEEDED', 'RUNNING', 'PENDING']) await add('ann', status)(sql);
+        await add('ben', 'PENDING')(sql);
+      },
+      second: add('ann', 'PENDING'),
+    });
+    const turns = await opened.database.sql<{ user: string; tenant: string; turn: number }[]>`
+      select user_key as user, e.tenant, turn::int from memory.events e join memory.people using (person)
+      where status <> 'SUCCEEDED' order by user_key, seq`;
+    expect(turns.map(({ user, tenant, turn }) => [user, tenant, turn])).toEqual([
+      ['ann', 'acme', 0],
+      ['ann', 'acme', 1],
+      ['ann', 'acme', 2],
+      ['ben', 'acme', 0],
+    ]);
   });
 });

@@ -134,4 +134,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect(await remove()).toBe(1);
     expect([await relations.tuplesOf(object), await remove()]).toEqual([[], 0]);
   });
+
+  test('a staged original is removed also if its job had ended and its removal was interrupted', async () => {
+    await ingest.submit({ docId: 'a', text: 'private words' });
+    const { objects } = ingest.ports;
+    const [job] = await opened.database.sql<{ key: string }[]>`
+      update retrieval.jobs set status = 'FAILED', failure_code = 'denied', staged = false returning payload_key as key`;
+    await end();
+    await remove();
+    expect(await objects.get(job?.key ?? '', { maxBytes: 1_000 })).toBeUndefined();
+  });
 });

@@ -92,7 +92,7 @@ async function removeSomeJobs(
 ): Promise<boolean> {
   const keys = sql.array([...docs], int8Type);
   const jobs = await sql<{ id: string; key: string | null }[]>`
-    select job_id as id, case when staged then payload_key end as key from retrieval.jobs
+    select job_id as id, case when not settled then payload_key end as key from retrieval.jobs
     where doc = any(${keys}::bigint[]) limit ${mostJobsRemoved}`;
   if (jobs.length === 0) return false;
   for (const { key } of jobs) if (key !== null) await objects.delete(key);

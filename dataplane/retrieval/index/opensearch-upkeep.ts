@@ -38,13 +38,24 @@ export function openSearchUpkeep({ index, places, connection, prefix }: UpkeepPa
     },
     /**
      * Brings committed changes into the places of collections that nobody queries: a deleted document is removed from OpenSearch
-     * without a query. Partitions that cannot be followed now are left to a later call.
+     * without a query. It ends at the first partition that cannot be followed, because OpenSearch may answer for no other one
+     * either, each after the time that this takes to notice. A later call begins with another partition.
+     * @param signal ends the call before the next partition, and while one is followed
      */
-    async followChanges(): Promise<void> {
-      for (const { partition, newest } of await places.behind(followedAtOnce)) {
-        await index.refresh(partition);
-        const through = index.appliedThrough(partition);
-        if (through !== undefined && through >= newest) await places.follow(partition, through);
+    async followChanges(signal: AbortSignal): Promise<void> {
+      const stopped = Promise.withResolvers<void>();
+      const stop = (): void => stopped.resolve();
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        for (const { partition, newest } of await places.behind(followedAtOnce)) {
+          if (signal.aborted) return;
+          await Promise.race([index.refresh(partition), stopped.promise]);
+          const through = index.appliedThrough(partition);
+          if (signal.aborted || through === undefined || through < newest) return;
+          await places.follow(partition, through);
+        }
+      } finally {
+        signal.removeEventListener('abort', stop);
       }
     },
     /** Removes entries that late processes wrote to places after they were left. */

@@ -3,7 +3,6 @@
 
 -- Open jobs of a tenant, deletions first, in the order in which they are due. It also counts the open jobs of a tenant.
 create index jobs_due_of_tenant on jobs (tenant, op, due_at, seq) where status in ('PENDING', 'RUNNING');
-drop index jobs_open_of_tenant;
 
 -- Jobs that are processed at present: those whose lease has not ended.
 create index jobs_leased on jobs (due_at) include (tenant) where status = 'RUNNING' and retry_at is null;

@@ -78,4 +78,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the room for the text
     bounds.indexBytes = undefined;
     expect(await endOf('c', 'x'.repeat(10_000))).toBe('DONE');
   });
+
+  test('a Cyrillic text needs the chunks of its characters, and not of its bytes', async () => {
+    expect(await endOf('a', 'x'.repeat(1_000))).toBe('DONE');
+    const { bytes, chunks } = await collection();
+    const needed = estimateIndexBytes({ chunks: chunks + 4, textBytes: bytes + 1_002 }, testProfile.dimension);
+    bounds.indexBytes = needed - 1;
+    expect(await endOf('b', 'ж'.repeat(500))).toBe('index_full');
+    bounds.indexBytes = needed;
+    expect(await endOf('c', 'ж'.repeat(500))).toBe('DONE');
+  });
 });

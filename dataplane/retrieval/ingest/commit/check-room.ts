@@ -35,7 +35,9 @@ export async function checkRoom(
       (select coalesce(sum(text_bytes), 0)::float8 from retrieval.collections
         where tenant = ${job.tenant} and status <> 'deleted') as "tenantBytes",
       (select coalesce(sum(octet_length(d.text) + octet_length(d.metadata::text)), 0)::float8 from retrieval.documents d
-        where d.doc = ${job.doc} and not d.deleted) as "replacedBytes"
+        where d.doc = ${job.doc} and not d.deleted) as "replacedBytes",
+      (select coalesce(sum(char_length(d.text)), 0)::float8 from retrieval.documents d
+        where d.doc = ${job.doc} and not d.deleted) as "replacedLength"
     from retrieval.collections k where k.collection_id = ${job.collectionId}`;
   const more = added - (now?.replacedBytes ?? 0);
   if (now === undefined || more <= 0) return;
@@ -44,7 +46,8 @@ export async function checkRoom(
     throw new DocumentFault('tenant_full', `the tenant has no room for the text of the document: ${remedy}`);
   }
   const dimension = profileOf(now.profileId)?.dimension ?? 0;
-  const chunks = now.chunks + Math.ceil(more / now.step);
+  const moreUnits = Math.max(0, live.text.length - now.replacedLength);
+  const chunks = now.chunks + Math.ceil(moreUnits / now.step);
   const needed = estimateIndexBytes({ chunks, textBytes: now.textBytes + more }, dimension);
   if (bounds.indexBytes === undefined || needed <= bounds.indexBytes) return;
   const remedy = 'delete documents, divide the collection or ask the operator for a larger index, then replay the job';
@@ -60,4 +63,6 @@ type Contents = {
   readonly tenantBytes: number;
   /** Of the live text that the document has before. */
   readonly replacedBytes: number;
+  /** Characters of that text: not more than its UTF-16 units. */
+  readonly replacedLength: number;
 };

@@ -26,9 +26,9 @@ const mostFirst = 16;
 
 /**
  * Claims a due job: a new one, one whose lease has expired, or one whose pause has ended. The tenant of which the fewest jobs
- * are processed comes first, so that the queue of one tenant delays no other one; of its jobs deletions come first, then the
- * one that is due first. The delivery is counted at the claim, so that a worker that dies is counted, too. Leases are
- * measured by the clock of the database.
+ * are processed comes first, so that the queue of one tenant delays no other one; among such tenants chance decides, so that each
+ * of them is claimed after a few attempts. Of the jobs of a tenant deletions come first, then the one that is due first. The
+ * delivery is counted at the claim, so that a worker that dies is counted, too. Leases are measured by the clock of the database.
  */
 export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | undefined> {
   const next = await claimFirst(
@@ -59,19 +59,20 @@ async function claimFirst(
       select (
         select j.tenant from retrieval.jobs j where ${isOpen(sql)} and j.tenant > t.tenant order by j.tenant limit 1)
       from tenants t where t.tenant is not null),
+    drawn as materialized (select tenant, random() as draw from tenants where tenant is not null),
     leased as materialized (
       select tenant, count(*) as jobs from retrieval.jobs
       where status = 'RUNNING' and retry_at is null and due_at > statement_timestamp() group by tenant),
     first as materialized (
-      select f.job_id, f.op, f.due_at, f.seq, coalesce(l.jobs, 0) as leased
-      from tenants t left join leased l using (tenant) cross join lateral (${jobsOf(sql`t.tenant`)}) f
-      order by leased, f.op, f.due_at, f.seq limit ${mostFirst})
+      select f.job_id, f.op, f.due_at, f.seq, t.draw, coalesce(l.jobs, 0) as leased
+      from drawn t left join leased l using (tenant) cross join lateral (${jobsOf(sql`t.tenant`)}) f
+      order by leased, t.draw, f.op, f.due_at, f.seq limit ${mostFirst})
     ${claim(
       sql,
       leaseMs,
       sql`
       select j.job_id from first f join retrieval.jobs j using (job_id) where ${isDue(sql)}
-      order by f.leased, f.op, f.due_at, f.seq for update of j skip locked limit 1`,
+      order by f.leased, f.draw, f.op, f.due_at, f.seq for update of j skip locked limit 1`,
     )}`;
   return row;
 }

@@ -35,7 +35,7 @@ export async function replayJob(
   job: { readonly tenant: string; readonly jobId: string },
 ): Promise<ReplayOutcome> {
   const rows = await sql`
-    update retrieval.jobs set status = 'PENDING', deliveries = 0, due_at = clock_timestamp(), retry_at = null,
+    update retrieval.jobs set status = 'PENDING', settled = false, deliveries = 0, due_at = clock_timestamp(), retry_at = null,
       unavailable_since = null, failure_code = null, failure = null, dead_lettered_at = null, updated_at = clock_timestamp()
     where job_id = ${job.jobId} and tenant = ${job.tenant} and status = 'FAILED' and (staged or op = 'delete' or exists (
         select from retrieval.documents d where d.doc = jobs.doc and d.live_seq > jobs.seq))

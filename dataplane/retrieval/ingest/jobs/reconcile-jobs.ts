@@ -14,8 +14,8 @@ type ReconcilePorts = {
   readonly logger: Logger;
   /** Publishes the hint of new work again. */
   readonly hint: () => void;
-  /** Each one removes the remains of deleted objects, such as collections. */
-  readonly removals: readonly (() => Promise<unknown>)[];
+  /** Each one removes the remains of deleted objects, such as collections. The signal is aborted at the end. */
+  readonly removals: readonly ((signal: AbortSignal) => Promise<unknown>)[];
   readonly onRemovalFailed: (error: unknown) => void;
   readonly now: () => Date;
   readonly everyMs: number;
@@ -42,7 +42,7 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
     const buried = await buryJobs(ports.database.sql);
     if (buried > 0) ports.logger.warn('ingest_jobs_dead_lettered', { count: buried });
     if (await isWorkDue(ports.database)) ports.hint();
-    for (const remove of ports.removals) await remove().catch(failed);
+    for (const remove of ports.removals) await remove(stop.signal).catch(failed);
     await settleJobs({ ...ports, onStep: () => undefined }, failed);
   }
 

@@ -200,4 +200,50 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
     await round();
     expect([await left(), objects.keys(), faults.length]).toEqual([[], [], 1]);
   });
+
+  test('a deletion that is replayed after its remains were removed removes the chunks of its document', async () => {
+    await using opened = await openTestDatabase();
+    const { sql } = opened.database;
+    const ingest = await openIngest(opened.database);
+    await ingest.submit({ docId: 'a', text: 'words' });
+    await ingest.drain();
+    const [deletion] = await ingest.submit({ docId: 'a' });
+    await sql`
+      update retrieval.jobs set status = 'FAILED', failure_code = 'too_many_deliveries', updated_at = now() - interval '8 days'
+      where op = 'delete'`;
+    await settleJobs(ingest.ports, (fault) => {
+      throw fault;
+    });
+    const remains = async () => [
+      ...(await sql`
+        select j.settled, (select count(*)::int from retrieval.chunks) as chunks from retrieval.jobs j where op = 'delete'`),
+    ];
+    expect(await remains()).toEqual([{ settled: true, chunks: 1 }]);
+    expect(await replayJob(sql, { tenant: 'acme', jobId: deletion?.jobId ?? '' })).toBe('replayed');
+    await ingest.drain();
+    expect(await remains()).toEqual([{ settled: true, chunks: 0 }]);
+  });
+
+  test('the attempt of a denied job removes its own original, and leaves other failed jobs to the next round', async () => {
+    await using opened = await openTestDatabase();
+    const objects = memoryObjects();
+    let refusal: 'refused' | 'denied' = 'refused';
+    const models = scriptedModels(() => {
+      throw new ModelsError(refusal);
+    });
+    const ingest = await openIngest(opened.database, { objects, models });
+    await ingest.submit({ docId: 'a', text: 'kept' });
+    expect(await ingest.work()).toBe('failed');
+    await opened.database.sql`update retrieval.jobs set updated_at = now() - interval '8 days'`;
+    refusal = 'denied';
+    await ingest.submit({ docId: 'b', text: 'denied' });
+    expect(await ingest.work()).toBe('failed');
+    const settled = await opened.database.sql`
+      select doc_id as doc, failure_code as code, settled from retrieval.jobs order by doc_id`;
+    expect([...settled]).toEqual([
+      { doc: 'a', code: expect.any(String), settled: false },
+      { doc: 'b', code: 'denied', settled: true },
+    ]);
+    expect(objects.keys()).toHaveLength(1);
+  });
 });

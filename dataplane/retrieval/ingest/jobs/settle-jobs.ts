@@ -31,6 +31,14 @@ export async function settleJob(ports: SettlePorts, jobId: string): Promise<void
   for (const row of rows) await settle(ports, row);
 }
 
+/** Removes the remains of a job that is denied: its staged original and its chunks. A repetition changes nothing. */
+export async function settleDenied(ports: SettlePorts, jobId: string): Promise<void> {
+  const rows = await ports.database.sql<EndedJob[]>`
+    select job_id as "jobId", payload_key as "payloadKey", doc from retrieval.jobs
+    where job_id = ${jobId} and status = 'FAILED' and failure_code = 'denied' and not settled`;
+  for (const row of rows) await settle(ports, row);
+}
+
 /**
  * Settles ended jobs whose worker died before it did so, and those whose original has been kept long enough. A job that
  * cannot be settled is left to a later call, and delays no other one.

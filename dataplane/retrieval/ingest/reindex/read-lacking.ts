@@ -1,7 +1,7 @@
 import type { Database } from '#sql/connect';
 import { DocumentFault } from '../faults.ts';
+import { maskingJob } from '../jobs/masking-job.ts';
 import type { ClaimedVersion } from './claim-version.ts';
-import { maskingJob } from './resubmit-masked.ts';
 
 /** Number of documents that are looked up in one statement. */
 const batch = 100;

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { retrievalLimits } from '#contracts/retrieval';
+import { until } from '#kit/testing/until';
 import { ModelsError } from '#models/models-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { verifies } from '../../../../e2e/support/verifies.ts';
@@ -6,10 +8,12 @@ import { findCollection } from '../../collections/collection-record.ts';
 import { readBacklog } from '../../monitoring/read-backlog.ts';
 import { claimJob } from '../jobs/claim-job.ts';
 import type { DocumentGuard } from '../ports.ts';
+import { stagedBytes } from '../submit/staged-document.ts';
 import { clearVersions } from '../testing/clear-versions.ts';
 import { type OpenedIngest, openIngest } from '../testing/open-ingest.ts';
 import { scriptedModels } from '../testing/scripted-models.ts';
 import { unwrittenLogger } from '../testing/unwritten-logger.ts';
+import { prepareDocument } from '../worker/prepare-document.ts';
 import { processJob } from '../worker/process-job.ts';
 import { buildNext } from './run-reindexer.ts';
 import { startReindex } from './start-reindex.ts';
@@ -23,6 +27,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
   let fail: (texts: readonly string[]) => void | Promise<void> = () => undefined;
   let judge: (text: string) => string | 'denied' = (given) => given;
 
+  const bounds = { tenantBytes: Number.POSITIVE_INFINITY, indexBytes: undefined as number | undefined };
   const guard: DocumentGuard = {
     async check(_scope, texts) {
       const judged = texts.map((one) => judge(one));
@@ -40,8 +45,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
   beforeEach(async () => {
     fail = () => undefined;
     judge = (given) => given;
+    Object.assign(bounds, { tenantBytes: Number.POSITIVE_INFINITY, indexBytes: undefined });
     await opened.database.sql`drop schema if exists retrieval cascade`;
-    ingest = await openIngest(opened.database, { models: scriptedModels((texts) => fail(texts)), guard });
+    ingest = await openIngest(opened.database, {
+      models: scriptedModels((texts) => fail(texts)),
+      guard,
+      bounds,
+    });
   });
 
   const start = (profile?: string) => startReindex(opened.database, ingest.collectionId, profile);
@@ -276,4 +286,45 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     expect(await build()).toBe('failed');
     expect(await collection()).toMatchObject({ active_version: 2 });
   });
+
+  test('a newly masked text replaces the stored one also where the mask is longer and neither the tenant nor the index has room', async () => {
+    await ingest.submit({ docId: 'a', text: 'call 555-0100 now' });
+    await ingest.drain();
+    Object.assign(bounds, { tenantBytes: 1, indexBytes: 1 });
+    judge = (given) => given.replaceAll('555-0100', '[the number of a telephone]');
+    await start();
+    const building = build();
+    await until('the masked text is live', async () => {
+      await ingest.drain();
+      const [row] = await opened.database.sql<{ text: string }[]>`select text from retrieval.documents`;
+      return row?.text === 'call [the number of a telephone] now';
+    });
+    expect(await building).toBe('switched');
+    await ingest.submit({ docId: 'b', text: 'plain' });
+    await ingest.drain();
+    expect(await opened.database.sql`select failure_code from retrieval.jobs where doc_id = 'b'`).toEqual([
+      { failure_code: 'tenant_full' },
+    ]);
+  });
+
+  test.each([
+    ['a long text', { sections: [{ text: 'x'.repeat(retrievalLimits.textUnits) }] }, 'too_large'],
+    [
+      'many sections',
+      { sections: Array.from({ length: retrievalLimits.sections + 1 }, () => ({ text: 'x' })) },
+      'malformed',
+    ],
+  ] as const)(
+    'no bound refuses %s that a reindex has masked, and a submitted one is refused',
+    async (_, content, code) => {
+      await ingest.submit({ docId: 'a', text: 'words' });
+      const job = await claimJob(opened.database.sql, 30_000);
+      if (job?.payloadKey == null) throw new Error('no job is due');
+      await ingest.ports.objects.put(job.payloadKey, stagedBytes({ content }));
+      await expect(prepareDocument(ingest.ports, job, never)).rejects.toMatchObject({ code });
+      const masking = { ...job, contentHash: `reindex-${job.jobId}` };
+      const { text: prepared } = await prepareDocument(ingest.ports, masking, never);
+      expect(prepared.length).toBeGreaterThan(retrievalLimits.sections);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql, TransactionSql } from '#sql/connect';
 import { DocumentFault } from '../faults.ts';
+import { maskingHash, maskingJob, maskingKey } from '../jobs/masking-job.ts';
 import { insertJobs, type StagedObject } from '../submit/insert-jobs.ts';
 import { stagedBytes, stagingKey } from '../submit/staged-document.ts';
 import type { JudgedDocument } from '../text/guarded-texts.ts';
@@ -16,19 +17,6 @@ export type ReplacedText = {
   /** The sequence number of the text that was judged. */
   readonly seq: string;
 };
-
-/**
- * Condition on jobs `j`: a reindex made the job, for a version if one is given. No caller can submit such a job, because
- * its content hash contains its own random id.
- */
-export function maskingJob(sql: Sql | TransactionSql, version?: number) {
-  const ofVersion = version === undefined ? sql`` : sql`and j.idempotency_key = ${maskingKey(version)}`;
-  return sql`j.content_hash = 'reindex-' || j.job_id::text ${ofVersion}`;
-}
-
-function maskingKey(version: number): string {
-  return `reindex-${version}`;
-}
 
 /**
  * Submits the masked form of a stored text as the newest job of its document. Nothing is submitted if the text is no
@@ -78,7 +66,7 @@ async function insertMasking(
     collection: collectionId,
     docId,
     op: 'upsert',
-    contentHash: `reindex-${jobId}`,
+    contentHash: maskingHash(jobId),
     idempotencyKey: maskingKey(version),
     labels: row.labels,
   } as const;

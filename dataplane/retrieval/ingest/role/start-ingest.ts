@@ -22,7 +22,7 @@ type IngestOptions = {
   /** Removes the entries of a version from the search index. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
   /** Each one settles unfinished work: of deleted objects such as collections, or of processes that died. */
-  readonly removals: readonly (() => Promise<unknown>)[];
+  readonly removals: readonly ((signal: AbortSignal) => Promise<unknown>)[];
   /** Called when a removal, also of an old version, has failed; it is repeated. */
   readonly onRemovalFailed: (error: unknown) => void;
   readonly times: IngestTimes;

@@ -36,14 +36,17 @@ const structuredKeys: ReadonlySet<string> = new Set(['title', 'sections', 'table
  * line is joined. A line counts with its end, and so do the title and each heading.
  * @throws LongTextError
  */
-export function* boundedParts(content: DocumentContent): Generator<ContentPart> {
+export function* boundedParts(
+  content: DocumentContent,
+  mostUnits: number = retrievalLimits.textUnits,
+): Generator<ContentPart> {
   let length = 0;
   const count = (path: PartPath, pieces: LinePieces): number => {
     let added = 0;
     for (const piece of pieces) added += piece.length;
     if (added === 0) return added;
     length += added + 1;
-    if (length > retrievalLimits.textUnits) throw new LongTextError(path);
+    if (length > mostUnits) throw new LongTextError(path);
     return added;
   };
 

@@ -9,12 +9,18 @@ type ContentReading =
 
 type ContentFault = Extract<ContentReading, { kind: 'fault' }>;
 
-/** Checks the `content` of a canonical document (`retrieval:content:*`); names the first fault and its path. */
-export function readContent(value: JsonValue | undefined): ContentReading {
+/**
+ * Checks the `content` of a canonical document (`retrieval:content:*`); names the first fault and its path.
+ * @param mostSections infinite for a stored text, of which each table and each other member has become a section
+ */
+export function readContent(
+  value: JsonValue | undefined,
+  mostSections: number = retrievalLimits.sections,
+): ContentReading {
   if (!isObject(value)) return fault('', 'must be an object');
   const found =
     titleFault(value['title']) ??
-    listFault('/sections', value['sections'], retrievalLimits.sections, sectionFault) ??
+    listFault('/sections', value['sections'], mostSections, sectionFault) ??
     listFault('/tables', value['tables'], retrievalLimits.tables, () => undefined);
   return found ?? { kind: 'content', content: value as DocumentContent };
 }

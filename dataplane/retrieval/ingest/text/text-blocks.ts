@@ -15,11 +15,12 @@ export type DocumentBlocks = { readonly title?: string; readonly blocks: readonl
 
 /**
  * The blocks of a document: sections, tables, then other keys. Blocks without text are left out.
+ * @param mostUnits length of the text; that of a stored one has no bound
  * @throws LongTextError
  */
-export function textBlocks(content: DocumentContent): DocumentBlocks {
+export function textBlocks(content: DocumentContent, mostUnits?: number): DocumentBlocks {
   const blocks: TextBlock[] = [];
-  for (const part of boundedParts(content)) {
+  for (const part of boundedParts(content, mostUnits)) {
     const lines: string[] = [];
     for (const pieces of part.lines) lines.push(pieces.join(''));
     blocks.push(block(part, lines.join('\n')));

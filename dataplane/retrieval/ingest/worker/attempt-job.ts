@@ -4,7 +4,7 @@ import type { Logger } from '#kit/log/logger';
 import { DocumentFault } from '../faults.ts';
 import { type ClaimedJob, renewLease } from '../jobs/claim-job.ts';
 import { abandonJob, failJob, releaseJob, returnJob } from '../jobs/end-attempt.ts';
-import { settleJobs } from '../jobs/settle-jobs.ts';
+import { settleDenied } from '../jobs/settle-jobs.ts';
 import { dependencyOf, failingProviderIn } from './dependency-of.ts';
 import type { IngestPorts } from './ingest-ports.ts';
 import { processJob } from './process-job.ts';
@@ -53,7 +53,9 @@ async function recordEnd(
     if (!(await failJob(sql, job, error))) return 'claim_over';
     await ports.onStep('failed');
     if (error.code === 'denied') {
-      await settleJobs(ports, (fault) => logger.warn('ingest_removal_failed', { failure: describeFailure(fault) }));
+      await settleDenied(ports, job.jobId).catch((fault: unknown) =>
+        logger.warn('ingest_removal_failed', { failure: describeFailure(fault) }),
+      );
     }
     return 'failed';
   }

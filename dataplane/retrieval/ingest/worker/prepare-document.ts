@@ -3,6 +3,7 @@ import { mapStrings } from '#kit/json/map-strings';
 import type { LiveDocument } from '../commit/make-live.ts';
 import { DocumentFault } from '../faults.ts';
 import type { ClaimedJob } from '../jobs/claim-job.ts';
+import { isMaskingJob } from '../jobs/masking-job.ts';
 import type { DocumentScope } from '../ports.ts';
 import { type CanonicalText, canonicalText } from '../text/canonical-text.ts';
 import { LongTextError } from '../text/content-parts.ts';
@@ -28,7 +29,7 @@ export async function prepareDocument(
   const { document, policyRevision } = await judgeDocument(
     ports,
     job,
-    { ...blocksOf(content), metadata: storable },
+    { ...blocksOf(content, isMaskingJob(job) ? Number.POSITIVE_INFINITY : undefined), metadata: storable },
     signal,
   );
   await ports.onStep('guarded');
@@ -47,9 +48,9 @@ export async function prepareDocument(
   };
 }
 
-function blocksOf(content: DocumentContent): DocumentBlocks {
+function blocksOf(content: DocumentContent, mostUnits: number | undefined): DocumentBlocks {
   try {
-    return textBlocks(content);
+    return textBlocks(content, mostUnits);
   } catch (error) {
     if (!(error instanceof LongTextError)) throw error;
     throw new DocumentFault('too_large', `${['content', ...error.path].join('/')} ${error.message}`);

@@ -6,6 +6,7 @@ import { readVersions } from '../commit/read-versions.ts';
 import type { WriteCondition } from '../commit/write-chunks.ts';
 import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
 import type { ClaimedJob } from '../jobs/claim-job.ts';
+import { isMaskingJob } from '../jobs/masking-job.ts';
 import { settleJob } from '../jobs/settle-jobs.ts';
 import type { IngestPorts } from './ingest-ports.ts';
 import { prepareDocument } from './prepare-document.ts';
@@ -41,7 +42,7 @@ export async function processJob(ports: IngestPorts, job: ClaimedJob, signal: Ab
 
 async function indexAndCommit(ports: IngestPorts, job: ClaimedJob, signal: AbortSignal): Promise<LiveOutcome> {
   const { canonical, ...document } = await prepareDocument(ports, job, signal);
-  await checkRoom(ports, job, document);
+  if (!isMaskingJob(job)) await checkRoom(ports, job, document);
   const written = new Map<number, number>();
   let live: LiveOutcome = { kind: 'versions_missing', versions: [] };
   for (let commits = 0; commits < mostCommits && live.kind === 'versions_missing'; commits += 1) {

@@ -3,6 +3,7 @@ import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import { ObjectTooLargeError } from '#objects/objects-error';
 import { DocumentFault } from '../faults.ts';
 import type { ClaimedJob } from '../jobs/claim-job.ts';
+import { isMaskingJob } from '../jobs/masking-job.ts';
 import type { StagedDocument } from '../submit/staged-document.ts';
 import type { DocumentContent, JsonObject } from '../text/document-content.ts';
 import { readContent } from '../text/read-content.ts';
@@ -23,7 +24,7 @@ export async function readDocument(ports: IngestPorts, job: ClaimedJob, signal: 
   const staged = await readStaged(ports, job);
   await ports.onStep('read');
   const content = staged.content_ref === undefined ? staged.content : await fetchContent(ports, job, staged, signal);
-  const reading = readContent(content);
+  const reading = readContent(content, isMaskingJob(job) ? Number.POSITIVE_INFINITY : undefined);
   if (reading.kind === 'content') return { content: reading.content, metadata: staged.metadata ?? {} };
   throw new DocumentFault('malformed', `content${reading.path} ${reading.message}`);
 }

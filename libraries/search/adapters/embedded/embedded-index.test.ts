@@ -285,6 +285,23 @@ describe('the embedded search index', () => {
     expect((await found(world, 'large', much))[0]).toHaveLength(600);
   });
 
+  test('a partition that was too large is read again after a time, because its texts may have become fewer', async () => {
+    const textOf = (words: number): readonly IndexChange[] => [
+      { kind: 'put', entry: entryOf('p', { terms: Array.from({ length: words }, (_, at) => `word${at}`) }) },
+    ];
+    const measured = openMemoryWorld();
+    await found(measured, 'p', await measured.commit('p', textOf(1_000)));
+    await using world = openMemoryWorld({ mostBytes: measured.index.bytes(), refusedMs: 0 });
+    world.source.bytesOfEntry = 1;
+    const long = await world.commit('p', textOf(4_000));
+    for (const loads of [1, 2]) {
+      expect(await fault(world.index.candidates(queryOf('p', long)))).toBe('too_large');
+      expect(world.source.loads).toBe(loads);
+    }
+    const short = await world.commit('p', textOf(1_000));
+    expect((await found(world, 'p', short))[1]).toHaveLength(1);
+  });
+
   test('queries continue on the rows that they began with while their partition is dropped and another takes its memory', async () => {
     await using world = openMemoryWorld({ pageSize: 1_000 });
     const many = await world.commit('p', putMany(6_000));

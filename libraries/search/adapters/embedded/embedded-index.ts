@@ -14,6 +14,8 @@ type EmbeddedOptions = {
   readonly source: PartitionSource;
   /** Estimated bytes of all loaded partitions together; a larger partition is not served. */
   readonly mostBytes: number;
+  /** Time after which a partition that was too large is read again, milliseconds; 300,000 when absent. */
+  readonly refusedMs?: number;
 };
 
 type EmbeddedIndex = SearchIndex & {
@@ -37,10 +39,10 @@ type EmbeddedIndex = SearchIndex & {
  * The index in the memory of this process: BM25 and exact vectors. A partition is read from its source by the first
  * query; every query reads the changes that it must reflect and are not applied yet.
  */
-export function openEmbeddedIndex({ source, mostBytes }: EmbeddedOptions): EmbeddedIndex {
+export function openEmbeddedIndex({ source, mostBytes, refusedMs }: EmbeddedOptions): EmbeddedIndex {
   const vectors = new VectorMemory();
   const turns = new Turns();
-  const partitions = new LoadedPartitions({ source, vectors, turns, mostBytes });
+  const partitions = new LoadedPartitions({ source, vectors, turns, mostBytes, refusedMs });
 
   async function follow(partition: LivePartition): Promise<void> {
     await partition.follow();

@@ -10,12 +10,16 @@ type LoadedOptions = {
   readonly turns: Turns;
   /** Estimated bytes of all loaded partitions together. */
   readonly mostBytes: number;
+  /** Time after which a refused partition is read again, milliseconds; 300,000 when absent. */
+  readonly refusedMs?: number | undefined;
 };
 
 type Preload = { readonly stop: AbortController; bytes: number; readonly ended: Promise<void> };
 
 /** A partition that was too large is loaded again once its least bytes have fallen to this share. */
 const shareForRetry = 31 / 32;
+/** Its least bytes do not tell whether its texts have become fewer, and each reading evicts others. */
+const refusedMs = 300_000;
 
 /** A preload was cancelled because there was no memory for it, or because a signal was aborted. */
 class PreloadGivenUp extends Error {}
@@ -30,7 +34,7 @@ export class LoadedPartitions {
   /** Loads ahead of the first query, which are cancelled if another load needs their memory. */
   readonly #preloads = new Map<string, Preload>();
   /** The least bytes of partitions that were above the bound when they were loaded last. */
-  readonly #refused = new Map<string, number>();
+  readonly #refused = new Map<string, { readonly least: number; readonly at: number }>();
 
   constructor(options: LoadedOptions) {
     this.#options = options;
@@ -121,14 +125,18 @@ export class LoadedPartitions {
 
   /**
    * Refuses a partition that is certainly above the bound before it is read, because others are evicted while it is: one whose least
-   * bytes are above it, and one that was refused before and is not much smaller.
+   * bytes are above it, and one that was refused a short time ago and is not much smaller.
    * @throws SearchUnavailableError; whatever the source throws
    */
   async #readServable(name: string, check: (bytes: number) => void): Promise<LivePartition> {
     const { source, mostBytes } = this.#options;
     const least = await source.leastBytes?.(name);
     const refused = this.#refused.get(name);
-    const isRefused = refused !== undefined && least !== undefined && least > refused * shareForRetry;
+    const isRefused =
+      refused !== undefined &&
+      least !== undefined &&
+      least > refused.least * shareForRetry &&
+      performance.now() - refused.at < (this.#options.refusedMs ?? refusedMs);
     if ((least ?? 0) > mostBytes || isRefused) throw new SearchUnavailableError('too_large');
     try {
       const partition = await LivePartition.load(name, this.#options, check);
@@ -136,7 +144,7 @@ export class LoadedPartitions {
       return partition;
     } catch (error) {
       const isTooLarge = error instanceof SearchUnavailableError && error.fault === 'too_large';
-      if (isTooLarge && least !== undefined) this.#refused.set(name, least);
+      if (isTooLarge && least !== undefined) this.#refused.set(name, { least, at: performance.now() });
       throw error;
     }
   }
