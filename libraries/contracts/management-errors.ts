@@ -58,7 +58,10 @@ export const managementErrors = {
   ),
   freeze_quota_reached: failure(409, 'There are 500 freeze windows that have not ended: remove some.'),
   revision_in_use: failure(409, 'The revision is in use, so its text cannot be removed; details name each use.'),
-  last_administrator: failure(409, 'The right belongs to the last administrator: grant it to another one first.'),
+  last_administrator: failure(
+    409,
+    'The right belongs to the last administrator: grant it to another user first. A group counts only if you are in it.',
+  ),
   model_deleting: failure(409, 'The model is being deleted: no policy can be applied to it.'),
   policy_quota_reached: failure(
     409,

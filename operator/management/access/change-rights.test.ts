@@ -4,6 +4,7 @@ import type { ControlRight } from '#contracts/rights';
 import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
+import { issuerGroup } from '#relations/subject';
 import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { createRightChanges } from './change-rights.ts';
@@ -120,5 +121,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), 
     const answers = ['first', 'second'].map((one) => changes.revoke(administrator(one), by(one)));
     expect((await Promise.all(answers)).toSorted()).toEqual(['changed', 'last']);
     expect(await changes.list()).toHaveLength(1);
+  });
+
+  test('a group counts as another administrator only for an author who is in it', async () => {
+    await using world = await openChanges();
+    const { changes, relations } = world;
+    const group = (name: string): ControlRight => ({ role: 'administrator', holder: { issuer, group: name } });
+    await changes.grant(group('typo'), by('first'));
+    expect(await changes.revoke(administrator('first'), by('first'))).toBe('last');
+    const emergency = { ...by('first'), author: { kind: 'service' as const, name: 'break-glass' } };
+    expect(await changes.revoke(administrator('first'), emergency)).toBe('last');
+    const claiming = { ...by('first'), groups: [issuerGroup(issuer, 'typo')] };
+    expect(await changes.revoke(administrator('first'), claiming)).toBe('changed');
+    expect(await changes.revoke(group('typo'), claiming)).toBe('last');
+
+    await changes.grant(group('stored'), claiming);
+    const { subject } = tupleOfRight(administrator('first'));
+    await relations.grant([{ subject, relation: 'member', object: issuerGroup(issuer, 'stored') }]);
+    expect(await changes.revoke(group('typo'), by('first'))).toBe('changed');
+    expect(await changes.list()).toEqual([group('stored')]);
   });
 });

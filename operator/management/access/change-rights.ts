@@ -4,6 +4,8 @@ import type { Clock } from '#kit/time/clock';
 import type { RecordedChanges } from '#relations/changes/recorded-changes';
 import { controlPlane } from '#relations/model';
 import { type Relations, relationLimits, type Tuple } from '#relations/ports';
+import { RelationsModelError } from '#relations/relations-error';
+import { userSubject } from '#relations/subject';
 import { tupleText } from '#relations/tuple';
 import { awaitUndecided, type UndecidedCommands } from './await-undecided.ts';
 import { oneAtATime } from './lock-rights.ts';
@@ -21,7 +23,7 @@ type RightChange = ChangeAuthor & {
 type ChangedRight =
   | 'changed'
   | 'unchanged'
-  /** The right belongs to the last administrator. */
+  /** The right belongs to the last administrator: nobody else who administers is known to exist. */
   | 'last'
   /** The right is revoked, and a command that was stored before has not ended. */
   | 'undecided'
@@ -43,7 +45,7 @@ export type RightChanges = {
  */
 export function createRightChanges(options: {
   readonly record: Pick<RecordedChanges, 'change'>;
-  readonly relations: Pick<Relations, 'listTuples'>;
+  readonly relations: Pick<Relations, 'listTuples' | 'groupsOf'>;
   readonly rights: Rights;
   readonly store: UndecidedCommands;
   readonly clock: Clock;
@@ -53,14 +55,20 @@ export function createRightChanges(options: {
 
   function change(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
     const tuple = tupleOfRight(right);
+    const mayBeLast = action === 'revoke' && isAdministrator(tuple);
+    let groups: readonly string[] = [];
     return inTurn(() =>
       record.change<'no_right' | 'last'>({
         action,
         object: tuple.object,
         tuples: [tuple],
         entryOf: () => rightEntry(action, tuple, by, clock.date()),
-        refusalOfAuthor: async () => ((await mayChange(rights, by)) ? undefined : 'no_right'),
-        refusalOfHeld: (held) => (action === 'revoke' && isLastAdministrator(held, tuple) ? 'last' : undefined),
+        async refusalOfAuthor() {
+          if (!(await mayChange(rights, by))) return 'no_right';
+          if (mayBeLast) groups = await groupsOf(relations, by);
+          return undefined;
+        },
+        refusalOfHeld: (held) => (mayBeLast && isLastAdministrator(held, tuple, groups) ? 'last' : undefined),
       }),
     );
   }
@@ -100,8 +108,31 @@ async function mayChange(rights: Rights, by: RightChange): Promise<boolean> {
   return by.author.kind !== 'token' || (await rights.has(by, roleRight('administer')));
 }
 
-/** Whether no other administrator is among the tuples of the control plane. */
-function isLastAdministrator(held: readonly Tuple[], tuple: Tuple): boolean {
-  const isOne = ({ object, relation }: Tuple): boolean => object === controlPlane && relation === 'administer';
-  return isOne(tuple) && held.every((one) => !isOne(one) || tupleText(one) === tupleText(tuple));
+/** The groups that the author is in; none for the emergency caller, and for more than the store can follow. */
+async function groupsOf(relations: Pick<Relations, 'groupsOf'>, { author, groups }: RightChange) {
+  if (author.kind !== 'token') return [];
+  try {
+    return await relations.groupsOf(userSubject(author), groups);
+  } catch (error) {
+    if (error instanceof RelationsModelError) return [];
+    throw error;
+  }
+}
+
+function isAdministrator({ object, relation }: Tuple): boolean {
+  return object === controlPlane && relation === 'administer';
+}
+
+/**
+ * Whether no other administrator is among the tuples of the control plane. A group counts if the author is in it: nobody may be in
+ * another one, and its members are known to its issuer alone.
+ */
+function isLastAdministrator(held: readonly Tuple[], tuple: Tuple, groups: readonly string[]): boolean {
+  const counting = new Set(groups.map((group) => `${group}#member`));
+  return !held.some(
+    (one) =>
+      isAdministrator(one) &&
+      tupleText(one) !== tupleText(tuple) &&
+      (one.subject.startsWith('user:') || counting.has(one.subject)),
+  );
 }

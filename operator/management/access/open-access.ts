@@ -20,7 +20,10 @@ type AccessSettings = {
 export type ManagementAccess = {
   readonly authorizer: AdministratorAuthorizer;
   readonly rights: Rights;
-  readonly relations: Pick<Relations, 'grant' | 'revoke' | 'tuplesOf' | 'listTuples' | 'joinsTransactions'>;
+  readonly relations: Pick<
+    Relations,
+    'grant' | 'revoke' | 'tuplesOf' | 'listTuples' | 'groupsOf' | 'joinsTransactions'
+  >;
 };
 
 /**

@@ -21,7 +21,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('purges without an ent
     }));
     await sql`insert into management.purges ${sql(newer)}`;
     const author = { author: { kind: 'unknown' }, client: 'none', traceId: '0'.repeat(32) } as const;
-    const entry = changeEntry({ action: 'revision.purge', target: { type: 'revision', id: 'own' } }, author, new Date());
+    const entry = changeEntry(
+      { action: 'revision.purge', target: { type: 'revision', id: 'own' } },
+      author,
+      new Date(),
+    );
     const own = [];
     for (const name of ['1', '2', '3', '4']) own.push(await begun.begin(name, entry));
     expect(await begun.left()).toEqual([]);

@@ -24,7 +24,7 @@ export async function readTwice<T>(sdk: Sdk, run: () => Promise<T>): Promise<T> 
 
 function mayPass(sdk: Sdk, error: unknown): boolean {
   if (!(error instanceof sdk.FgaError) || error instanceof sdk.FgaValidationError) return false;
-  const status = statusOf(error);
+  const status = httpStatusOf(error);
   return status === undefined || status === 429 || (status >= 500 && status !== 501);
 }
 
@@ -39,13 +39,13 @@ export async function untilNoConflict(run: () => Promise<unknown>): Promise<void
       await run();
       return;
     } catch (error) {
-      if (!(error instanceof Error) || statusOf(error) !== 409 || tried === conflictTries) throw error;
+      if (!(error instanceof Error) || httpStatusOf(error) !== 409 || tried === conflictTries) throw error;
       await pause(conflictMs * tried);
       if (performance.now() - begun > conflictLimitMs) throw error;
     }
   }
 }
 
-export function statusOf(error: Error): number | undefined {
+export function httpStatusOf(error: Error): number | undefined {
   return (error as FgaApiError).statusCode;
 }

@@ -21,9 +21,7 @@ async function serve(answers: readonly Answer[]) {
   ];
   const asked: string[] = [];
   const send = (outgoing: ServerResponse, [status, body]: Answer): void => {
-    outgoing
-      .writeHead(status, { 'content-type': 'application/json', 'retry-after': '60' })
-      .end(JSON.stringify(body));
+    outgoing.writeHead(status, { 'content-type': 'application/json', 'retry-after': '60' }).end(JSON.stringify(body));
   };
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? '';

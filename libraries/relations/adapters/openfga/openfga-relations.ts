@@ -15,7 +15,7 @@ import {
   checkTypeRelation,
   checkWindow,
 } from '../../tuple.ts';
-import { readTwice, statusOf, untilNoConflict } from './attempts.ts';
+import { httpStatusOf, readTwice, untilNoConflict } from './attempts.ts';
 import { authorizationModel, isSameModel } from './authorization-model.ts';
 import { checkInBatches } from './check-in-batches.ts';
 import { claimParts } from './claim-parts.ts';
@@ -273,7 +273,7 @@ async function isThere(client: OpenFgaClient, storeId: string): Promise<boolean>
     await client.getStore({ storeId });
     return true;
   } catch (error) {
-    if (error instanceof Error && statusOf(error) === 404) return false;
+    if (error instanceof Error && httpStatusOf(error) === 404) return false;
     throw error;
   }
 }
