@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { retrievalLimits } from '#contracts/retrieval';
+import type { JsonValue } from '#kit/json/json-value';
 import { until } from '#kit/testing/until';
 import { ModelsError } from '#models/models-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
@@ -307,24 +308,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     ]);
   });
 
-  test.each([
+  test.each<[string, JsonValue, string]>([
     ['a long text', { sections: [{ text: 'x'.repeat(retrievalLimits.textUnits) }] }, 'too_large'],
     [
       'many sections',
       { sections: Array.from({ length: retrievalLimits.sections + 1 }, () => ({ text: 'x' })) },
       'malformed',
     ],
-  ] as const)(
-    'no bound refuses %s that a reindex has masked, and a submitted one is refused',
-    async (_, content, code) => {
-      await ingest.submit({ docId: 'a', text: 'words' });
-      const job = await claimJob(opened.database.sql, 30_000);
-      if (job?.payloadKey == null) throw new Error('no job is due');
-      await ingest.ports.objects.put(job.payloadKey, stagedBytes({ content }));
-      await expect(prepareDocument(ingest.ports, job, never)).rejects.toMatchObject({ code });
-      const masking = { ...job, contentHash: `reindex-${job.jobId}` };
-      const { text: prepared } = await prepareDocument(ingest.ports, masking, never);
-      expect(prepared.length).toBeGreaterThan(retrievalLimits.sections);
-    },
-  );
+  ])('no bound refuses %s that a reindex has masked, and a submitted one is refused', async (_, content, code) => {
+    await ingest.submit({ docId: 'a', text: 'words' });
+    const job = await claimJob(opened.database.sql, 30_000);
+    if (job?.payloadKey == null) throw new Error('no job is due');
+    await ingest.ports.objects.put(job.payloadKey, stagedBytes({ content }));
+    await expect(prepareDocument(ingest.ports, job, never)).rejects.toMatchObject({ code });
+    const masking = { ...job, contentHash: `reindex-${job.jobId}` };
+    const { text: prepared } = await prepareDocument(ingest.ports, masking, never);
+    expect(prepared.length).toBeGreaterThan(retrievalLimits.sections);
+  });
 });
