@@ -160,8 +160,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     await memory.add(user, body('before'));
     const before = await exhausted();
     const [row] = await memory.database.database.sql<{ event_id: string }[]>`
-      insert into memory.events (event_id, person, agent_id, infer, messages, digest, trace_id, status, deliveries, attempt)
-      select gen_random_uuid(), person, 'tutor', false, ${JSON.stringify(body('survives').messages)}::text::jsonb, '', '',
+      insert into memory.events (event_id, person, tenant, agent_id, infer, messages, digest, trace_id, status, deliveries, attempt)
+      select gen_random_uuid(), person, tenant, 'tutor', false, ${JSON.stringify(body('survives').messages)}::text::jsonb, '', '',
         'RUNNING', ${deaths}::int, ${deaths}::int
       from memory.people where user_key like ${`%"${user.user}"]`} returning event_id`;
     const id = row?.event_id ?? '';
