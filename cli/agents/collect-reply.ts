@@ -3,7 +3,7 @@ import type { JsonValue } from '#kit/json/json-value';
 import type { CliError } from '../errors/cli-error.ts';
 import { codedError } from './agent-refusal.ts';
 
-/** The reply of an agent as far as it arrived. It is complete only if `fault` is absent. */
+/** The parts of a reply that arrived. The reply is complete only if `fault` is absent. */
 export type AgentReply = {
   readonly text?: string;
   readonly data?: JsonValue;

@@ -56,7 +56,7 @@ export async function sendAgentMessage({
   return complete;
 }
 
-/** The reply of an answer; undefined if it is none, or ends nothing. */
+/** The reply in the body of an answer; undefined if the body is not a reply of A2A or has no end. */
 function wholeReply(json: unknown): AgentReply | undefined {
   try {
     const parts = readReply(json);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
+import { testPodSecurity } from '../support/test-pod-security.ts';
 import type { TestImage } from './tools/chart-values.ts';
 
 /** Results of a client in the cluster; `faults` counts unexpected results by status, code or error. */
@@ -55,12 +56,7 @@ function podOf({ image, url, keys }: TrafficOptions): object {
     spec: {
       restartPolicy: 'Never',
       automountServiceAccountToken: false,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: 65_532,
-        fsGroup: 65_532,
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
+      securityContext: testPodSecurity,
       containers: [
         {
           name: 'client',

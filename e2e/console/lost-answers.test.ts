@@ -10,7 +10,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages whose console or 
   });
   afterAll(() => shown[Symbol.asyncDispose]());
 
-  const line = () => shown.page.getByText('There is no answer now');
+  const line = () => shown.page.getByText('The service does not answer. This page');
   const live = () => shown.page.getByText('This page changes as soon as a replica reports.');
 
   test('an overview whose stream has ended says since when it may be old, and does not claim to be live until it is', async () => {

@@ -5,6 +5,7 @@ import { sha256Hex } from '#contracts/canonical';
 import { createCapabilityKey, mintFileReference, type StoredFile } from '#identity/file-capability';
 import { root } from '../../hack/check/run-tool.ts';
 import type { TestImage } from '../chart/tools/chart-values.ts';
+import { testPodSecurity } from '../support/test-pod-security.ts';
 import type { ServicesKubectl } from './client-pod.ts';
 
 /** What the pod serves. */
@@ -82,12 +83,7 @@ function podOf({ repository, tag }: TestImage): object {
     spec: {
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: 0,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: 65_532,
-        fsGroup: 65_532,
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
+      securityContext: testPodSecurity,
       containers: [
         {
           name,

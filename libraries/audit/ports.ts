@@ -43,7 +43,7 @@ export type AuditLog = {
   addSources(sources: readonly string[]): Promise<void>;
   /**
    * Removes the oldest sources that begin with `prefix` and were added more than `days` days ago, except these; at most 10,000,
-   * and none after the signal. What they name can be observed no longer. @returns their number
+   * and none after the signal. The changes that they name can no longer be observed. @returns their number
    */
   forgetSources(
     prefix: string,

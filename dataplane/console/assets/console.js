@@ -22,7 +22,7 @@
     },
   });
 
-  // What the page shows is old, or what was sent has no answer: the page says so until the same part has an answer again.
+  // A part of the page is out of date, or a request has no answer: the page says so until the same part has an answer again.
   const lost = new Set();
   function showLost() {
     const line = document.getElementById('lost');
@@ -87,7 +87,7 @@
     form.requestSubmit();
   });
 
-  // Another language or theme loads the page again, or leaves the answer to a write: what was typed would be lost.
+  // Another language or theme loads the page again, or leaves the answer to a write: the typed text would be lost.
   document.addEventListener('submit', (event) => {
     const { dataset, elements } = event.target;
     if (dataset.confirm === undefined) return;

@@ -273,7 +273,7 @@ export const en = {
     away: 'The service does not answer',
     awayText:
       'If you sent a change, it may have been made. Wait a moment and open the page again; the log of the service says more.',
-    lost: 'There is no answer now: what this page shows may be old, and what was sent may not have arrived. Since',
+    lost: 'The service does not answer. This page may be out of date, and your last request may not have arrived. Since',
     incomplete: 'This page is incomplete',
     missing: (parts: string) =>
       `A service cannot answer now. Not shown: ${parts}. Wait a moment and open the page again.`,

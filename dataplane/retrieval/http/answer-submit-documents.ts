@@ -66,7 +66,7 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
 
 async function reachedLimit(
   { service, caller }: RetrievalRequest,
-  /** With the bytes behind their content_ref, as far as the submit names them. */
+  /** With the bytes of each content_ref that has `bytes`. */
   submitted: ReadonlyMap<SubmittedDocument, number>,
   collections: readonly CollectionRecord[],
 ): Promise<SubmitLimit | undefined> {

@@ -72,7 +72,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     });
   });
 
-  test('an agent that may write lists and reads what its user sees, and a user who may write every live document', async () => {
+  test('an agent with the right to write lists and reads the documents that its user may see; a user with that right reads every live document', async () => {
     const closed = await create({ name: 'closed' });
     await service.ingest(ann, [documentOf('closed', 'secret', 'Plans.', { acl: { groups: ['board'] } })]);
     const grants = `${closed.slice(0, -'/documents'.length)}/grants`;

@@ -22,7 +22,7 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
   let { ranked } = found;
   for (;;) {
     const packed = await pack(ranked);
-    // Tokens were counted meanwhile: what was deleted or closed since is not returned, and the rest is packed again.
+    // Chunks that were deleted or closed while tokens were counted are not returned, and the others are packed again.
     const shown = await withoutHidden(service.database.sql, visibility, ranked);
     if (shown.length === ranked.length) return answer(packed.mode, packed, packed.items);
     ranked = shown;

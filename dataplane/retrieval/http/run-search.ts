@@ -73,7 +73,7 @@ export async function runSearch(
   const candidates = found.slice(0, window).map((ranked) => ({ ...ranked, content: ranked.chunk.text }));
   const reranked = await rerankCitations(service.models, ranker, { text: query.text, citations: candidates }, call);
   const best = reranked.applied ? [...reranked.citations, ...found.slice(window)] : found;
-  // The ranker may have taken long: what was deleted or closed meanwhile is not returned, and takes no rank.
+  // Chunks that were deleted or closed during the call of the ranker are not returned and take no rank.
   const shown = candidates.length === 0 ? best : await withoutHidden(service.database.sql, visibility, best);
   return {
     kind: 'searched',

@@ -7,8 +7,8 @@ import type { RetrievalError, RetrievalRequest } from './retrieval.ts';
 type Selected = DocumentSelection & { readonly kind: 'selected'; readonly collection: CollectionRecord };
 
 /**
- * The documents of the collection in the path that the caller may see, by rights that are read for this request: every one if the user
- * may write the collection. An agent that may write sees what its user sees.
+ * The documents of the collection in the path that the caller may see, by rights that are read for this request: every document if
+ * the user may write the collection. An agent with the right to write gets the documents that its user may see.
  */
 export async function selectDocuments(request: RetrievalRequest): Promise<Selected | RetrievalError> {
   const { service, caller } = request;

@@ -58,8 +58,8 @@ export async function visibleChunks(
 }
 
 /**
- * Those of some ids whose chunks the caller may see at present, in any version: the last check of what is returned, after calls
- * that take time.
+ * The ids among `ids` whose chunks the caller may see at present, in any version. It is the last check of an answer, after calls that
+ * take time.
  */
 export async function stillVisible(
   sql: Sql,

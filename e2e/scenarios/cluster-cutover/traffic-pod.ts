@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { until } from '#kit/testing/until';
 import { root } from '../../../hack/check/run-tool.ts';
+import { testPodSecurity } from '../../support/test-pod-security.ts';
 
 export type Kubectl = (args: readonly string[], input?: string) => Promise<string>;
 
@@ -83,12 +84,7 @@ function podOf({ image, urls, keys, alias }: Parameters<typeof startTrafficPod>[
     metadata: { name: trafficName, labels: { app: trafficName } },
     spec: {
       automountServiceAccountToken: false,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: 65_532,
-        fsGroup: 65_532,
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
+      securityContext: testPodSecurity,
       containers: [
         {
           name: 'client',

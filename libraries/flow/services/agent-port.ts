@@ -58,7 +58,8 @@ type AgentPortOptions = {
 /**
  * Calls another agent through the gateway with A2A 1.0. A task is read until it ends, at most until the deadline of the
  * run. A flow cannot answer a question of the called agent, so that `input_required` and `auth_required` end the call. A task that has not
- * ended when the call ends is cancelled, so that it does not run on for nobody; nothing waits for that. An error has had no effect if it is known that the call has started no run.
+ * ended when the call ends is cancelled, because the run no longer reads its answer; the call does not wait for
+ * the cancellation. An error has had no effect if it is known that the call has started no run.
  */
 export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts['agent'] {
   return async ({ agentId, version, text, data }, call) => {

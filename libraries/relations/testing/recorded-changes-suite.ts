@@ -432,7 +432,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
       expect([await world.rows(), await world.entries()]).toEqual([0, []]);
     });
 
-    test('an author who is refused under the lock changes nothing', async () => {
+    test('a change is refused without an effect if its author has no right once the lock is held', async () => {
       const world = await openWorld();
       const refused = await world.own.change<'no_right'>({
         action: 'grant',

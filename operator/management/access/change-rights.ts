@@ -23,7 +23,7 @@ type RightChange = ChangeAuthor & {
 type ChangedRight =
   | 'changed'
   | 'unchanged'
-  /** The right belongs to the last administrator: nobody else who administers is known to exist. */
+  /** The right belongs to the last administrator: no other administrator is known. */
   | 'last'
   /** The right is revoked, and a command that was stored before has not ended. */
   | 'undecided'
@@ -124,7 +124,7 @@ function isAdministrator({ object, relation }: Tuple): boolean {
 }
 
 /**
- * Whether no other administrator is among the tuples of the control plane. A group counts if the author is in it: nobody may be in
+ * Whether no other administrator is among the tuples of the control plane. A group counts if the author is a member: no person may be in
  * another one, and its members are known to its issuer alone.
  */
 function isLastAdministrator(held: readonly Tuple[], tuple: Tuple, groups: readonly string[]): boolean {

@@ -6,7 +6,7 @@ import { controlPlane } from '#relations/model';
 import type { Database } from '#sql/connect';
 import { rightEntry } from './record-rights.ts';
 
-/** The author of the grants: nobody signed in, and who wrote the setting is not known. */
+/** The author of the grants: the process, because the person who wrote the setting is not known. */
 const bySetting = { author: { kind: 'service', name: 'management' }, client: 'none', traceId: null } as const;
 
 /**

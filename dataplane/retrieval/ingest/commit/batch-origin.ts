@@ -9,7 +9,7 @@ import type { ChunkTarget } from './write-chunks.ts';
 export type MeasuredChunk = TextChunk & { readonly tokens: number; readonly passage: string };
 
 /**
- * SHA-256 in hexadecimal digits of all that decides what is stored for a batch of chunks: the content of the profile, and the
+ * SHA-256 in hexadecimal digits of everything that determines the stored rows of a batch of chunks: the content of the profile, and the
  * place, heading and passage of each chunk. Batches with equal origins have equal texts, and vectors of the same profile.
  */
 export function batchOrigin(profile: EmbeddingProfile, chunks: readonly MeasuredChunk[]): string {

@@ -56,7 +56,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the room for the text
     expect(await endOf('b', 'y'.repeat(1_001))).toBe('tenant_full');
     expect(await endOf('b', 'y'.repeat(1_000))).toBe('DONE');
     expect((await collection()).bytes).toBe(bounds.tenantBytes);
-    // What is replaced does not count, and a shorter text is always stored.
+    // The replaced text does not count, and a shorter text is always stored.
     expect(await endOf('b', 'z'.repeat(1_001))).toBe('tenant_full');
     expect(await endOf('b', 'z'.repeat(1_000))).toBe('DONE');
     bounds.tenantBytes = 1;

@@ -20,7 +20,7 @@ export function checkHttpsAnswer({ statusCode, headers }: HttpsAnswer, maxBytes:
     throw new DocumentFault('address_refused', 'content_ref.uri redirects: name the address of the document itself');
   }
   if (statusCode !== 200) {
-    // Without the status: it would tell what answers at an address that the submitter may not reach.
+    // Without the status: it would describe a server that the submitter may not reach.
     const message = 'content_ref.uri names no object that can be read: check that it exists and its signature is valid';
     throw new DocumentFault('content_absent', message);
   }

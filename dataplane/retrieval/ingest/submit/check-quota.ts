@@ -23,7 +23,7 @@ const uuidType = 2950;
 /**
  * The limit beyond which a batch would bring the tenant; undefined within the quota, and for deletions alone. Batches
  * that are checked at the same time can together exceed it: the quota bounds load and is not a protection.
- * @param referredBytes of contents that are not staged, as far as the submit names them
+ * @param referredBytes sum of `bytes` of the contents that are not staged
  */
 export async function reachedQuota(
   sql: Sql,

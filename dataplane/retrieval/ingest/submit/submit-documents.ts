@@ -87,7 +87,7 @@ async function stage(
       try {
         await objects.put(key, payload);
       } catch (error) {
-        // The submit is answered with this failure: what is left would only hold its texts in memory.
+        // The submit is answered with this failure: staging the other documents would only hold their texts in memory.
         pending.length = 0;
         throw error;
       }

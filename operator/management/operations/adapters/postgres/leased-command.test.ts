@@ -108,7 +108,7 @@ describe.skipIf(missingPostgres !== undefined)(
       ]);
     });
 
-    test('it stays while recovery is carrying it out: its answer is unknown, and what it does is in the audit log', async () => {
+    test('a command that recovery carries out is not withdrawn: its answer is unknown, and its effect is in the audit log', async () => {
       await using replicas = await openReplicas(async () => {
         await replicas.endLease();
         // Claimed, and not sent before the first replica has its answer.
