@@ -17,7 +17,7 @@ type PersonRow = {
   readonly allowed: Answers;
   /** Ids of the models that the page of the policy offers for an application. */
   readonly offeredModels: readonly string[];
-  /** Links of the shown pages that are answered with a refusal. */
+  /** Links of the shown pages that are answered with a refusal, with its status and its code. */
   readonly refusedLinks: readonly string[];
 };
 
@@ -64,7 +64,11 @@ export async function matrixRowOf(
   const text = reads.map(({ body }) => body).join('\n');
   const links = new Set([...text.matchAll(/href="(\/[^"#]*)"/g)].map(([, path = '']) => path.replaceAll('&amp;', '&')));
   const refusedLinks: string[] = [];
-  for (const path of links) if ((await textOf(context, platform, path)).status >= 400) refusedLinks.push(path);
+  for (const path of links) {
+    const { status, body } = await textOf(context, platform, path);
+    const [, code = ''] = /<code>(\w+)<\/code>/.exec(body) ?? [];
+    if (status >= 400) refusedLinks.push(`${path} ${status} ${code}`);
+  }
   const isAllowed = async (
     path: string,
     form: Record<string, string> = {},
@@ -72,7 +76,7 @@ export async function matrixRowOf(
   ): Promise<boolean> => {
     const own = { origin: consoleOf(platform), ...headers };
     const sent = { headers: own, form: { csrf, ...form }, maxRedirects: 0 };
-    const { status, body } = await withinRate(() => context.request.post(`${consoleOf(platform)}${path}`, sent));
+    const { status, body } = await whenAnswered(() => context.request.post(`${consoleOf(platform)}${path}`, sent));
     const isRefused = /<code>(permission_denied|forbidden)<\/code>/.test(body);
     if (!isRefused && ![200, 303].includes(status)) throw new Error(`${path} was answered ${status}: ${body}`);
     return !isRefused;
@@ -114,14 +118,19 @@ export async function matrixRowOf(
 }
 
 function textOf(context: BrowserContext, platform: Platform, path: string) {
-  return withinRate(() => context.request.get(`${consoleOf(platform)}${path}`));
+  return whenAnswered(() => context.request.get(`${consoleOf(platform)}${path}`));
 }
 
-/** Repeats a request that exceeds the rate of its subject, because a quick machine sends those of all rows in a minute. */
-function withinRate(send: () => Promise<APIResponse>): Promise<{ readonly status: number; readonly body: string }> {
-  return until('the request is within the rate of its subject', async () => {
+/**
+ * Repeats a request until the service behind the page answers it. A quick machine exceeds the rate of the person, because it
+ * sends the requests of all rows in a minute, and a busy machine has services that give no answer for a moment.
+ */
+function whenAnswered(send: () => Promise<APIResponse>): Promise<{ readonly status: number; readonly body: string }> {
+  return until('the service behind the page answers', async () => {
     const answer = await send();
-    const body = await answer.text();
-    return body.includes('<code>rate_limited</code>') ? undefined : { status: answer.status(), body };
+    const [status, body] = [answer.status(), await answer.text()];
+    // A form shows the refusal beside what was typed, with a status of its own.
+    const isPassing = [429, 502, 503].includes(status) || body.includes('<code>rate_limited</code>');
+    return isPassing ? undefined : { status, body };
   });
 }

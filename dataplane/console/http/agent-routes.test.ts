@@ -29,8 +29,11 @@ const managed = {
 };
 const refused = { kind: 'refused', status: 403, code: 'permission_denied', message: 'No right.' } as const;
 
+const known = { kind: 'value', value: record, etag: undefined };
+const absent = { kind: 'refused', status: 404, code: 'not_found', message: '' };
+
 /** The pages of an agent of ann for a person without the right to view; `asked` are the requests to the management API. */
-function open(subject: string, answerOf: (path: string) => unknown, view = false) {
+function open(subject: string, answerOf: (path: string) => unknown, view = false, recordAnswer: unknown = known) {
   const rights = { view, author: false, apply: false, administer: false, policies: [], models: [] };
   const session = { subject, csrf: '', rights };
   const asked: string[] = [];
@@ -48,14 +51,12 @@ function open(subject: string, answerOf: (path: string) => unknown, view = false
     await next();
   });
   const page = { items: [record], nextCursor: null };
-  const answered = async (asking: string) => ({
-    kind: 'value',
-    value: asking.includes('?') ? page : record,
-    etag: undefined,
-  });
+  const answered = async (asking: string) =>
+    asking.includes('?') ? { kind: 'value', value: page, etag: undefined } : recordAnswer;
   const catalogue = { call: answered } as unknown as TenantApi;
   addAgentRoutes(app, { apiOf: () => catalogue, gatewayOf: undefined });
-  return { asked, read: async (at: string): Promise<string> => (await app.request(at)).text() };
+  const request = async (at: string) => app.request(at);
+  return { asked, request, read: async (at: string): Promise<string> => (await request(at)).text() };
 }
 
 const answers = (asking: string) => ({
@@ -82,6 +83,25 @@ test('a person with the name of the owner, whom the management API refuses, sees
   const { asked, read } = open('ann', () => refused);
   expect(await read(path)).toContain(en.agentPages.versionsHidden);
   expect(asked).toEqual([`/api/v1${path}`]);
+});
+
+test.each([
+  ['is away', { kind: 'away' }, 502, undefined],
+  ['has a limit of requests', { ...absent, status: 429, code: 'rate_limited' }, 429, 'rate_limited'],
+  ['is not ready', { ...absent, status: 503, code: 'records_unavailable' }, 503, 'records_unavailable'],
+  ['does not know the agent', absent, 404, 'not_found'],
+])(
+  'the page of an agent without a record has the answer of a management API that %s',
+  async (_, answer, status, code) => {
+    const response = await open('bob', () => answer, true, absent).request(path);
+    expect(response.status).toBe(status);
+    expect(/<code>(\w+)<\/code>/.exec(await response.text())?.[1]).toBe(code);
+  },
+);
+
+test('an agent without a record has a page for a person with the right to view, and none for any other person', async () => {
+  expect((await open('bob', answers, true, absent).request(path)).status).toBe(200);
+  expect((await open('bob', answers, false, absent).request(path)).status).toBe(404);
 });
 
 test('a person with the right to view sees the versions without an agent and the next step, any other person does not', async () => {

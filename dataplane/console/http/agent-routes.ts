@@ -83,9 +83,10 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
       managedAgent(context, agentId, read),
       gatewayOf === undefined ? undefined : runsOfAgent(gatewayOf(context), agentId),
     ]);
-    const hasManaged = managed?.kind === 'value';
-    if (record.kind !== 'value' && !(hasManaged && isAbsent(record))) {
-      return answerRefusal(context, page.words.agents, record);
+    if (record.kind !== 'value') {
+      if (!isAbsent(record) || managed === undefined) return answerRefusal(context, page.words.agents, record);
+      // The agent may exist without a record that the person may view, so only the management API says that it does not exist.
+      if (managed.kind !== 'value') return answerRefusal(context, page.words.agents, managed);
     }
     const card = record.kind === 'value' ? record.value : undefined;
     const shown =

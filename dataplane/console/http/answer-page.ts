@@ -7,7 +7,7 @@ import { isPassing } from './is-passing.ts';
 
 type Link = { readonly href: string; readonly label: string };
 type NoValue = Exclude<ApiAnswer<unknown>, { kind: 'value' }>;
-type PageStatus = 200 | 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 502 | 503;
+type PageStatus = 200 | 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 502 | 503;
 
 /** A whole page. A request of a script gets its main part, which has a place in the page that the browser shows. */
 export async function answerPage(
@@ -61,8 +61,9 @@ export function answerNotice(
   return answerPage(context, { title, main }, status);
 }
 
+const keptStatuses = [401, 403, 404, 409, 429, 503] as const;
+
 function statusOf(answer: NoValue): PageStatus {
   if (answer.kind === 'away') return 502;
-  const { status } = answer;
-  return status === 401 || status === 403 || status === 404 || status === 409 ? status : 422;
+  return keptStatuses.find((status) => status === answer.status) ?? 422;
 }
