@@ -9,7 +9,11 @@ import { folderWithFiles, runInProcess } from './testing/run-cli.ts';
 
 let platform: Platform;
 beforeAll(async () => {
-  platform = await startPlatform({ gateways: 2, management: true });
+  platform = await startPlatform({
+    gateways: 2,
+    management: true,
+    environment: { PORTCULLIS_HUNG_AFTER_SECONDS: '3600' },
+  });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 

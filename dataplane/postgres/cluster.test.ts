@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { unusedPort } from '#kit/testing/loopback';
 import { childrenOf } from '#kit/testing/process-table';
 import { until } from '#kit/testing/until';
 import { connectSql, type Database } from '#sql/connect';
@@ -165,7 +165,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('readiness and metrics of the database'), () => {
   test('the admin address is alive from the start, and ready when the server accepts clients', async () => {
-    const admin = await freeAddress();
+    const admin = `127.0.0.1:${await unusedPort()}`;
     const starting = start({ PORTCULLIS_ADMIN_LISTEN: admin });
     const get = async (path: string): Promise<string> => (await fetch(`http://${admin}${path}`)).text();
     expect(await until('the admin address answers', () => get('/readyz'))).toBe('PostgreSQL is starting\n');
@@ -203,7 +203,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('readiness and metrics
     await using server = await start();
     await using clients = new AsyncDisposableStack();
     const one = (): Database => clients.use(connect(server));
-    await Promise.all(Array.from({ length: 99 }, () => one().sql`select 1`));
+    for (let opened = 0; opened < 99; opened += 11)
+      await Promise.all(Array.from({ length: 11 }, () => one().sql`select 1`));
     expect(await metric(server, 'connections{state="idle"')).toBe(99);
     await one().sql`select 1`;
     await expect(one().sql`select 1`).rejects.toMatchObject({ reason: '53300' });
@@ -256,14 +257,6 @@ async function metric(server: RunningProcess, start: string): Promise<number> {
   const { body } = await ask(server, '/metrics');
   const line = body.split('\n').find((found) => found.startsWith(`portcullis_postgres_${start}`));
   return Number(line?.split(' ').at(-1));
-}
-
-async function freeAddress(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return `127.0.0.1:${port}`;
 }
 
 describe('the address of the database', () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createVerifier } from '#identity/create-verifier';
+import { until } from '#kit/testing/until';
 import { startProcess } from '../../e2e/support/start-process.ts';
 import { readConfig, settings } from './config.ts';
 
@@ -175,7 +176,7 @@ test('a sign-in whose next code cannot be written is answered with an error, wit
   mkdirSync(join(folder, 'code'));
   const sent = await signIn(running.url, { code_of_terminal: code });
   expect([sent.status, sent.location]).toEqual([500, undefined]);
-  expect(running.log()).toContain('"event":"request_failed"');
+  await until('the failure is logged', () => running.log().includes('"event":"request_failed"'));
   expect(sent.body + running.log()).not.toMatch(/^ +at /m);
   const large = await signIn(running.url, { person: 'p'.repeat(20_000), code_of_terminal: code });
   expect(large.status).toBe(413);

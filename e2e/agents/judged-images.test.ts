@@ -309,7 +309,7 @@ describe('the texts of an image over A2A', () => {
     const own = await startRuntime();
     onTestFinished(() => own[Symbol.asyncDispose]());
     await serve(policy('Windows', own), policy('Windows', own));
-    const killed = await stream(long, 20, async () => {
+    const killed = await stream(long, 100, async () => {
       await pause(500);
       await own[Symbol.asyncDispose]();
     });

@@ -15,6 +15,7 @@ test.skipIf(missingBrowser !== undefined)(
     await page.goto(`${url}/policies/new`);
     await choose('dark');
     await page.locator('html[data-theme="dark"]').waitFor();
+    await page.waitForLoadState();
     expect(complaints).toEqual([]);
     const source = page.getByLabel('Definition (YAML)');
     await source.fill('name: typed');

@@ -1,4 +1,5 @@
 import type { Page, Response } from 'playwright-core';
+import { unusedPort } from '#kit/testing/loopback';
 import { createConsoleService } from '../../dataplane/console/service.ts';
 import { createCookies } from '../../dataplane/console/sessions/cookies.ts';
 import { openBrowser, openWatchedPage } from '../support/browser.ts';
@@ -84,7 +85,7 @@ export async function openHostileConsole({
       },
       key,
     );
-  let service = await start(0);
+  let service = await start(await unusedPort());
   const { url } = service;
   parts.defer(() => service[Symbol.asyncDispose]());
   const { browser } = parts.use(await openBrowser());

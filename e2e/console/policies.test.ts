@@ -24,7 +24,12 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
   let shown: Awaited<ReturnType<typeof openWatchedPage>>;
 
   beforeAll(async () => {
-    platform = parts.use(await startPlatform({ management: true, console: true, gateways: 2 }));
+    platform = parts.use(
+      await startPlatform({
+        ...{ management: true, console: true, gateways: 2 },
+        environment: { PORTCULLIS_HUNG_AFTER_SECONDS: '3600' },
+      }),
+    );
     ({ browser } = parts.use(await openBrowser()));
     shown = await openWatchedPage(browser);
     await signIn(platform, shown.page);
@@ -188,6 +193,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await later.locator('main > p').getByText('of the other person').waitFor();
     await saveWith(page, 'of this person', 'Save as a new revision');
     await page.getByText('was saved since the page was opened').first().waitFor();
+    await page.waitForLoadState();
     expect(await page.locator('td.removed').allInnerTexts()).toEqual([expect.stringContaining('of the other person')]);
     expect(await page.locator('td.added').allInnerTexts()).toEqual([expect.stringContaining('of this person')]);
     expect(await page.getByLabel('Definition (YAML)').inputValue()).toContain('of this person');
@@ -360,6 +366,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       const { page, context, complaints } = await openWatchedPage(browser);
       await signIn(platform, page, { path: '/policies' });
       await page.getByRole('link', { name: 'guarded-chat', exact: true }).click();
+      await page.waitForLoadState();
       const history = page.locator('#history ~ table tbody tr');
       const before = await history.count();
       await page.getByRole('link', { name: 'Edit' }).click();
@@ -388,7 +395,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       expect(await field.inputValue()).toContain(typed);
       await page.getByRole('button', { name: 'Save as a new revision' }).click();
       await page.getByRole('heading', { name: 'guarded-chat', level: 1 }).waitFor();
-      expect(await history.count()).toBe(before + 1);
+      await until('the new revision is listed', async () => (await history.count()) === before + 1);
       await page.locator('main > p').getByText(typed).waitFor();
       expect(complaints.filter((text) => !/status of 40[13]/.test(text))).toEqual([]);
       await context.close();

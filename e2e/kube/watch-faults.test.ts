@@ -71,7 +71,8 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
     const other = await client.create<ConfigMap>(builtinKinds.configMap, map);
     // A consistent list makes the server read its newest version; without it the server reads it only every few
     // minutes.
-    setTimeout(() => void client.list(policies).catch(() => {}), 500);
+    const asking = setInterval(() => void client.list(policies).catch(() => {}), 500);
+    onTestFinished(() => clearInterval(asking));
     const versions: string[] = [];
     for await (const event of client.watch(policies, { resourceVersion, timeoutSeconds: 6 })) {
       expect(event.type).toBe('BOOKMARK');

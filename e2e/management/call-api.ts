@@ -81,7 +81,7 @@ export function untilAnswered(send: () => Promise<HttpResponse>): Promise<HttpRe
 export function untilFinal(
   call: (path: string) => Promise<HttpResponse>,
   operationId: string,
-  deadlineMs = 45_000,
+  deadlineMs = 300_000,
 ): Promise<OperationResource> {
   return until(
     `the operation ${operationId} is final`,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { unusedPort } from '#kit/testing/loopback';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { listAll } from '#kube/client/list-all';
@@ -21,7 +22,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the da
   test('every accepted command completes and has one effect across crashes of the database', async () => {
     await using parts = new AsyncDisposableStack();
     const folder = parts.use(temporaryFolder()).path;
-    let databaseServer = await startTestServer({ folder });
+    let databaseServer = await startTestServer({ folder, listen: `127.0.0.1:${await unusedPort()}` });
     parts.defer(() => databaseServer[Symbol.asyncDispose]());
     const listen = new URL(databaseServer.process.url).host;
     const { platform } = parts.use(await startModelPlatform());

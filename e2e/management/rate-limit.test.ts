@@ -26,10 +26,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a subject beyond its 
 
   test('a subject beyond its limit is answered 429 with retry-after, and other subjects are not', async () => {
     const token = await world.api.mint({ subject: 'fast' });
-    const answers: HttpResponse[] = [];
-    for (let count = 0; count < 11; count++) answers.push(await world.api.call(list, { token }));
-    expect(statusesOf(answers)).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
-    expect([answers[10]?.json.error.code, answers[10]?.headers['retry-after']]).toEqual(['rate_limited', '1']);
+    const begun = performance.now();
+    const answers = await Promise.all(Array.from({ length: 40 }, () => world.api.call(list, { token })));
+    const seconds = Math.floor((performance.now() - begun) / 1_000);
+    const refused = answers.filter(({ status }) => status !== 200);
+    // Ten at once, and one more in each second that a busy machine takes.
+    expect(answers.length - refused.length).toBeGreaterThanOrEqual(10);
+    expect(answers.length - refused.length).toBeLessThanOrEqual(10 + seconds);
+    expect(refused.length).toBeGreaterThan(0);
+    const told = refused.map(({ status, json, headers }) =>
+      [status, json.error.code, headers['retry-after']].join(' '),
+    );
+    expect(new Set(told)).toEqual(new Set(['429 rate_limited 1']));
     const other = await world.api.mint({ subject: 'other' });
     expect((await world.api.call(list, { token: other })).status).toBe(200);
   });

@@ -92,12 +92,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a revocation while re
     const rows = [createOf(`left-by-${subject}`), await replaceOf(world.client, id), apply];
     return {
       operations: rows.map(({ operationId }) => operationId),
-      /** Those of them that have succeeded. */
+      /** Those of them whose write was recorded; the operation on the model ends later, when the operator has applied it. */
       async completed(): Promise<ReadonlySet<string>> {
         const { sql } = world.api.database.database;
         const found = await sql<{ id: string }[]>`
           select operation_id as id from management.operations
-          where state = 'succeeded' and operation_id = any(${sql.array(rows.map((row) => row.operationId))}::uuid[])`;
+          where accepted and operation_id = any(${sql.array(rows.map((row) => row.operationId))}::uuid[])`;
         return new Set(found.map(({ id }) => id));
       },
       async store(seconds: number) {
@@ -117,7 +117,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a revocation while re
       killed.push(1);
       await kill(1);
     }
-    if (moment !== 'between its answer and recovery') await left.store(leaseSeconds);
+    if (moment !== 'between its answer and recovery')
+      await left.store(moment === 'while it waits for stored commands' ? 300 : leaseSeconds);
     if (moment === 'while it waits for stored commands') {
       const cut = rights('revoke', 'applier', subject).then(
         ({ status }) => status,
@@ -131,6 +132,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a revocation while re
       });
       killed.push(0);
       await kill(0);
+      await sql`
+        update management.operations set leased_until = clock_timestamp() + ${leaseSeconds} * interval '1 second'
+        where operation_id = any(${sql.array([...left.operations])}::uuid[])`;
       expect(await cut).toBe('no answer');
     }
     for (const role of roles) await revoked(role, subject);

@@ -163,7 +163,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
 
   test('an OpenFGA server that is suspended or killed is reported as unavailable', async () => {
     await using other = await startOpenFga();
-    const relations = await openOpenFgaRelations({ url: other.url, storeName: 'store', stores, timeoutMs: 500 });
+    const relations = await openOpenFgaRelations({ url: other.url, storeName: 'store', stores, timeoutMs: 1_500 });
     await relations.grant([tuple]);
     other.child.kill('SIGSTOP');
     // Threads of OpenFGA stop one after another; a thread that still runs can still answer.

@@ -91,7 +91,9 @@ test.skipIf(missingPostgres !== undefined)(
       writeFileSync(file('two.md'), 'A heron.');
       rmSync(file('one.md'));
       await until('neither is found', async () => (await ids()).length === 0);
-      expect(watch.output()).toContain('its characters are not valid in its encoding');
+      await until('the reason is printed', () =>
+        watch.output().includes('its characters are not valid in its encoding'),
+      );
     } finally {
       await watch.end();
     }

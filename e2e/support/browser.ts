@@ -49,7 +49,7 @@ export async function openWatchedPage(
   } = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en', ...options });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(300_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { unusedPort } from '#kit/testing/loopback';
 import { preparedFolder } from '#sql/testing/prepared-folder';
 import { startTestServer, type TestServer } from '#sql/testing/test-server';
 
@@ -19,7 +20,7 @@ type CrashingDatabase = AsyncDisposable & {
 export async function startCrashingDatabase(folder: string): Promise<CrashingDatabase> {
   // -a keeps the owners: PostgreSQL refuses a folder of another user.
   await promisify(execFile)('cp', ['-a', `${await preparedFolder()}/.`, folder]);
-  let server: TestServer = await startTestServer({ folder });
+  let server: TestServer = await startTestServer({ folder, listen: `127.0.0.1:${await unusedPort()}` });
   const { passwordFile } = server;
   const { url } = server.process;
   return {

@@ -144,9 +144,9 @@ describe('a runtime that does not respond correctly', () => {
     'a check of a suspended or slow runtime ends with a timeout',
     async () => {
       runtime.behave(() => undefined);
-      const slow = checkTargetOf([runtime.origin], { deadlineMs: 250 });
+      const slow = checkTargetOf([runtime.origin], { deadlineMs: 1_000 });
       expect(await client.check(slow, 'request', hello)).toMatchObject({ kind: 'failed', code: 'timeout' });
-      runtime.behave((socket) => setTimeout(() => socket.write(rawAnswer(200, JSON.stringify(passResult))), 1_000));
+      runtime.behave((socket) => setTimeout(() => socket.write(rawAnswer(200, JSON.stringify(passResult))), 5_000));
       expect(await client.check(slow, 'request', hello)).toMatchObject({ kind: 'failed', code: 'timeout' });
       const dripping = rawAnswer(200, JSON.stringify(passResult));
       runtime.behave((socket) => socket.write(dripping.slice(0, -1)));
@@ -260,7 +260,9 @@ describe('a runtime that does not respond correctly', () => {
       runtime.behave(
         answerWith(200, body, { 'content-length': String(Buffer.byteLength(body) + 1), connection: 'close' }),
       );
-      expect(await client.check(checkTargetOf([runtime.origin], { deadlineMs: 1 }), 'request', hello)).toMatchObject({
+      expect(
+        await client.check(checkTargetOf([runtime.origin], { deadlineMs: 1_000 }), 'request', hello),
+      ).toMatchObject({
         kind: 'failed',
       });
     },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { unusedPort } from '#kit/testing/loopback';
 import { until } from '#kit/testing/until';
 import { connectSql, passwordFrom, SqlUnavailableError } from './connect.ts';
 import { missingPostgres, onPostgres, startTestServer } from './testing/test-database.ts';
@@ -13,7 +14,7 @@ const crashes = 3;
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a server that is killed under load'), () => {
   test('a server killed under load keeps every acknowledged transaction and no partial one, and the pool reconnects', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portcullis-crash-'));
-    let server = await startTestServer({ folder });
+    let server = await startTestServer({ folder, listen: `127.0.0.1:${await unusedPort()}` });
     const listen = new URL(server.process.url).host;
     const password = passwordFrom(server.passwordFile);
     const database = connectSql({ url: server.process.url, password, applicationName: 'load', max: 6 });

@@ -67,8 +67,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('notifications'), () =
     await listener.listen('two', two.handlers);
     for (let round = 1; round <= 3; round += 1) {
       await opened.database.sql`
-        select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listening'`;
-      await notify(opened.database, 'two', 'lost');
+        select pg_terminate_backend(pid), pg_notify('two', 'lost') from pg_stat_activity
+        where application_name = 'listening' and datname = current_database()`;
       await until('both learn of the gap', () =>
         [one, two].every(({ seen }) => seen.filter((what) => what === 'gap').length === round),
       );

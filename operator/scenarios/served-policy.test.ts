@@ -42,7 +42,7 @@ test.concurrent('a served policy gets its address when its processes are ready a
   expect(await editPolicy(platform, 'guard', { definition: definitionOf('second') })).toBe(2);
 
   const served = serveInMemory([entryOf(2)], pins);
-  await platform.restart({ maxStreamMs: 1_500 }, { served });
+  await platform.restart({ maxStreamMs: 5_000 }, { served });
   const second = await until('it moves', () =>
     pins.get('text')?.policyRevision === '2' ? pins.get('text') : undefined,
   );

@@ -24,7 +24,7 @@ beforeAll(async () => {
     bundle: fileAgentBundle(),
     config: { files: world.place },
     fileServiceToken: String(world.token),
-    fileTimes: { checkMs: 5_000, readMs: 300 },
+    fileTimes: { checkMs: 5_000, readMs: 2_000 },
   });
 });
 afterAll(async () => {

@@ -11,7 +11,7 @@ import { errorCodeOf, policyName, type RunningAgent, startAgent } from '../testi
 type Json = Readonly<Record<string, unknown>>;
 const lines: string[] = [];
 const log = (): string => lines.join('');
-const times = { checkMs: 2_000, readMs: 300 };
+const times = { checkMs: 10_000, readMs: 10_000 };
 const objects = (versionId = fileUse.versionId): readonly string[] => {
   try {
     return readdirSync(join(tmpdir(), `portcullis-files-${versionId}`));

@@ -49,8 +49,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the validity of the d
   });
 
   test('a document becomes valid, and another one ends, with the clock of the database', async () => {
-    const begins = await collectionWith(1, { from: `clock_timestamp() + interval '2 seconds'` });
-    const ends = await collectionWith(1, { until: `clock_timestamp() + interval '2 seconds'` });
+    const begins = await collectionWith(1, { from: `clock_timestamp() + interval '6 seconds'` });
+    const ends = await collectionWith(1, { until: `clock_timestamp() + interval '6 seconds'` });
     expect(await timeOf(begins)).toEqual(expect.any(Number));
     expect(await timeOf(ends)).toBeUndefined();
     await until('both are over', async () => {

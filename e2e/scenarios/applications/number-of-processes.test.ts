@@ -22,7 +22,13 @@ test('no request is lost when the number of runtime processes is raised and lowe
   });
   const { client, key } = platform;
   const url = platform.status().addresses.gateway;
-  await writePolicy(client, policyOf('guard', definitionOf('portal')));
+  const { request, response, providers } = definitionOf('portal');
+  const patient = (section: typeof request) => ({
+    ...section,
+    deadlineMs: 5_000,
+    baseline: section.baseline.map((rule) => ({ ...rule, timeoutMs: 4_000 })),
+  });
+  await writePolicy(client, policyOf('guard', { request: patient(request), response: patient(response), providers }));
   await client.create(kinds.modelBinding, bindingOf('chat', 'guard', 1));
   await bindingCondition(client, 'chat', 'Applied', 'True');
   const call = () => chatCall({ url, key, model: 'chat', content: 'hello', stream: false });

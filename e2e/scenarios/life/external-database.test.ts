@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { unusedPort } from '#kit/testing/loopback';
 import type { ProgramEnd } from '#kit/testing/run-to-end';
 import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres, openTestDatabase, startTestServer } from '#sql/testing/test-database';
@@ -62,7 +63,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
 
   test('while an external database is down the management API reports it and models stay guarded; it recovers with the database', async () => {
     using folder = folderWithFiles();
-    const first = await startTestServer({ folder: folder.path });
+    const listen = `127.0.0.1:${await unusedPort()}`;
+    const first = await startTestServer({ folder: folder.path, listen });
     const database = await first.createDatabase();
     const { host } = new URL(database.url);
     await using platform = await startPlatform({ management: true, environment: external(database) });

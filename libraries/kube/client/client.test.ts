@@ -21,6 +21,7 @@ async function withClient(
   steps: readonly Script[],
   tokens: () => string = () => 'secret',
   open: typeof createClient = createClient,
+  requestTimeoutMs = 60_000,
 ) {
   const scripted = await startScriptedServer();
   scripted.script({ lists: steps });
@@ -29,7 +30,7 @@ async function withClient(
     url: scripted.url,
     tokenFile: { first: tokens },
     namespace: 'team',
-    requestTimeoutMs: 300,
+    requestTimeoutMs,
     onRequest: ({ method, status }) => void reports.push(`${method} ${status}`),
   });
   return {
@@ -84,7 +85,7 @@ const failures: readonly [string, Script, KubeErrorCode][] = [
 ];
 
 test.each(failures)('a failed call has the error code of its response: %s', async (_name, step, code) => {
-  await using one = await withClient([step]);
+  await using one = await withClient([step], undefined, undefined, code === 'network' ? 300 : 60_000);
   const error = await one.client.create(kind, sampleReport('one')).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(KubeError);
   expect((error as KubeError).code).toBe(code);
@@ -225,7 +226,12 @@ test('a request that times out closes every connection, and the next request use
       used.push(outgoing.socket?.remotePort);
       return step(outgoing, incoming);
     };
-  await using one = await withClient([json(200, report), silence, json(200, report)].map(noted));
+  await using one = await withClient(
+    [json(200, report), silence, json(200, report)].map(noted),
+    undefined,
+    undefined,
+    2_000,
+  );
   one.scripted.script({ watches: [silence] });
   const watching = (async () => {
     for await (const _ of one.client.watch(kind, { resourceVersion: '1' }));

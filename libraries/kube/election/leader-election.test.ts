@@ -55,14 +55,14 @@ const from = (identity: string) => (incoming: IncomingMessage) =>
 describe('a leader election', () => {
   test('one of two candidates is the leader, and only the leader may write', async () => {
     const server = await openServer();
-    const one = stand(server, 'one');
+    const one = stand(server, 'one', unexpiring);
     await one.elected;
-    const two = stand(server, 'two');
+    const two = stand(server, 'two', unexpiring);
     await until('the second read the lease', () => server.seen.filter((line) => line.startsWith('GET')).length >= 2);
     expect(holderOf(server)).toBe(one.holder);
     expect(one.holder).toMatch(/^one_[0-9a-f-]{36}$/);
     expect([one.writesAllowed(), two.writesAllowed()]).toEqual([true, false]);
-    expect(leaseSpec(server)).toMatchObject({ leaseDurationSeconds: 1, leaseTransitions: 0 });
+    expect(leaseSpec(server)).toMatchObject({ leaseDurationSeconds: 600, leaseTransitions: 0 });
     expect(leaseSpec(server)['renewTime']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
@@ -124,7 +124,7 @@ describe('a leader election', () => {
 
   test('a leader whose lease was edited by a user renews it and keeps the edit', async () => {
     const server = await openServer();
-    const one = stand(server, 'one');
+    const one = stand(server, 'one', unexpiring);
     await one.elected;
     const label = (): void =>
       server.change('leases', 'operator', ({ metadata }) => {
@@ -139,9 +139,9 @@ describe('a leader election', () => {
 
   test('a leader whose lease was deleted creates it again and stays the leader', async () => {
     const server = await openServer();
-    const one = stand(server, 'one');
+    const one = stand(server, 'one', unexpiring);
     await one.elected;
-    const two = stand(server, 'two');
+    const two = stand(server, 'two', unexpiring);
     await until('the leader renewed', () => server.seen.filter((line) => line.startsWith('PATCH')).length >= 2);
     server.remove('leases', 'operator');
     await until('the lease exists again', () => server.object('leases', 'operator'));
@@ -247,7 +247,7 @@ describe('a leader on a machine that was suspended', () => {
 
 test('the fence lets the writes of a leader pass', async () => {
   const server = await openServer();
-  const one = stand(server, 'one');
+  const one = stand(server, 'one', unexpiring);
   await one.elected;
   const client = fenced(one.client, () => one.writesAllowed());
   const made = await client.create<ConfigMap>(builtinKinds.configMap, {

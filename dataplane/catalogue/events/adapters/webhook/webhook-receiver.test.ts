@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { unusedPort } from '#kit/testing/loopback';
 import { startScriptedHttp } from '#kit/testing/scripted-http';
 import { eventReceiverSuite, sentEvent } from '../../../testing/event-receiver-suite.ts';
 import type { CloudEvent } from '../../ports.ts';
@@ -20,7 +21,7 @@ eventReceiverSuite(async () => {
       });
       server.listen(port, '127.0.0.1', () => resolve(server));
     });
-  let server = await listen(0);
+  let server = await listen(await unusedPort());
   const { port } = server.address() as AddressInfo;
   const end = () =>
     new Promise<void>((resolve) => {
