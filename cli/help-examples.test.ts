@@ -38,8 +38,6 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Commands of the kubectl plugin only. */
-const ofPlugin = new Set(['backup', 'restore']);
 /** Examples that need what only the reader has: another folder, a model, an operation, a revision that is not in use, a token. */
 const exits: Readonly<Record<string, number>> = {
   up: 11,
@@ -127,7 +125,7 @@ test('agents of the catalogue are printed with what their caller may do: as a li
   expect(await run(['watch', '--workspace', 'examples', '--interval', '1', '--times', '1'])).toContain(id);
 });
 
-test.each(order.filter((words) => !ofPlugin.has(words)))(
+test.each(order)(
   'the example in the help of portcullis %s runs as it is printed',
   async (words) => {
     const example = (examples[words] ?? '').replace('...', 'portcullis');
