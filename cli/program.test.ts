@@ -121,12 +121,29 @@ describe('the command line', () => {
     expect(await runInProcess(['-V'])).toEqual(end);
   });
 
+  test('portcullis logs shows the lines of a platform that no longer runs, and status names the command', async () => {
+    using folder = folderWithFiles();
+    const logs = (...words: readonly string[]) => runInProcess(['logs', ...words], { data: folder.path });
+    expect(await logs()).toMatchObject({ code: 4, stderr: expect.stringContaining('is not the data directory') });
+    folder.write('lock', '');
+    expect(await logs()).toMatchObject({ code: 4, stderr: expect.stringContaining('No platform runs on') });
+    mkdirSync(join(folder.path, 'logs'));
+    folder.write('logs/gateway-1.log', 'one\n');
+    folder.write('logs/operator.log', 'two\n');
+    expect(await logs()).toEqual({ code: 0, stdout: '[gateway-1] one\n[operator] two\n', stderr: '' });
+    expect(await logs('operator')).toEqual({ code: 0, stdout: 'two\n', stderr: '' });
+    expect(await logs('-n', 'team')).toMatchObject({ code: 3, stderr: expect.stringContaining('no namespace team') });
+    const { stderr } = await runInProcess(['status'], { data: folder.path });
+    expect(stderr).toContain('"portcullis logs" shows what its processes wrote last.');
+  });
+
   test('portcullis status distinguishes a foreign folder from a data directory without a running platform', async () => {
     using folder = folderWithFiles();
     const status = () => runInProcess(['status'], { data: folder.path });
     expect((await status()).stderr).toContain('is not the data directory of a platform');
     folder.write('lock', '');
     expect((await status()).stderr).toContain('No platform runs on');
+    expect((await status()).stderr).not.toContain('portcullis logs');
     folder.write('lock', 'not a database at all');
     expect((await status()).code).not.toBe(0);
   });

@@ -20,9 +20,9 @@ import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
 import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
 import type { WaitOption } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
-import { writeText } from '../output/write.ts';
+import { writeText, writeWarning } from '../output/write.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
-import { judgedByOperator, warningsOf, writeWarning } from './judge-applied.ts';
+import { judgedByOperator, warningsOf } from './judge-applied.ts';
 
 type AppliedManifest = Pick<Manifest, 'kind' | 'resource'>;
 type ApplyManifestsOptions = OutputOptions & WaitOption & ConfirmOption & DryRunOption;

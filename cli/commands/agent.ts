@@ -1,4 +1,3 @@
-import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { tenantIssuer } from '#identity/authorize-callers';
 import type { JsonValue } from '#kit/json/json-value';
@@ -11,6 +10,7 @@ import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '
 import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
 import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
 import { readJsonObject } from '../options/json-object.ts';
+import { readInput } from '../options/read-input.ts';
 import { type ResourceCommandOptions, withRequestTimeout, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
@@ -117,7 +117,7 @@ async function sendMessage(name: string, options: SendOptions): Promise<void> {
   const to = await findAgentAddress(platform, name, options.requestTimeout);
   const { message, input, file: path, requestTimeout: timeoutSeconds } = options;
   const isRead = message === undefined && input === undefined && path === undefined;
-  const text = isRead ? (await readAll(process.stdin)).replace(/\r?\n$/, '') : message;
+  const text = isRead ? await readInput('the message') : message;
   if (input?.['file'] !== undefined && path !== undefined) {
     throw new CliError('usage', '--file sets the member file of the input: leave it out of --input.');
   }

@@ -8,7 +8,7 @@ const groups: readonly CommandGroup[] = [
     commands: {
       status: async () => (await import('./commands/status.ts')).addInstallationStatus,
       why: async () => (await import('../commands/why.ts')).addWhy,
-      logs: async () => (await import('../commands/logs.ts')).addLogs,
+      logs: async () => (await import('./commands/logs.ts')).addPodLogs,
       activity: async () => (await import('./commands/activity.ts')).addClusterActivity,
     },
   },

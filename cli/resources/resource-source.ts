@@ -46,8 +46,6 @@ export type OpenedResources = AsyncDisposable & {
   readonly writer: ResourceWriter;
   /** Whether the transport shows a kind; it shows every kind if this is absent. */
   readonly shows?: (kind: Kind) => boolean;
-  /** The logs of the processes; absent over the management API. */
-  readonly logs?: LogReader;
   /** The state that the management API computes; absent where the resources are read. */
   readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
   /** Every model as the management API explains it; absent where the resources are read. */
@@ -61,6 +59,13 @@ export type OpenedResources = AsyncDisposable & {
   environment(): Promise<JudgedEnvironment>;
 };
 
+/** The logs of the processes of an installation; disposing ends every request. */
+export type OpenedLogs = AsyncDisposable & {
+  readonly logs: LogReader;
+  /** The cause and the remedy of an error of the server that passes the logs on; undefined when the cause is unknown. */
+  explain(error: unknown): Promise<CliError | undefined>;
+};
+
 /** Location of the resources: the only difference between portcullis and kubectl portcullis. */
 export type ResourceSource = {
   /** The command name of the CLI, for messages that name a command to run. */
@@ -71,4 +76,6 @@ export type ResourceSource = {
   addWriteOptions(command: Command): Command;
   /** @throws CliError, KubeconfigError */
   open(options: SourceOptions): Promise<OpenedResources>;
+  /** @throws CliError usage over the management API, not_running; KubeconfigError */
+  openLogs(options: SourceOptions): Promise<OpenedLogs>;
 };
