@@ -45,6 +45,12 @@ const groups: readonly CommandGroup[] = [
     },
   },
   {
+    heading: 'Agents:',
+    commands: {
+      agent: async () => (await import('./commands/agent.ts')).addClusterAgent,
+    },
+  },
+  {
     heading: 'Tools:',
     commands: {
       backup: async () => (await import('./commands/backup.ts')).addBackup,
