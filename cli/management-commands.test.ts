@@ -194,6 +194,32 @@ test('a policy is created, read, edited, archived and unarchived over the manage
   expect((await run(['diff', name, '1', '9', ...overApi])).code).toBe(3);
 });
 
+test('a file with the display name of a policy and another name replaces it over the management API after a confirmation only', async () => {
+  const name = await createPolicy('copied');
+  const copy = manifestOfWord('copied', 'another-word', { name: 'second-copy' });
+  const replaced = `would replace the GuardrailPolicy ${name}, which has its display name`;
+  for (const words of [
+    ['diff', '-f', '-'],
+    ['apply', '-f', '-', '--dry-run=client'],
+    ['apply', '-f', '-', '--dry-run=server'],
+  ]) {
+    const shown = await run([...words, ...overApi], copy);
+    expect([words, shown.stderr]).toEqual([words, expect.stringContaining(replaced)]);
+    expect([words, shown.stdout]).toEqual([words, expect.stringMatching(new RegExp(`GuardrailPolicy ${name} `))]);
+    expect([words, shown.stdout]).toEqual([words, expect.not.stringContaining('second-copy')]);
+  }
+  const refused = await run(['apply', '-f', '-', ...overApi], copy);
+  expect(refused).toMatchObject({ code: 13, stdout: '', stderr: expect.stringContaining(replaced) });
+  expect((await json('get', 'gp', name)).status.latestRevision.number).toBe(1);
+  const confirmed = await run(['apply', '-f', '-', '--yes', ...overApi], copy);
+  expect(confirmed).toMatchObject({ code: 0, stdout: `GuardrailPolicy ${name} configured\n` });
+  // A file without a difference is no change.
+  const again = await run(['apply', '-f', '-', ...overApi], copy);
+  expect(again).toMatchObject({ code: 0, stdout: `GuardrailPolicy ${name} unchanged\n`, stderr: '' });
+  const other = copy.replaceAll('copied', 'copied-twice').replace('second-copy', 'copied-twice');
+  expect((await run(['apply', '-f', '-', ...overApi], other)).stdout).toBe('GuardrailPolicy copied-twice created\n');
+});
+
 test('archive and unarchive write a policy as a resource', async () => {
   const name = await createPolicy('by-resource');
   expect((await run(['archive', name])).stdout).toBe(`GuardrailPolicy ${name} is archived\n`);

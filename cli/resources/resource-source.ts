@@ -4,9 +4,10 @@ import type { BindingRead } from '#contracts/management';
 import type { Overview } from '#contracts/overview';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { Surroundings } from '#diagnosis/surroundings';
+import type { Manifest } from '#kube/apply/read-manifests';
 import type { KubeClient } from '#kube/client/client';
 import type { Kind } from '#resources/kinds';
-import type { Stored } from '#resources/metadata';
+import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { CliError } from '../errors/cli-error.ts';
 import type { LogReader } from '../logs/log-reader.ts';
@@ -46,6 +47,8 @@ export type OpenedResources = AsyncDisposable & {
   readonly writer: ResourceWriter;
   /** Whether the transport shows a kind; it shows every kind if this is absent. */
   readonly shows?: (kind: Kind) => boolean;
+  /** The object that a manifest changes, also one of another name; absent where it is the object of its name. */
+  readonly objectOf?: (manifest: Pick<Manifest, 'kind' | 'resource'>) => Promise<Stored<Resource> | undefined>;
   /** The state that the management API computes; absent where the resources are read. */
   readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
   /** Every model as the management API explains it; absent where the resources are read. */
