@@ -122,6 +122,14 @@ describe('a rotation of the key', () => {
     for (const token of [before, after]) expect(await policies(token)).toBe(200);
   });
 
+  test('a key rotation with --revoke is confirmed at a terminal', async () => {
+    const before = await keysNow();
+    const at = { data: platform.data, terminals: ['stdin', 'stderr'], input: 'n\n' } as const;
+    const refused = await runInProcess(['token', 'rotate', '--revoke'], at);
+    expect(refused).toMatchObject({ code: 13, stdout: '', stderr: expect.stringContaining('would become invalid') });
+    expect(await keysNow()).toEqual(before);
+  });
+
   test('a key rotation with --revoke publishes only the new key', async () => {
     const { code, stdout } = await run(['token', 'rotate', '--revoke']);
     expect([code, stdout]).toEqual([0, expect.stringContaining('Published keys: 1.')]);
