@@ -218,10 +218,7 @@ describe('portcullis flow publish and the commands of versions', () => {
     // A message that nothing keeps is refused, not ignored.
     expect((await run(['rollback', 'agent/desk', '--to', 'desk-2', '-m', 'why'])).code).toBe(2);
     const numbered = await run(['rollback', 'agent/desk', '--to', '1']);
-    expect([numbered.code, numbered.stderr]).toEqual([
-      3,
-      expect.stringContaining('There is no AgentVersion named 1'),
-    ]);
+    expect([numbered.code, numbered.stderr]).toEqual([3, expect.stringContaining('There is no AgentVersion named 1')]);
     const dry = await run(['agent', 'switch', 'desk', 'desk-2', '--dry-run', 'server', '--wait']);
     expect(dry).toMatchObject({ code: 0, stdout: 'Agent desk set to desk-2 (server dry run)\n' });
     const compared = await run(['agent', 'switch', 'desk', 'desk-2', '--dry-run', 'client', '-o', 'json']);

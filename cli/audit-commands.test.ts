@@ -174,7 +174,11 @@ test('portcullis approval names the policies and models that require approvals, 
   });
   expect(await run('reapply', name, '--via', 'api', '--wait')).toMatchObject({ code: 0 });
   const answered = await atTerminal('n\n', 'approval', 'release', '--model', name);
-  expect(answered).toMatchObject({ code: 13, stdout: '', stderr: expect.stringContaining(`Changes of the model ${name}`) });
+  expect(answered).toMatchObject({
+    code: 13,
+    stdout: '',
+    stderr: expect.stringContaining(`Changes of the model ${name}`),
+  });
   expect((await run('approval', 'rules')).stdout).toContain(name);
   expect((await run('approval', 'release', '--model', items[0].spec.model.alias)).code).toBe(0);
   expect((await run('approval', 'rules')).stdout).not.toContain(name);
@@ -198,7 +202,11 @@ test('portcullis freeze refuses commands on a model until an administrator overr
   const window = /^([0-9a-f-]{36}) +model/m.exec((await run('freeze', 'list')).stdout)?.[1] ?? '';
   expect((await run('freeze', 'list', '-o', 'name')).stdout).toBe(`${window}\n`);
   const answered = await atTerminal('n\n', 'freeze', 'remove', window);
-  expect(answered).toMatchObject({ code: 13, stdout: '', stderr: expect.stringContaining(`The window ${window} would`) });
+  expect(answered).toMatchObject({
+    code: 13,
+    stdout: '',
+    stderr: expect.stringContaining(`The window ${window} would`),
+  });
   expect((await run('freeze', 'list', '-o', 'name')).stdout).toBe(`${window}\n`);
   expect((await run('freeze', 'remove', window)).stdout).toBe(`The window of model ${name} was removed.\n`);
   const other = await run('freeze', 'set', '--model', name, '--until', until, '-o', 'jsonpath={.id}');

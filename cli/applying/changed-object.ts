@@ -17,7 +17,12 @@ export function changedObject(
 }
 
 /** Members of a policy that a command of the management API carries. */
-const carried = ['displayName', 'description', 'lifecycle', 'definition'] as const satisfies readonly (keyof GuardrailPolicySpec)[];
+const carried = [
+  'displayName',
+  'description',
+  'lifecycle',
+  'definition',
+] as const satisfies readonly (keyof GuardrailPolicySpec)[];
 
 /**
  * A sentence for each manifest that changes an object of another name: the copy of a file may be meant as a new object.

@@ -48,18 +48,21 @@ test.each(programs)('the help of each command of program %# ends with an example
   }
 });
 
-test.each(Object.keys(programsByName))('every example in the help of %s is a command line that it accepts', async (name) => {
-  const program = await programsByName[name]?.();
-  if (program === undefined) throw new Error(`no program ${name}`);
-  const refused = [];
-  for (const words of leaves(program)) {
-    const example = exampleOf(name, words.join(' ')) ?? '';
-    const line = example.replace(/^eval "\$\((.*)\)"$/, '$1').slice(name.length + 1);
-    const given = (line.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? []).map((word) => word.replace(/^["']|["']$/g, ''));
-    refused.push([example, await refusalOf({ program: name, words: given })]);
-  }
-  expect(refused.filter(([, refusal]) => refusal !== undefined)).toEqual([]);
-});
+test.each(Object.keys(programsByName))(
+  'every example in the help of %s is a command line that it accepts',
+  async (name) => {
+    const program = await programsByName[name]?.();
+    if (program === undefined) throw new Error(`no program ${name}`);
+    const refused = [];
+    for (const words of leaves(program)) {
+      const example = exampleOf(name, words.join(' ')) ?? '';
+      const line = example.replace(/^eval "\$\((.*)\)"$/, '$1').slice(name.length + 1);
+      const given = (line.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? []).map((word) => word.replace(/^["']|["']$/g, ''));
+      refused.push([example, await refusalOf({ program: name, words: given })]);
+    }
+    expect(refused.filter(([, refusal]) => refusal !== undefined)).toEqual([]);
+  },
+);
 
 test.each([
   ['', 80],

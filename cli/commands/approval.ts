@@ -138,7 +138,10 @@ function changeWith(verb: 'require' | 'release') {
         : { policyId: await targetIdOf(connection, 'policy', policy) };
     if (verb === 'release') {
       const released = policy === undefined ? `model ${model}` : `policy ${policy}`;
-      await confirmOnTerminal([`Changes of the ${released} would no longer need the approval of a second person.`], options);
+      await confirmOnTerminal(
+        [`Changes of the ${released} would no longer need the approval of a second person.`],
+        options,
+      );
     }
     const call = { method: 'POST', path: `/api/v1/approval-rules/${verb}`, body: rule } as const;
     const { value } = await sendRequest(connection, call, changedApprovalRuleSchema);

@@ -75,8 +75,9 @@ export function addFlow(program: Command): void {
     .option('--tenant <name>', 'tenant of the persons', readCallerName, defaultTenant)
     .option('--workspace <name>', 'workspace of the Agent (default: that of the Agent, or the tenant)', readCallerName)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  withDefaultWait(withRequestTimeout(withOutput(publish)), 'how long to wait until it is served').action(async (folder: string, options: PublishOptions) =>
-    (await import('../flows/publish-flow.ts')).publishFlow(folder, options),
+  withDefaultWait(withRequestTimeout(withOutput(publish)), 'how long to wait until it is served').action(
+    async (folder: string, options: PublishOptions) =>
+      (await import('../flows/publish-flow.ts')).publishFlow(folder, options),
   );
   withFlow(flow.command('graph'))
     .description('draw a flow as SVG')

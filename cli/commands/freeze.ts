@@ -97,7 +97,10 @@ function nameOptions(error: unknown): never {
 
 async function remove(id: string, options: Options & ConfirmOption): Promise<void> {
   const { connection } = openManagement(options);
-  await confirmOnTerminal([`The window ${id} would be removed: the changes that it refuses would take effect.`], options);
+  await confirmOnTerminal(
+    [`The window ${id} would be removed: the changes that it refuses would take effect.`],
+    options,
+  );
   const call = { method: 'POST', path: `/api/v1/freezes/${encodeURIComponent(id)}/remove` } as const;
   const { value } = await sendRequest(connection, call, freezeSchema).catch(
     withAbsenceRemedy('"freeze list" shows the windows that have not ended.'),

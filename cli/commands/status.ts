@@ -17,10 +17,10 @@ import type { PlatformStatus } from '../platform/status-file.ts';
 import type { ResourceSource, SourceOptions } from '../resources/resource-source.ts';
 import { overviewText } from '../status/overview-text.ts';
 import { readStatus } from '../status/read-status.ts';
-import { type CheckOption, refuseProblems, withCheck } from '../status/refuse-problems.ts';
 import { statusText } from '../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../status/status-view.ts';
 import { type FoundProblem, findProblems, problemsText, withRemedy } from '../why/find-problems.ts';
+import { type CheckOption, refuseProblems, withCheck } from '../why/refuse-problems.ts';
 import { remedyForServer } from '../why/remedy-for-server.ts';
 
 type StatusOptions = SourceOptions & OutputOptions & CheckOption;

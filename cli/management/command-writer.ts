@@ -16,8 +16,8 @@ import {
   refuseDeleting,
 } from '../resources/resource-writer.ts';
 import type { ManagementClient } from './client.ts';
-import { findPolicy } from './find-policy.ts';
 import { awaitFinalOperation, refuseFailed } from './operation-end.ts';
+import { policyOfManifest } from './policy-of-manifest.ts';
 
 export type CommandWriterOptions = {
   readonly api: ManagementClient;
@@ -80,7 +80,7 @@ export function createCommandWriter(options: CommandWriterOptions): ResourceWrit
 
   async function applyPolicy(wanted: GuardrailPolicy, base?: Stored<Resource>): Promise<ApplyResult> {
     const { metadata, spec } = wanted;
-    const current = await findPolicy(reader, wanted);
+    const current = await policyOfManifest(reader, wanted);
     refuseOtherMetadata(kinds.guardrailPolicy, metadata, { current, base });
     refuseUncarried(metadata.name, spec, current);
     const { displayName: name, description, definition } = spec;

@@ -6,7 +6,7 @@ import { CliError } from '../errors/cli-error.ts';
 import type { ResourceWriter } from '../resources/resource-writer.ts';
 import type { ManagementClient } from './client.ts';
 import { type CommandWriterOptions, createCommandWriter } from './command-writer.ts';
-import { findPolicy } from './find-policy.ts';
+import { policyOfManifest } from './policy-of-manifest.ts';
 
 /** Ends a write where it would send its command, with the outcome of the dry run; none for an unbind. */
 class DryRunEnd extends Error {
@@ -70,7 +70,7 @@ export function createDryRunWriter(options: CommandWriterOptions, warn: (warning
       const current =
         kind.kind === kinds.guardrailPolicy.kind
           ? // The schema of the kind has validated the resource.
-            await findPolicy(reader, resource as GuardrailPolicy)
+            await policyOfManifest(reader, resource as GuardrailPolicy)
           : await reader.get(kind, resource.metadata.name);
       // Nothing was stored, so fields that the server sets are missing.
       if (current === undefined) return { action: 'created', object: resource as Stored<Resource> };

@@ -6,9 +6,9 @@ import type { OpenedResources, SourceOptions } from '../resources/resource-sourc
 import type { ManagementClient } from './client.ts';
 import { createCommandWriter } from './command-writer.ts';
 import { createDryRunWriter } from './dry-run-writer.ts';
-import { findPolicy } from './find-policy.ts';
 import { ManagementApiError } from './management-error.ts';
 import { openManagement } from './management-options.ts';
+import { policyOfManifest } from './policy-of-manifest.ts';
 import { openResourceReader } from './resource-reader.ts';
 
 /** The resources of a management API: reads by name, and writes by its commands. */
@@ -29,7 +29,7 @@ export async function openApi(options: SourceOptions): Promise<OpenedResources> 
     objectOf: ({ kind, resource }) =>
       kind.kind === kinds.guardrailPolicy.kind
         ? // The schema of the kind has validated the resource.
-          findPolicy(reader, resource as GuardrailPolicy)
+          policyOfManifest(reader, resource as GuardrailPolicy)
         : reader.get(kind, resource.metadata.name),
     writer: isDryRun ? createDryRunWriter(commands, writeWarning) : createCommandWriter(commands),
     stateOf: async ({ metadata }) => (await api.getBinding(metadata.labels?.[idLabel] ?? '')).value,

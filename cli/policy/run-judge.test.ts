@@ -21,7 +21,10 @@ test('a validation that takes too long ends with a timeout and its progress, and
 });
 
 test.each([
-  ["process.kill(process.pid, 'SIGKILL')", /^The validation was killed .* \(120 of 200 rules are judged\)\. Nothing is known/],
+  [
+    "process.kill(process.pid, 'SIGKILL')",
+    /^The validation was killed .* \(120 of 200 rules are judged\)\. Nothing is known/,
+  ],
   [
     "process.stderr.write('judge: re2 text\\njudged 121 of 200\\n'); process.exitCode = 1",
     /^The validation ended with the code 1 and without a verdict\. Repeat the command with PORTCULLIS_DEBUG=1/,

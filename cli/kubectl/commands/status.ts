@@ -4,11 +4,11 @@ import { type ResourceCommandOptions, withResourceOptions } from '../../options/
 import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../../output/format.ts';
 import type { ResourceSource } from '../../resources/resource-source.ts';
 import { readStatus } from '../../status/read-status.ts';
-import { type CheckOption, refuseProblems, withCheck } from '../../status/refuse-problems.ts';
 import { statusText } from '../../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../../status/status-view.ts';
 import { explained } from '../../why/explained.ts';
 import { findProblems, problemsText } from '../../why/find-problems.ts';
+import { type CheckOption, refuseProblems, withCheck } from '../../why/refuse-problems.ts';
 
 type StatusOptions = ResourceCommandOptions & OutputOptions & CheckOption;
 
@@ -16,7 +16,9 @@ export function addInstallationStatus(program: Command, source: ResourceSource):
   const command = program
     .command('status')
     .description('show the leader, the gateway replicas, the bindings and the workloads');
-  withUnnamedOutput(withCheck(withResourceOptions(command, source))).action((options: StatusOptions) => status(source, options));
+  withUnnamedOutput(withCheck(withResourceOptions(command, source))).action((options: StatusOptions) =>
+    status(source, options),
+  );
 }
 
 async function status(source: ResourceSource, options: StatusOptions): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
-import type { FoundProblem } from '../why/find-problems.ts';
+import type { FoundProblem } from './find-problems.ts';
 
 export type CheckOption = { readonly check?: boolean };
 
@@ -13,5 +13,8 @@ export function withCheck(command: Command): Command {
 export function refuseProblems(problems: readonly FoundProblem[], { check }: CheckOption): void {
   if (check !== true || problems.length === 0) return;
   const parts = [...new Set(problems.map(({ part }) => part))].join(', ');
-  throw new CliError('failed', `The status has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}: ${parts}.`);
+  throw new CliError(
+    'failed',
+    `The status has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}: ${parts}.`,
+  );
 }

@@ -10,7 +10,7 @@ import { CliError } from '../errors/cli-error.ts';
  * its name, else the one with its display name; undefined where the manifest creates a policy.
  * @throws CliError usage if several policies have the display name
  */
-export async function findPolicy(
+export async function policyOfManifest(
   reader: KubeClient,
   { metadata: { name }, spec: { displayName } }: GuardrailPolicy,
 ): Promise<Stored<GuardrailPolicy> | undefined> {
