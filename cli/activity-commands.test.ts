@@ -101,7 +101,7 @@ test('kubectl portcullis activity shows the decisions that the management API co
   expect(refused).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringContaining('give --server and --token-file'),
+    stderr: expect.stringContaining('needs the option --server <url>'),
   });
 });
 
