@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runToEnd } from '#kit/testing/run-to-end';
@@ -105,7 +105,7 @@ test('kubectl portcullis activity shows the decisions that the management API co
   expect(refused).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringContaining('give --server and --token-file'),
+    stderr: expect.stringContaining('needs the option --server <url>'),
   });
 });
 
@@ -136,6 +136,40 @@ test('portcullis chat --explain names the rule that denied the message, and with
   expect(plain.stderr).not.toContain('rule');
   const passed = await run('chat', 'guarded-echo', '--explain', '--message', 'hello');
   expect(passed).toMatchObject({ code: 0, stderr: expect.stringContaining('no rule stopped or masked the text') });
+});
+
+test('portcullis chat --explain reports the denial also if the decision cannot be read', async () => {
+  const token = join(platform.data, 'tokens/admin.token');
+  renameSync(token, `${token}.away`);
+  try {
+    const end = await run('chat', 'guarded-echo', '--explain', '--message', denied);
+    expect([end.code, end.stderr]).toEqual([6, expect.stringContaining('guardrail_blocked: ')]);
+    expect(end.stderr).toContain('The decision cannot be read: ');
+    const passed = await run('chat', 'guarded-echo', '--explain', '--message', 'hello', '--json');
+    expect(JSON.parse(passed.stdout)).toMatchObject({
+      complete: true,
+      text: 'hello',
+      decision: { sentence: expect.stringContaining('The decision cannot be read: ') },
+    });
+  } finally {
+    renameSync(`${token}.away`, token);
+  }
+});
+
+test('portcullis chat writes the text of a model to a terminal without its control characters', async () => {
+  const clearing = `hello${String.fromCharCode(27)}[2Jworld`;
+  const chat = (terminals: readonly 'stdout'[]) =>
+    runInProcess(['chat', 'guarded-echo', '--message', clearing], { data: platform.data, terminals });
+  expect((await chat(['stdout'])).stdout).toBe('hello\\x1b[2Jworld\n');
+  expect((await chat([])).stdout).toBe(`${clearing}\n`);
+});
+
+test('portcullis chat tells a person at a terminal what it waits for, and reads a pipe in silence', async () => {
+  const chat = (terminals: readonly 'stdin'[]) =>
+    runInProcess(['chat', 'guarded-echo'], { data: platform.data, input: 'hello\n', terminals });
+  const typed = 'portcullis: Type the message, and end it with Ctrl-D on a line of its own.\n';
+  expect(await chat(['stdin'])).toEqual({ code: 0, stdout: 'hello\n', stderr: typed });
+  expect(await chat([])).toEqual({ code: 0, stdout: 'hello\n', stderr: '' });
 });
 
 test('portcullis activity still shows the other gateways, and names one that does not answer', async () => {

@@ -161,7 +161,11 @@ test('portcullis why and portcullis status show what gateways serve of an agent'
   expect([well.code, well.stderr]).toEqual([0, '']);
   expect(well.stdout).toMatch(/^Agent assistant is served\.\n/);
   expect((await run(['status'])).stdout).toMatch(/^assistant +ready +assistant-1 +- +-$/m);
-  await run(['agent', 'switch', 'assistant', 'assistant-9']);
+  const { code, stderr } = await run(['agent', 'switch', 'assistant', 'assistant-9']);
+  expect([code, stderr]).toEqual([3, expect.stringContaining('There is no AgentVersion named assistant-9')]);
+  const { apiVersion, kind, spec } = JSON.parse((await run(['get', 'agent', 'assistant', '-o', 'json'])).stdout);
+  const missing = { apiVersion, kind, metadata: { name: 'assistant' }, spec: { ...spec, version: 'assistant-9' } };
+  expect(await run(['apply', '-f', '-'], JSON.stringify(missing))).toMatchObject({ code: 0 });
   await until('portcullis why names the remedy for an agent that is switched to a missing version', async () => {
     const explained = JSON.parse((await run(['why', 'agent/assistant', '-o', 'json'])).stdout);
     return explained.agent === 'assistant' && explained.whatToDo.includes('agent/assistant');
@@ -209,8 +213,12 @@ describe('portcullis flow publish and the commands of versions', () => {
     writeFileSync(flow, readFileSync(flow, 'utf8').replace('version: 1', 'version: 2'));
     await serving(['flow', 'publish', desk], 'desk-2');
     await serving(['rollback', 'agent/desk', '--wait'], 'desk-1');
+    await serving(['rollback', 'agent/desk', '--to', 'desk-2', '--wait'], 'desk-2');
+    await serving(['agent', 'rollback', 'desk', '--to', 'desk-1', '--wait'], 'desk-1');
+    // A message that nothing keeps is refused, not ignored.
+    expect((await run(['rollback', 'agent/desk', '--to', 'desk-2', '-m', 'why'])).code).toBe(2);
     const numbered = await run(['rollback', 'agent/desk', '--to', '1']);
-    expect([numbered.code, numbered.stderr]).toEqual([2, expect.stringContaining('an Agent has versions')]);
+    expect([numbered.code, numbered.stderr]).toEqual([3, expect.stringContaining('There is no AgentVersion named 1')]);
     const dry = await run(['agent', 'switch', 'desk', 'desk-2', '--dry-run', 'server', '--wait']);
     expect(dry).toMatchObject({ code: 0, stdout: 'Agent desk set to desk-2 (server dry run)\n' });
     const compared = await run(['agent', 'switch', 'desk', 'desk-2', '--dry-run', 'client', '-o', 'json']);

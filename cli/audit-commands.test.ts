@@ -22,6 +22,9 @@ afterAll(async () => {
 });
 
 const run = (...args: readonly string[]) => runInProcess(args, { data: platform.data });
+/** Runs a command of a person, who answers its question. */
+const atTerminal = (input: string, ...args: readonly string[]) =>
+  runInProcess(args, { data: platform.data, input, terminals: ['stdin', 'stderr'] });
 
 test('portcullis admin grants, lists and revokes a role, and portcullis audit shows who did it', async () => {
   expect((await run('admin', 'grant', 'alice', '--role', 'viewer')).stdout).toBe('alice has the role viewer.\n');
@@ -63,7 +66,9 @@ test('commands of administrators take names of policies and models, and suggest 
   const granted = await run('admin', 'grant', 'carol', '--role', 'author', '--policy', 'guarded-chat');
   const { metadata } = JSON.parse((await run('get', 'gp', 'guarded-chat', '-o', 'json')).stdout);
   const id: string = metadata.labels['portcullis.dev/id'];
-  expect(granted.stdout).toBe(`carol has the role author for the policy guarded-chat (${id}).\n`);
+  expect(granted.stdout).toBe('carol has the role author for the policy guarded-chat.\n');
+  const again = await run('admin', 'grant', 'carol', '--role', 'author', '--policy', 'guarded-chat', '-o', 'wide');
+  expect(again.stdout).toBe(`carol has the role author for the policy guarded-chat (${id}). It was so before.\n`);
   const ownRow = async (...more: readonly string[]) =>
     (await run('admin', 'list', ...more)).stdout.split('\n').find((line) => line.includes('carol'));
   expect(await ownRow()).toMatch(/ policy guarded-chat *$/);
@@ -168,6 +173,13 @@ test('portcullis approval names the policies and models that require approvals, 
     stdout: expect.stringMatching(/^The binding.apply of .* is approved until/),
   });
   expect(await run('reapply', name, '--via', 'api', '--wait')).toMatchObject({ code: 0 });
+  const answered = await atTerminal('n\n', 'approval', 'release', '--model', name);
+  expect(answered).toMatchObject({
+    code: 13,
+    stdout: '',
+    stderr: expect.stringContaining(`Changes of the model ${name}`),
+  });
+  expect((await run('approval', 'rules')).stdout).toContain(name);
   expect((await run('approval', 'release', '--model', items[0].spec.model.alias)).code).toBe(0);
   expect((await run('approval', 'rules')).stdout).not.toContain(name);
 });
@@ -189,7 +201,19 @@ test('portcullis freeze refuses commands on a model until an administrator overr
   expect(await run('reapply', name, '--via', 'api', '--override-freeze', '--wait')).toMatchObject({ code: 0 });
   const window = /^([0-9a-f-]{36}) +model/m.exec((await run('freeze', 'list')).stdout)?.[1] ?? '';
   expect((await run('freeze', 'list', '-o', 'name')).stdout).toBe(`${window}\n`);
+  const answered = await atTerminal('n\n', 'freeze', 'remove', window);
+  expect(answered).toMatchObject({
+    code: 13,
+    stdout: '',
+    stderr: expect.stringContaining(`The window ${window} would`),
+  });
+  expect((await run('freeze', 'list', '-o', 'name')).stdout).toBe(`${window}\n`);
   expect((await run('freeze', 'remove', window)).stdout).toBe(`The window of model ${name} was removed.\n`);
+  const other = await run('freeze', 'set', '--model', name, '--until', until, '-o', 'jsonpath={.id}');
+  expect(await atTerminal('y\n', 'freeze', 'remove', other.stdout)).toMatchObject({ code: 0 });
+  const third = await run('freeze', 'set', '--model', name, '--until', until, '-o', 'jsonpath={.id}');
+  const confirmed = await atTerminal('', 'freeze', 'remove', third.stdout, '--yes');
+  expect(confirmed).toMatchObject({ code: 0, stderr: '' });
   const overrides = ['audit', 'list', '--action', 'freeze.override', '--target', name];
   const shown = (await run(...overrides)).stdout;
   expect(shown).toContain(`model ${name}`);

@@ -160,6 +160,15 @@ describe('edit', () => {
     expect(await wordOf('edited')).toBe('second');
     const same = await edit('true');
     expect(same).toMatchObject({ code: 0, stdout: 'The text was not changed: nothing was written.\n' });
+    const [unchanged] = JSON.parse((await edit('true', '-o', 'json')).stdout);
+    expect(unchanged).toMatchObject({ action: 'unchanged', object: { metadata: { name: 'edited' } } });
+    expect((await edit('true', '-o', 'name')).stdout).toBe('guardrailpolicy.portcullis.dev/edited\n');
+  });
+
+  test('portcullis edit opens EDITOR where KUBE_EDITOR is empty', async () => {
+    const environment = { KUBE_EDITOR: '', EDITOR: 'no-such-editor' };
+    const end = await run(['edit', 'policy', 'edited'], { environment });
+    expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining('The editor no-such-editor cannot') });
   });
 
   test('portcullis edit --dry-run applies nothing and keeps the text', async () => {

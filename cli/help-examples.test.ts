@@ -38,8 +38,6 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Commands of the kubectl plugin only. */
-const ofPlugin = new Set(['backup', 'restore']);
 /** Examples that need what only the reader has: another folder, a model, an operation, a revision that is not in use, a token. */
 const exits: Readonly<Record<string, number>> = {
   up: 11,
@@ -127,20 +125,17 @@ test('agents of the catalogue are printed with what their caller may do: as a li
   expect(await run(['watch', '--workspace', 'examples', '--interval', '1', '--times', '1'])).toContain(id);
 });
 
-test.each(order.filter((words) => !ofPlugin.has(words)))(
-  'the example in the help of portcullis %s runs as it is printed',
-  async (words) => {
-    const example = (examples[words] ?? '').replace('...', 'portcullis');
-    // The shell runs in its own folder, because an example writes a file.
-    const command = `ln -sfn ${files}/guarded-chat ${files}/handbook ${files}/agents examples/; ${example}`;
-    const environment = {
-      ...process.env,
-      PORTCULLIS_DATA_DIR: platform.data,
-      // The editor leaves the text unchanged.
-      KUBE_EDITOR: 'true',
-      PATH: `${join(checkout, 'cli')}:${process.env['PATH']}`,
-    };
-    const end = await runToEnd('bash', ['-c', command], { cwd: folder.path, environment });
-    expect([end.code, end.stderr]).toEqual([exits[words] ?? 0, exits[words] === undefined ? '' : expect.any(String)]);
-  },
-);
+test.each(order)('the example in the help of portcullis %s runs as it is printed', async (words) => {
+  const example = (examples[words] ?? '').replace('...', 'portcullis');
+  // The shell runs in its own folder, because an example writes a file.
+  const command = `ln -sfn ${files}/guarded-chat ${files}/handbook ${files}/agents examples/; ${example}`;
+  const environment = {
+    ...process.env,
+    PORTCULLIS_DATA_DIR: platform.data,
+    // The editor leaves the text unchanged.
+    KUBE_EDITOR: 'true',
+    PATH: `${join(checkout, 'cli')}:${process.env['PATH']}`,
+  };
+  const end = await runToEnd('bash', ['-c', command], { cwd: folder.path, environment });
+  expect([end.code, end.stderr]).toEqual([exits[words] ?? 0, exits[words] === undefined ? '' : expect.any(String)]);
+});

@@ -122,6 +122,14 @@ describe('a rotation of the key', () => {
     for (const token of [before, after]) expect(await policies(token)).toBe(200);
   });
 
+  test('a key rotation with --revoke is confirmed at a terminal', async () => {
+    const before = await keysNow();
+    const at = { data: platform.data, terminals: ['stdin', 'stderr'], input: 'n\n' } as const;
+    const refused = await runInProcess(['token', 'rotate', '--revoke'], at);
+    expect(refused).toMatchObject({ code: 13, stdout: '', stderr: expect.stringContaining('would become invalid') });
+    expect(await keysNow()).toEqual(before);
+  });
+
   test('a key rotation with --revoke publishes only the new key', async () => {
     const { code, stdout } = await run(['token', 'rotate', '--revoke']);
     expect([code, stdout]).toEqual([0, expect.stringContaining('Published keys: 1.')]);
@@ -192,6 +200,32 @@ test('a policy is created, read, edited, archived and unarchived over the manage
   expect(differs.stdout).toMatch(/^\+description: second$/m);
   expect((await run(['diff', name, '1', '2'])).stdout).toBe(differs.stdout);
   expect((await run(['diff', name, '1', '9', ...overApi])).code).toBe(3);
+});
+
+test('a file with the display name of a policy and another name replaces it over the management API after a confirmation only', async () => {
+  const name = await createPolicy('copied');
+  const copy = manifestOfWord('copied', 'another-word', { name: 'second-copy' });
+  const replaced = `would replace the GuardrailPolicy ${name}, which has its display name`;
+  for (const words of [
+    ['diff', '-f', '-'],
+    ['apply', '-f', '-', '--dry-run=client'],
+    ['apply', '-f', '-', '--dry-run=server'],
+  ]) {
+    const shown = await run([...words, ...overApi], copy);
+    expect([words, shown.stderr]).toEqual([words, expect.stringContaining(replaced)]);
+    expect([words, shown.stdout]).toEqual([words, expect.stringMatching(new RegExp(`GuardrailPolicy ${name} `))]);
+    expect([words, shown.stdout]).toEqual([words, expect.not.stringContaining('second-copy')]);
+  }
+  const refused = await run(['apply', '-f', '-', ...overApi], copy);
+  expect(refused).toMatchObject({ code: 13, stdout: '', stderr: expect.stringContaining(replaced) });
+  expect((await json('get', 'gp', name)).status.latestRevision.number).toBe(1);
+  const confirmed = await run(['apply', '-f', '-', '--yes', ...overApi], copy);
+  expect(confirmed).toMatchObject({ code: 0, stdout: `GuardrailPolicy ${name} configured\n` });
+  // A file without a difference is no change.
+  const again = await run(['apply', '-f', '-', ...overApi], copy);
+  expect(again).toMatchObject({ code: 0, stdout: `GuardrailPolicy ${name} unchanged\n`, stderr: '' });
+  const other = copy.replaceAll('copied', 'copied-twice').replace('second-copy', 'copied-twice');
+  expect((await run(['apply', '-f', '-', ...overApi], other)).stdout).toBe('GuardrailPolicy copied-twice created\n');
 });
 
 test('archive and unarchive write a policy as a resource', async () => {

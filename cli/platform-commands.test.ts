@@ -79,10 +79,14 @@ test('portcullis up and status name an invalid file of the watched folder until 
   expect(sentence).toContain(
     'apply/broken.yaml: document 1, line 2, column 1: kind must be one of GuardrailPolicy, ModelBinding',
   );
-  expect((await run(['status'])).stdout).toContain('Not applied:');
+  expect(await run(['status'])).toMatchObject({ code: 0, stdout: expect.stringContaining('Not applied:') });
+  const checked = await run(['status', '--check']);
+  expect(checked).toMatchObject({ code: 1, stdout: expect.stringContaining('Not applied:') });
+  expect(checked.stderr).toMatch(/^portcullis: The status has .*Folder apply.*\.\n$/);
   await until('up prints it', () => platform.output().includes(`not applied: ${sentence}`));
   rmSync(file);
   await until('the problem is no longer reported', async () => (await json('status')).notApplied.length === 0);
+  expect(await run(['status', '--check'])).toMatchObject({ code: 0, stderr: '' });
 });
 
 describe('chat', () => {

@@ -45,10 +45,12 @@ describe('the command line', () => {
     [['policy'], 2, 'There is no command "policy". Use "portcullis get guardrailpolicies".'],
     [['policy', 'test', 'x'], 2, 'There is no command "policy test". Use "portcullis test -f FILE".'],
     [['binding', 'rollback', 'x'], 2, 'There is no command "binding rollback". Use "portcullis rollback BINDING".'],
+    [['binding', 'history', 'x'], 2, 'There is no command "binding history". Use "portcullis history binding/NAME".'],
     [['create', '-f', 'x'], 2, 'There is no command "create". Use "portcullis apply -f FILE".'],
     [['constructor'], 2, 'There is no command "constructor". "portcullis --help" lists the commands.'],
     [['get'], 2, 'portcullis: "get" needs the argument <kind> ('],
     [['history', 'a', 'b'], 2, '"history" takes one argument, and "b" is one too many.'],
+    [['why', 'policy/a/b'], 2, 'portcullis: "policy/a/b" is not KIND/NAME'],
     [['get', 'gp/a', 'b'], 2, 'portcullis: "b" is not KIND/NAME'],
     [['get', 'gp', '--nonsense'], 2, 'portcullis: "get" has no option --nonsense. "portcullis get --help" lists'],
     [['get', 'gp', '--outptu', 'json'], 2, '"get" has no option --outptu. Did you mean --output?'],
@@ -70,8 +72,15 @@ describe('the command line', () => {
       'The option --port <n> of "up" needs a value (port of the gateway; 0 chooses a free one at the first start and keeps it).',
     ],
     [['up', '--port', '65536'], 2, 'It must be a whole number from 0 to 65535'],
+    [['up', '--port', '65534', '--gateways', '3'], 2, 'choose a port of at most 65533'],
+    // The port is accepted, and the next option is refused.
+    [['up', '--port', '65533', '--gateways', '3', '--guard-cards', 'x'], 2, 'add --catalogue'],
+    [['up', '--port', '65535', '--guard-cards', 'x'], 2, 'add --catalogue'],
     [['up', '--gateways', '0'], 2, 'It must be a whole number from 1 to 8'],
     [['rollback', 'b', '--to-revision', '0'], 2, '1 or more'],
+    [['agents', 'search', 'x', '--workspace', 'w', '--min-score', 'abc'], 2, 'It must be a number from 0 to 1'],
+    [['agents', 'search', 'x', '--workspace', 'w', '--min-score', '1.1'], 2, 'It must be a number from 0 to 1'],
+    [['flow', 'publish', 'no-such-folder', '--wait'], 3, 'no-such-folder'],
     [['get', 'pods'], 2, 'There is no kind "pods". The kinds are guardrailpolicies (gp)'],
     [['delete', 'gatewayroute', 'x'], 2, 'A GatewayRoute is created and deleted by the platform only.'],
     [['apply', '-f', '/no/such/file.yaml'], 3, 'There is no file or folder /no/such/file.yaml'],
@@ -121,12 +130,29 @@ describe('the command line', () => {
     expect(await runInProcess(['-V'])).toEqual(end);
   });
 
+  test('portcullis logs shows the lines of a platform that no longer runs, and status names the command', async () => {
+    using folder = folderWithFiles();
+    const logs = (...words: readonly string[]) => runInProcess(['logs', ...words], { data: folder.path });
+    expect(await logs()).toMatchObject({ code: 4, stderr: expect.stringContaining('is not the data directory') });
+    folder.write('lock', '');
+    expect(await logs()).toMatchObject({ code: 4, stderr: expect.stringContaining('No platform runs on') });
+    mkdirSync(join(folder.path, 'logs'));
+    folder.write('logs/gateway-1.log', 'one\n');
+    folder.write('logs/operator.log', 'two\n');
+    expect(await logs()).toEqual({ code: 0, stdout: '[gateway-1] one\n[operator] two\n', stderr: '' });
+    expect(await logs('operator')).toEqual({ code: 0, stdout: 'two\n', stderr: '' });
+    expect(await logs('-n', 'team')).toMatchObject({ code: 3, stderr: expect.stringContaining('no namespace team') });
+    const { stderr } = await runInProcess(['status'], { data: folder.path });
+    expect(stderr).toContain('"portcullis logs" shows what its processes wrote last.');
+  });
+
   test('portcullis status distinguishes a foreign folder from a data directory without a running platform', async () => {
     using folder = folderWithFiles();
     const status = () => runInProcess(['status'], { data: folder.path });
     expect((await status()).stderr).toContain('is not the data directory of a platform');
     folder.write('lock', '');
     expect((await status()).stderr).toContain('No platform runs on');
+    expect((await status()).stderr).not.toContain('portcullis logs');
     folder.write('lock', 'not a database at all');
     expect((await status()).code).not.toBe(0);
   });

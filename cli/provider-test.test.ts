@@ -63,5 +63,9 @@ test('portcullis provider test names the cause of each fault of a provider and t
   for (const [[name = '', ...more], words] of faults) {
     expect(await run(name, ...more)).toMatchObject({ code: 8, stderr: expect.stringContaining(words) });
   }
+  expect(await run('good', '--via', 'api')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('give --binding NAME in place of good, or test good from this machine'),
+  });
   expect(await run('nothing')).toMatchObject({ code: 3, stderr: expect.stringContaining('It lists: good, wrong-key') });
 });

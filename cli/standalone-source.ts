@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { managementLimits } from '#contracts/management';
+import { CliError } from './errors/cli-error.ts';
 import { withServerOptions } from './http/server-options.ts';
 import { isOverApi } from './management/is-over-api.ts';
 import { withMessage } from './options/message-option.ts';
@@ -29,6 +30,12 @@ export const standaloneSource: ResourceSource = {
     const { runningPlatform } = await import('./platform/running-platform.ts');
     const { openPlatform } = await import('./platform/open-platform.ts');
     return openPlatform(runningPlatform(options.data), options);
+  },
+  async openLogs(options) {
+    if (isOverApi(options)) {
+      throw new CliError('usage', 'The management API does not show logs: repeat the command with --via resources.');
+    }
+    return (await import('./platform/open-local-logs.ts')).openLocalLogs(options);
   },
 };
 

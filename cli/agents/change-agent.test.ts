@@ -7,7 +7,9 @@ import { changeAgent } from './change-agent.ts';
 
 const checked = { mode: 'Policy', policyRef: { name: 'chat', revision: 1 } };
 const unguarded = { mode: 'None' };
-const versionWith = (guardrail: object) => ({ spec: { guardrails: { input: guardrail, output: guardrail } } });
+const versionWith = (guardrail: object, agent = 'desk') => ({
+  spec: { agent, guardrails: { input: guardrail, output: guardrail } },
+});
 const objects: Readonly<Record<string, object>> = {
   'Agent/desk': {
     kind: 'Agent',
@@ -17,10 +19,13 @@ const objects: Readonly<Record<string, object>> = {
   'AgentVersion/desk-1': { metadata: { name: 'desk-1' }, ...versionWith(checked) },
   'AgentVersion/desk-2': { metadata: { name: 'desk-2' }, ...versionWith(unguarded) },
   'AgentVersion/desk-3': { metadata: { name: 'desk-3' }, ...versionWith(checked) },
+  'AgentVersion/other-1': { metadata: { name: 'other-1' }, ...versionWith(checked, 'other') },
+  'AgentVersion/desk-4': { metadata: { name: 'desk-4', deletionTimestamp: 'now' }, ...versionWith(checked) },
 };
 const client = {
   namespace: 'default',
   get: async ({ kind }: Kind, name: string) => objects[`${kind}/${name}`],
+  list: async () => ({ items: [objects['AgentVersion/desk-2']], resourceVersion: '1' }),
 } as unknown as KubeClient;
 
 /** The error of a change of the agent, if there is one, and the metadata that were written. */
@@ -59,6 +64,22 @@ test('a version with the checks of the present one is served without a confirmat
     error: undefined,
     metadata: { name: 'desk', labels: { team: 'blue' }, annotations: { note: 'kept' } },
   });
+});
+
+test.each([
+  ['desk-22', 'not_found', /^There is no AgentVersion named desk-22 .* Did you mean desk-2\?$/],
+  ['other-1', 'usage', /^The AgentVersion other-1 is a version of the Agent other: choose a version of desk\.$/],
+  ['desk-4', 'conflict', /^The AgentVersion desk-4 is being deleted/],
+])('the version %s, which cannot be served, is refused before anything is written', async (version, exit, message) => {
+  for (const spec of [{ version }, { version: 'desk-1', canary: { version, percent: 1 } }]) {
+    for (const options of [{ yes: true }, { dryRun: 'server' }, { dryRun: 'client' }] as const) {
+      const end = await change(() => spec, options);
+      expect(end).toEqual({
+        error: expect.objectContaining({ exit, message: expect.stringMatching(message) }),
+        metadata: undefined,
+      });
+    }
+  }
 });
 
 test('a client dry run names no confirmation and writes nothing', async () => {

@@ -1,5 +1,8 @@
 import { agentRow } from '#diagnosis/agent-row';
+import type { KubeClient } from '#kube/client/client';
 import type { Agent } from '#resources/agent';
+import { begunVersions } from '#resources/agent-protection';
+import type { AgentVersion } from '#resources/agent-version';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { confirmationOf } from '#resources/protection';
@@ -32,6 +35,7 @@ export async function changeAgent(
   const { version, canary } = changeOf(agent);
   const { canary: _before, ...kept } = agent.spec;
   const spec: Agent['spec'] = { ...kept, version, ...(canary === undefined ? {} : { canary }) };
+  await refuseUnservable(client, agent, spec);
   const effects = await lostGuardrails(client, agent, spec);
   if (options.dryRun === undefined) await confirm(effects, options);
   const format = formatOf(options);
@@ -55,6 +59,30 @@ export async function changeAgent(
   if (!isForPeople(format)) writeValue(format, settled);
 }
 
+/**
+ * Refuses a version that gateways could not serve, before anything is written: the agent would otherwise serve its
+ * present version until somebody asks why.
+ * @throws CliError not_found, usage, conflict
+ */
+async function refuseUnservable(client: KubeClient, agent: Stored<Agent>, wanted: VersionChange): Promise<void> {
+  for (const name of begunVersions(agent.spec, wanted)) {
+    const version = await readResource<AgentVersion>(client, kinds.agentVersion, name);
+    if (version.metadata.deletionTimestamp !== undefined) {
+      throw new CliError('conflict', `The AgentVersion ${name} is being deleted: choose another version.`);
+    }
+    if (version.spec.agent === agent.metadata.name) continue;
+    throw new CliError(
+      'usage',
+      `The AgentVersion ${name} is a version of the Agent ${version.spec.agent}: choose a version of ${agent.metadata.name}.`,
+    );
+  }
+}
+
+/** The change of a rollback to a version, or to the version that was served before. */
+export function rolledBackTo(version: string | undefined): (agent: Stored<Agent>) => VersionChange {
+  return version === undefined ? rolledBack : () => ({ version });
+}
+
 /** The version on trial becomes the served one. @throws CliError usage without a trial */
 export function promoted({ metadata, spec }: Stored<Agent>): VersionChange {
   if (spec.canary !== undefined) return { version: spec.canary.version };
@@ -69,7 +97,7 @@ export function promoted({ metadata, spec }: Stored<Agent>): VersionChange {
  * one that runs on.
  * @throws CliError usage if there is none
  */
-export function rolledBack({ metadata, spec, status }: Stored<Agent>): VersionChange {
+function rolledBack({ metadata, spec, status }: Stored<Agent>): VersionChange {
   if (spec.canary !== undefined) return { version: spec.version };
   const served = status?.served?.version;
   const target = served !== undefined && served !== spec.version ? served : status?.previous?.[0]?.version;

@@ -20,9 +20,10 @@ import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
 import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
 import type { WaitOption } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
-import { writeText } from '../output/write.ts';
+import { writeText, writeWarning } from '../output/write.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
-import { judgedByOperator, warningsOf, writeWarning } from './judge-applied.ts';
+import { changedObject, changesOfOtherNames } from './changed-object.ts';
+import { judgedByOperator, warningsOf } from './judge-applied.ts';
 
 type AppliedManifest = Pick<Manifest, 'kind' | 'resource'>;
 type ApplyManifestsOptions = OutputOptions & WaitOption & ConfirmOption & DryRunOption;
@@ -41,7 +42,7 @@ type AppliedSet = {
  * @throws CliError usage, not_confirmed, refused, conflict, timeout
  */
 export async function applyManifests(
-  resources: Pick<OpenedResources, 'client' | 'writer' | 'environment' | 'shows'>,
+  resources: Pick<OpenedResources, 'client' | 'writer' | 'environment' | 'shows' | 'objectOf'>,
   { manifests, filler, base }: AppliedSet,
   options: ApplyManifestsOptions,
 ): Promise<void> {
@@ -55,9 +56,12 @@ export async function applyManifests(
   const bindings = await bindingsLosingProtection(client, manifests);
   const agents = await agentsLosingChecks(client, manifests);
   const versions = await versionsLosingChecks(client, manifests);
+  const replaced = await changesOfOtherNames(resources, manifests);
   if (dryRun === undefined) {
     const effects = [...bindings, ...agents, ...versions].flatMap((one) => one.effects);
-    await confirm(effects, options);
+    await confirm([...replaced, ...effects], options);
+  } else {
+    replaced.forEach(writeWarning);
   }
   const confirmed = new Map([
     ...[...bindings.map(({ binding }) => binding), ...agents.map(({ agent }) => agent)].map(
@@ -76,7 +80,7 @@ export async function applyManifests(
     const wanted = { kind, resource: confirmation === undefined ? filled : confirming(filled, confirmation) };
     const result =
       dryRun === 'client'
-        ? await compare(client, { kind, resource: filled })
+        ? await compare(resources, { kind, resource: filled })
         : await writer.applyManifest(wanted, base);
     results.push(result);
     say(`${kind.kind} ${result.object.metadata.name} ${result.action}${dryRunSuffix(options)}`);
@@ -106,8 +110,11 @@ export async function applyManifests(
 }
 
 /** The result of an apply that sends no request. */
-async function compare(client: KubeClient, manifest: AppliedManifest): Promise<ApplyResult> {
-  const current = await client.get<Resource>(manifest.kind, manifest.resource.metadata.name);
+async function compare(
+  resources: Pick<OpenedResources, 'client' | 'objectOf'>,
+  manifest: AppliedManifest,
+): Promise<ApplyResult> {
+  const current = await changedObject(resources, manifest);
   const desired = desiredObject(manifest, current);
   // Nothing was stored, so fields that the server sets are missing.
   if (current === undefined) return { action: 'created', object: desired as Stored<Resource> };

@@ -1,23 +1,26 @@
 import { unifiedDiff } from '#kit/text/unified-diff';
 import { desiredObject } from '#kube/apply/apply-manifest';
 import type { Manifest } from '#kube/apply/read-manifests';
-import type { KubeClient } from '#kube/client/client';
 import type { Resource } from '#resources/metadata';
 import { schemaOf } from '#resources/schemas';
 import { yamlOf } from '../output/write.ts';
+import type { OpenedResources } from '../resources/resource-source.ts';
+import { changedObject } from './changed-object.ts';
 
 type Comparison = { readonly kind: string; readonly name: string; readonly isSame: boolean; readonly diff: string };
 
 /** The difference between each resource of the platform and its state after its manifest is applied. */
 export async function compareManifests(
-  client: Pick<KubeClient, 'get'>,
+  opened: Pick<OpenedResources, 'client' | 'objectOf'>,
   manifests: readonly Pick<Manifest, 'kind' | 'resource'>[],
 ): Promise<readonly Comparison[]> {
   const compared: Comparison[] = [];
-  for (const manifest of manifests) {
-    const { kind, resource } = manifest;
-    const { name } = resource.metadata;
-    const current = await client.get<Resource>(kind, name);
+  for (const written of manifests) {
+    const { kind, resource } = written;
+    const current = await changedObject(opened, written);
+    const name = current?.metadata.name ?? resource.metadata.name;
+    // An object keeps its name.
+    const manifest = { kind, resource: { ...resource, metadata: { ...resource.metadata, name } } };
     const what = `${kind.kind} ${name}`;
     const diff = unifiedDiff(
       { label: `${what} on the platform`, text: current === undefined ? '' : textOf(manifest, current) },

@@ -1,4 +1,4 @@
-/** One example for each command by its words, without the name of the program; `...` stands for that name. */
+/** One example for each command of `portcullis` by its words, without the name of the program; `...` stands for that name. */
 export const examples: Readonly<Record<string, string>> = {
   up: '... up --port 8090',
   status: '... status -o wide',
@@ -104,11 +104,23 @@ export const examples: Readonly<Record<string, string>> = {
     '... bundle build --policy examples/guarded-chat/policy.yaml --profile gateway-1.5.0-chat-webhook-v2 --out bundle.json',
   runtime: '... runtime --bundle bundle.json --token-file service.token --listen 127.0.0.1:8070',
   completion: 'eval "$(... completion bash)"',
+};
+
+/** The management API of a cluster, after a port was forwarded to it. */
+const managementOfCluster = '--server http://127.0.0.1:8081 --token-file portcullis.token';
+
+/** Examples of commands that only the kubectl plugin has, or that need other options there. */
+const examplesOfPlugin: Readonly<Record<string, string>> = {
+  activity: `... activity --model guarded-echo ${managementOfCluster}`,
+  'provider test': `... provider test --binding guarded-echo ${managementOfCluster}`,
   backup: '... backup --output portcullis.backup',
   restore: '... restore portcullis.backup',
 };
 
 /** The example of a command as a reader types it. */
 export function exampleOf(program: string, words: string): string | undefined {
-  return Object.hasOwn(examples, words) ? examples[words]?.replace('...', program) : undefined;
+  const known: Readonly<Record<string, string>> = program.startsWith('kubectl ')
+    ? { ...examples, ...examplesOfPlugin }
+    : examples;
+  return Object.hasOwn(known, words) ? known[words]?.replace('...', program) : undefined;
 }

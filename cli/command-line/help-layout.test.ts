@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { createPlugin } from '../kubectl/program.ts';
 import { createCommandLine } from '../program.ts';
+import { programs as programsByName, refusalOf } from '../testing/refusal-of.ts';
 import { runInProcess } from '../testing/run-cli.ts';
+import { exampleOf } from './examples.ts';
 
 const programs = [await createCommandLine(), await createPlugin()] as const;
 
@@ -45,6 +47,22 @@ test.each(programs)('the help of each command of program %# ends with an example
     );
   }
 });
+
+test.each(Object.keys(programsByName))(
+  'every example in the help of %s is a command line that it accepts',
+  async (name) => {
+    const program = await programsByName[name]?.();
+    if (program === undefined) throw new Error(`no program ${name}`);
+    const refused = [];
+    for (const words of leaves(program)) {
+      const example = exampleOf(name, words.join(' ')) ?? '';
+      const line = example.replace(/^eval "\$\((.*)\)"$/, '$1').slice(name.length + 1);
+      const given = (line.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? []).map((word) => word.replace(/^["']|["']$/g, ''));
+      refused.push([example, await refusalOf({ program: name, words: given })]);
+    }
+    expect(refused.filter(([, refusal]) => refusal !== undefined)).toEqual([]);
+  },
+);
 
 test.each([
   ['', 80],

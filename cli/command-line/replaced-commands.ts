@@ -20,7 +20,7 @@ const replacements: Readonly<Record<string, string>> = {
   'binding create': 'apply -f FILE',
   'binding apply': 'apply-revision BINDING',
   'binding delete': 'delete modelbinding NAME',
-  'binding history': 'describe modelbinding NAME',
+  'binding history': 'history binding/NAME',
   'binding reapply': 'reapply BINDING',
   'binding rollback': 'rollback BINDING',
   'binding unbind': 'unbind BINDING',

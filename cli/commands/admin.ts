@@ -82,8 +82,9 @@ function changeWith(verb: 'grant' | 'revoke') {
     const { value } = await sendRequest(connection, call, changedRightSchema);
     const done = verb === 'grant' ? 'has' : 'no longer has';
     const before = value.changed ? '' : ' It was so before.';
-    const scope = scopeText(options, right);
-    writeResult(formatOf(options), value, () => `${name} ${done} the role ${right.role}${scope}.${before}`);
+    writeResult(formatOf(options), value, (isWide) => {
+      return `${name} ${done} the role ${right.role}${scopeText(options, right, isWide)}.${before}`;
+    });
   };
 }
 
@@ -114,12 +115,13 @@ function holderOf(name: string, options: ChangeOptions): ControlRight['holder'] 
 
 type Scope = Pick<ControlRight, 'policyId' | 'modelId'>;
 
-/** The limit of a role as it was written, with the id that was found for it. */
-function scopeText({ policy, model }: ChangeOptions, { policyId, modelId }: Scope): string {
+/** The limit of a role as it was written; a wide result also has the id that was found for it. */
+function scopeText({ policy, model }: ChangeOptions, { policyId, modelId }: Scope, isWide: boolean): string {
   const id = policyId ?? modelId;
   if (id === undefined) return '';
   const word = policy ?? model;
-  return ` for the ${policyId === undefined ? 'model' : 'policy'} ${word === id ? id : `${word} (${id})`}`;
+  const written = isWide && word !== id ? `${word} (${id})` : word;
+  return ` for the ${policyId === undefined ? 'model' : 'policy'} ${written}`;
 }
 
 async function scopeOf(connection: ManagementConnection, { policy, model }: ChangeOptions): Promise<Scope> {

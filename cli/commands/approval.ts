@@ -17,12 +17,14 @@ import {
 } from '../management/management-options.ts';
 import { sendRequest } from '../management/send-request.ts';
 import { type NameOfTarget, shownTargetNames, targetIdOf } from '../management/target-names.ts';
+import { confirmOnTerminal } from '../options/confirm-on-terminal.ts';
+import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
 import { formatOf, type OutputOptions, withOutput, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { writeNamed } from '../output/write-named.ts';
 
 type Options = ManagementCommandOptions & OutputOptions;
-type RuleOptions = Options & { readonly policy?: string; readonly model?: string };
+type RuleOptions = Options & ConfirmOption & { readonly policy?: string; readonly model?: string };
 
 export function addApproval(program: Command): void {
   const approval = program
@@ -39,7 +41,9 @@ export function addApproval(program: Command): void {
     .description('show the policies and models that require approvals')
     .action(rules);
   withRule(approval.command('require')).description('require approvals from now on').action(changeWith('require'));
-  withRule(approval.command('release')).description('stop requiring approvals').action(changeWith('release'));
+  withConfirm(withRule(approval.command('release')))
+    .description('stop requiring approvals; asks first at a terminal')
+    .action(changeWith('release'));
 }
 
 function withRule(command: Command): Command {
@@ -132,6 +136,13 @@ function changeWith(verb: 'require' | 'release') {
       policy === undefined
         ? { modelId: await targetIdOf(connection, 'model', model ?? '') }
         : { policyId: await targetIdOf(connection, 'policy', policy) };
+    if (verb === 'release') {
+      const released = policy === undefined ? `model ${model}` : `policy ${policy}`;
+      await confirmOnTerminal(
+        [`Changes of the ${released} would no longer need the approval of a second person.`],
+        options,
+      );
+    }
     const call = { method: 'POST', path: `/api/v1/approval-rules/${verb}`, body: rule } as const;
     const { value } = await sendRequest(connection, call, changedApprovalRuleSchema);
     const now = verb === 'require' ? 'requires approvals' : 'no longer requires approvals';

@@ -16,6 +16,7 @@ import { type CatalogueOptions, openCatalogueClient, withCatalogueOptions } from
 import { watchCatalogue } from '../catalogue/watch-catalogue.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
+import { readScore } from '../options/score-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
@@ -72,7 +73,7 @@ export function addCatalogueAgents(program: Command): void {
       ),
     )
     .option('--top-k <number>', 'how many agents at most', wholeNumber(min, max), usual)
-    .option('--min-score <number>', 'lowest score, from 0 to 1', Number);
+    .option('--min-score <number>', 'lowest score, from 0 to 1', readScore);
   withOutput(withCatalogueOptions(search)).action(searchFor);
   const watch = withFilters(agents.command('watch').description('show agents, then each change, until Ctrl-C')).option(
     '--interval <seconds>',

@@ -1,4 +1,3 @@
-import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { ReplicaDecision } from '#contracts/activity';
 import { listAll } from '#kube/client/list-all';
@@ -11,9 +10,12 @@ import type { AnswerFault, ChatReply } from '../chat/read-answer.ts';
 import { requestAnswer } from '../chat/request-answer.ts';
 import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { describeError } from '../errors/describe-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
+import { readInput } from '../options/read-input.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
 import { formatOf, isForPeople, type OutputOptions, withUnnamedOutput, writeValue } from '../output/format.ts';
+import { escapeControls } from '../output/write.ts';
 import { readClientKey } from '../platform/client-key.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
@@ -49,7 +51,7 @@ async function chat(model: string, options: ChatOptions): Promise<void> {
   const platform = runningPlatform(options.data);
   const { status } = platform;
   const format = formatOf(options);
-  const content = options.message ?? (await readAll(process.stdin)).replace(/\r?\n$/, '');
+  const content = options.message ?? (await readInput('the message'));
   const system = options.system === undefined ? [] : [{ role: 'system', content: options.system }];
   const body = { model, stream: options.stream, messages: [...system, { role: 'user', content }] };
   const { reply, requestId } = await requestAnswer({
@@ -57,10 +59,12 @@ async function chat(model: string, options: ChatOptions): Promise<void> {
     key: readClientKey(status.clientKeyFile),
     body,
     timeoutSeconds: options.requestTimeout,
-    onText: isForPeople(format) ? (piece) => process.stdout.write(piece) : () => undefined,
+    onText: isForPeople(format) ? writePiece : () => undefined,
   });
   const decision =
-    options.explain === true ? await explain({ ...dataOf(options), requestTimeout: 5 }, requestId) : undefined;
+    options.explain === true
+      ? await explain({ ...dataOf(options), requestTimeout: 5 }, requestId).catch(unexplained)
+      : undefined;
   const decided = decision === undefined ? {} : { decision };
   if (!isForPeople(format)) writeValue(format, { complete: reply.fault === undefined, ...reply, ...decided });
   else if (reply.text !== '' && !reply.text.endsWith('\n')) process.stdout.write('\n');
@@ -81,6 +85,16 @@ async function explain(options: SourceOptions, requestId: string | null): Promis
   if (found === undefined) return { sentence: absentSentence(requestId, missingSentences(activity)) };
   const policy = (await policyNames())(found.policyId);
   return { sentence: decisionSentence(found, policy), ...found, policy };
+}
+
+/** The answer and its exit code do not depend on the decision being readable. */
+function unexplained(error: unknown): Explanation {
+  return { sentence: `The decision cannot be read: ${describeError(error).message}` };
+}
+
+/** Control characters of a model could hide other lines of a terminal; a file or a program gets the text as it is. */
+function writePiece(piece: string): void {
+  process.stdout.write(process.stdout.isTTY ? escapeControls(piece) : piece);
 }
 
 function dataOf({ data }: ChatOptions): Pick<SourceOptions, 'data'> {

@@ -1,9 +1,9 @@
-import { text as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { JudgeVerdict } from '#contracts/judge';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
+import { readInput } from '../options/read-input.ts';
 import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { judgePolicy } from '../policy/judge-policy.ts';
 import { readPolicy } from '../policy/read-policy.ts';
@@ -31,7 +31,7 @@ export function addCheck(program: Command): void {
 
 async function check(given: string | undefined, options: CheckOptions): Promise<void> {
   const policy = readPolicy(options.policy);
-  const content = given ?? (await readAll(process.stdin)).replace(/\r?\n$/, '');
+  const content = given ?? (await readInput('the text'));
   const { verdict } = await judgePolicy(policy, {
     contentProfile: options.profile,
     limits: readLimits(options.limits),

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { retrievalLimits } from '#contracts/retrieval';
 import { CliError } from '../errors/cli-error.ts';
+import { confirmOnTerminal } from '../options/confirm-on-terminal.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput } from '../output/format.ts';
@@ -75,7 +76,9 @@ export function addCollection(program: Command): void {
   withOutput(withRetrievalOptions(get)).action(show);
   const update = collection
     .command('update')
-    .description('change the name, the description, the visibility or the defaults of a collection')
+    .description(
+      'change the name, the description, the visibility or the defaults of a collection; asks at a terminal before it is public',
+    )
     .argument('<name>', 'name or id of the collection')
     .option('--rename <name>', 'another name, unique in the tenant')
     .option('--description <text>', 'description for readers')
@@ -85,7 +88,7 @@ export function addCollection(program: Command): void {
         'public',
       ]),
     );
-  withOutput(withRetrievalOptions(withDefaultsOptions(update))).action(updateOne);
+  withConfirm(withOutput(withRetrievalOptions(withDefaultsOptions(update)))).action(updateOne);
   const move = collection
     .command('move')
     .description('move a collection below another one, or to the top level')
@@ -147,6 +150,7 @@ async function show(name: string, options: CollectionOptions): Promise<void> {
 }
 
 type UpdateOptions = CollectionOptions &
+  ConfirmOption &
   DefaultsOptions & {
     readonly rename?: string;
     readonly description?: string;
@@ -164,7 +168,10 @@ async function updateOne(name: string, options: UpdateOptions): Promise<void> {
     throw new CliError('usage', 'Name a change: an option such as --rename, --description, --visibility or --top-k.');
   }
   const client = openRetrievalClient(options);
-  const { collection_id: id, retrieval_defaults: before } = await namedCollection(client, name);
+  const { collection_id: id, retrieval_defaults: before, visibility: seen } = await namedCollection(client, name);
+  if (visibility === 'public' && seen !== 'public') {
+    await confirmOnTerminal([`Everyone in the tenant could search the collection ${name}.`], options);
+  }
   const updated = await client.updateCollection(id, { ...change, ...defaultsOf(options, before) });
   writeCollection(options, updated, () => `Collection ${updated.name} updated.`);
 }

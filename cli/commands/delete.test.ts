@@ -29,6 +29,7 @@ function sourceOf(client: KubeClient): ResourceSource {
     addOptions: (command) => command,
     addWriteOptions: (command) => command,
     open: async () => ({ client, [Symbol.asyncDispose]: async () => undefined }) as never,
+    openLogs: async () => undefined as never,
   };
 }
 

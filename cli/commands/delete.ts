@@ -31,9 +31,9 @@ export function addDelete(program: Command, source: ResourceSource): void {
   const command = program
     .command('delete')
     .description(
-      'delete policies, bindings, collections or versions of agents; asks first when something uses a policy, a binding guards a model, or documents would be deleted',
+      'delete policies, bindings, collections, agents or versions of agents; asks first when something uses a policy, a binding guards a model, or documents would be deleted',
     )
-    .argument('[kind]', 'policy, binding, collection or version of an agent, or KIND/NAME')
+    .argument('[kind]', 'policy, binding, collection, agent or version of an agent, or KIND/NAME')
     .argument('[names...]', 'names of resources');
   withSelector(withFiles(withDryRun(withConfirm(withOutput(withResourceOptions(command, source))))))
     .option('--ignore-not-found', 'succeed if a resource does not exist')

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { revisionDiff } from '#diagnosis/revision-diff';
 import type { KubeClient } from '#kube/client/client';
+import { changesOfOtherNames } from '../applying/changed-object.ts';
 import { compareManifests } from '../applying/compare-manifests.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
@@ -9,6 +10,7 @@ import { readAllSources } from '../manifests/read-sources.ts';
 import { type FileOption, withFiles } from '../options/file-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { writeWarning } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevision, readRevisions, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
@@ -42,7 +44,8 @@ async function diffFiles(source: ResourceSource, paths: readonly string[], optio
   const known = await Promise.all(
     manifests.map(async ({ kind, resource }) => ({ kind, resource: await filler.fillKnown(resource, client) })),
   );
-  const compared = await compareManifests(client, known);
+  (await changesOfOtherNames(resources, known)).forEach(writeWarning);
+  const compared = await compareManifests(resources, known);
   const changed = compared.filter(({ isSame }) => !isSame);
   writeResult(formatOf(options), compared, () =>
     changed.length === 0 ? 'The platform matches the files.' : changed.map(({ diff }) => diff).join(''),

@@ -9,6 +9,8 @@ import { awaitJobs, type FileResult, leftOutResult, retryFailed, submitFiles } f
 import { countsOf, resultLines } from '../documents/submit-texts.ts';
 import { createFolderWatch } from '../documents/watch-folder.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { confirmOnTerminal } from '../options/confirm-on-terminal.ts';
+import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import {
   formatOf,
@@ -61,11 +63,11 @@ export function addDocuments(program: Command): void {
   addDocumentShare(documents);
   const remove = documents
     .command('delete')
-    .description('delete documents of a collection, and wait until they are no longer found')
+    .description('delete documents of a collection, and wait until they are no longer found; asks first at a terminal')
     .argument('<ids...>', 'ids of the documents')
     .requiredOption('--collection <name>', 'collection of the documents')
     .option('--timeout <seconds>', 'how long to wait', wholeNumber(1, 86_400), 60);
-  withUnnamedOutput(withRetrievalOptions(remove)).action(deleteNamed);
+  withConfirm(withUnnamedOutput(withRetrievalOptions(remove))).action(deleteNamed);
 }
 
 async function submitDocuments(paths: readonly string[], options: SubmitOptions): Promise<void> {
@@ -157,10 +159,12 @@ async function listDocuments(options: OfCollection): Promise<void> {
 
 async function deleteNamed(
   ids: readonly string[],
-  options: OfCollection & { readonly timeout: number },
+  options: OfCollection & ConfirmOption & { readonly timeout: number },
 ): Promise<void> {
   const client = openRetrievalClient(options);
   const { collection_id: collectionId } = await namedCollection(client, options.collection);
+  const effects = ids.map((id) => `The document ${id} of the collection ${options.collection} would be deleted.`);
+  await confirmOnTerminal(effects, options);
   const deletions = await deleteAndWait(ids, { client, collectionId, timeoutMs: options.timeout * 1_000 });
   const { results } = deletions;
   writeResult(formatOf(options), { items: results }, () => deletedDocumentLines(results));

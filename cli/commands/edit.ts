@@ -13,8 +13,8 @@ import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
 import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
-import { type OutputOptions, withOutput } from '../output/format.ts';
-import { writeText, yamlOf } from '../output/write.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { yamlOf } from '../output/write.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readSelection } from '../selection/select.ts';
@@ -25,7 +25,7 @@ export function addEdit(program: Command, source: ResourceSource): void {
   const command = program
     .command('edit')
     .description('open one resource in an editor (KUBE_EDITOR, EDITOR) and apply the saved file')
-    .argument('<kind>', 'policy or binding, or KIND/NAME')
+    .argument('<kind>', 'policy, binding, collection, agent or version of an agent, or KIND/NAME')
     .argument('[name]', 'name of the resource');
   source
     .addWriteOptions(withDryRun(withConfirm(withWait(withOutput(withResourceOptions(command, source))))))
@@ -52,7 +52,7 @@ async function edit(source: ResourceSource, words: readonly string[], options: E
   let isKept = false;
   try {
     runEditor(file);
-    if (readFileSync(file, 'utf8') === text) return writeText('The text was not changed: nothing was written.');
+    if (readFileSync(file, 'utf8') === text) return writeUnchanged(before, options);
     const manifest = readEdited(file, kind, before);
     refuseOtherNamespaces([manifest], resources.client.namespace);
     await applyManifests(resources, { manifests: [manifest], base: before }, options);
@@ -71,6 +71,15 @@ async function edit(source: ResourceSource, words: readonly string[], options: E
   } finally {
     if (!isKept) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** In the form that `applyManifests` writes. */
+function writeUnchanged(object: Stored<Resource>, options: OutputOptions): void {
+  writeResult(
+    formatOf(options),
+    [{ action: 'unchanged', object }],
+    () => 'The text was not changed: nothing was written.',
+  );
 }
 
 /** The resource without its status. UID and generation stay, so that a concurrent change is refused. */
@@ -108,7 +117,8 @@ function readEdited(file: string, kind: Kind, before: Stored<Resource>): ReadMan
  * @throws CliError usage if there is no editor or it fails
  */
 function runEditor(file: string): void {
-  const editor = process.env['KUBE_EDITOR'] ?? process.env['EDITOR'] ?? 'vi';
+  // An empty setting counts as absent, as in a shell.
+  const editor = process.env['KUBE_EDITOR'] || process.env['EDITOR'] || 'vi';
   const [program = '', ...words] = editor.split(/\s+/).filter((word) => word !== '');
   if (program === '') throw new CliError('usage', 'No editor is set: set KUBE_EDITOR or EDITOR.');
   const { error, status, signal } = spawnSync(program, [...words, file], { stdio: 'inherit' });

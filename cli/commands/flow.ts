@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { CheckFlowOptions, GraphOptions, TestFlowOptions } from '../flows/flow-actions.ts';
 import type { PublishOptions } from '../flows/publish-flow.ts';
 import type { EvaluateOptions, RunOptions } from '../flows/run-actions.ts';
@@ -7,6 +7,8 @@ import { defaultTenant, readCallerName, readCallerNames } from '../http/caller-o
 import { readFilePath } from '../options/file-path.ts';
 import { readJsonObject } from '../options/json-object.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
+import { readScore } from '../options/score-option.ts';
+import { withDefaultWait } from '../options/wait-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { withOutput, withUnnamedOutput } from '../output/format.ts';
 
@@ -72,10 +74,10 @@ export function addFlow(program: Command): void {
     .option('--everyone', 'let every caller find and call it over A2A')
     .option('--tenant <name>', 'tenant of the persons', readCallerName, defaultTenant)
     .option('--workspace <name>', 'workspace of the Agent (default: that of the Agent, or the tenant)', readCallerName)
-    .option('--wait <seconds>', 'how long to wait until it is served', wholeNumber(1, 99_999, 'seconds'), 60)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  withRequestTimeout(withOutput(publish)).action(async (folder: string, options: PublishOptions) =>
-    (await import('../flows/publish-flow.ts')).publishFlow(folder, options),
+  withDefaultWait(withRequestTimeout(withOutput(publish)), 'how long to wait until it is served').action(
+    async (folder: string, options: PublishOptions) =>
+      (await import('../flows/publish-flow.ts')).publishFlow(folder, options),
   );
   withFlow(flow.command('graph'))
     .description('draw a flow as SVG')
@@ -106,10 +108,4 @@ function withCaller(command: Command): Command {
     .option('--memory <url>', 'origin of the memory service of that platform')
     .option('--token-file <file>', 'file with the token of the person on that platform, for agents')
     .option('--service-token-file <file>', 'the same with an act chain, for collections and memories');
-}
-
-function readScore(text: string): number {
-  const score = /^\d(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
-  if (score >= 0 && score <= 1) return score;
-  throw new InvalidArgumentError('It must be a number from 0 to 1.');
 }

@@ -9,6 +9,8 @@ import {
 } from '../management/management-options.ts';
 import { sendRequest } from '../management/send-request.ts';
 import { type NameOfTarget, shownTargetNames, targetIdOf } from '../management/target-names.ts';
+import { confirmOnTerminal } from '../options/confirm-on-terminal.ts';
+import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
 import { readTime } from '../options/time-option.ts';
 import { formatOf, type OutputOptions, withOutput, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
@@ -39,8 +41,8 @@ export function addFreeze(program: Command): void {
     .option('--from <time>', 'the start, such as 2026-12-24T00:00:00Z (default: now)', readTime)
     .requiredOption('--until <time>', 'the end', readTime)
     .action(set);
-  withUnnamedOutput(withManagementOptions(freeze.command('remove')))
-    .description('remove a window, also one that has begun')
+  withConfirm(withUnnamedOutput(withManagementOptions(freeze.command('remove'))))
+    .description('remove a window, also one that has begun; asks first at a terminal')
     .argument('<id>', 'the id that "freeze list" shows')
     .action(remove);
 }
@@ -93,8 +95,12 @@ function nameOptions(error: unknown): never {
   throw new CliError('usage', sentences.join(' '), { cause: error });
 }
 
-async function remove(id: string, options: Options): Promise<void> {
+async function remove(id: string, options: Options & ConfirmOption): Promise<void> {
   const { connection } = openManagement(options);
+  await confirmOnTerminal(
+    [`The window ${id} would be removed: the changes that it refuses would take effect.`],
+    options,
+  );
   const call = { method: 'POST', path: `/api/v1/freezes/${encodeURIComponent(id)}/remove` } as const;
   const { value } = await sendRequest(connection, call, freezeSchema).catch(
     withAbsenceRemedy('"freeze list" shows the windows that have not ended.'),

@@ -4,12 +4,14 @@ import { CliError } from '../errors/cli-error.ts';
 import type { LogName, LogReader, LogSelection } from '../logs/log-reader.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { writeText } from '../output/write.ts';
+import { writeText, writeWarning } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { untilInterrupted } from '../watching/interruption.ts';
+import { explained } from '../why/explained.ts';
 
 type LogsOptions = ResourceCommandOptions & {
   readonly follow?: boolean;
+  readonly previous?: true;
   readonly tail?: number;
   readonly since?: number;
 };
@@ -18,11 +20,16 @@ type LogsOptions = ResourceCommandOptions & {
 const tailOfSeveral = 10;
 
 export function addLogs(program: Command, source: ResourceSource): void {
+  createLogs(program, source);
+}
+
+/** The command without the options that only some installations have. */
+export function createLogs(program: Command, source: ResourceSource): Command {
   const command = program
     .command('logs')
     .description('print the log of a process or pod, of a component such as gateway, or of a workload')
     .argument('[process]', 'a process or pod, a component or a workload; everything if absent');
-  withResourceOptions(command, source)
+  return withResourceOptions(command, source)
     .option('-f, --follow', 'print new lines until Ctrl-C')
     .option(
       '--tail <lines>',
@@ -34,29 +41,49 @@ export function addLogs(program: Command, source: ResourceSource): void {
 }
 
 async function logs(source: ResourceSource, word: string | undefined, options: LogsOptions): Promise<void> {
-  await using resources = await source.open(options);
-  const reader = resources.logs;
-  if (reader === undefined) {
-    throw new CliError('usage', 'The management API does not show logs: repeat the command with --via resources.');
+  const { follow = false, previous, since } = options;
+  if (follow && previous === true) {
+    throw new CliError('usage', 'A container that has ended writes no new lines: leave out --follow or --previous.');
   }
-  const names = selectLogs(await reader.list(), word);
+  await using opened = await source.openLogs(options);
+  const { logs: reader } = opened;
+  const names = selectLogs(await explained(opened, () => reader.list()), word);
   using interruption = untilInterrupted();
-  const { follow = false, tail = names.length > 1 ? tailOfSeveral : undefined, since } = options;
+  const { tail = names.length > 1 ? tailOfSeveral : undefined } = options;
   const selection: LogSelection = {
     follow,
     signal: interruption.signal,
     ...(tail === undefined ? {} : { tail }),
     ...(since === undefined ? {} : { sinceSeconds: since }),
+    ...(previous === undefined ? {} : { previous }),
   };
-  if (follow) await Promise.all(names.map(({ name }) => print(reader, name, selection, names.length > 1)));
-  else for (const { name } of names) await print(reader, name, selection, names.length > 1);
+  await explained(opened, () => printAll(reader, names, selection));
 }
 
-/** With several logs, each line has the name of its log as a prefix. */
-async function print(reader: LogReader, name: string, selection: LogSelection, isNamed: boolean): Promise<void> {
+/**
+ * With several logs, each line has the name of its log as a prefix, and a log without content does not end the others.
+ * @throws CliError not_found if no log has content
+ */
+async function printAll(reader: LogReader, names: readonly LogName[], selection: LogSelection): Promise<void> {
+  const [only, ...others] = names;
+  if (only === undefined) return;
+  if (others.length === 0) return print(reader, only.name, selection, '');
+  const absent: string[] = [];
+  const printNamed = ({ name }: LogName): Promise<void> =>
+    print(reader, name, selection, `[${name}] `).catch((error: unknown) => {
+      if (!(error instanceof CliError) || error.exit !== 'not_found') throw error;
+      absent.push(name);
+      writeWarning(error.message);
+    });
+  if (selection.follow) await Promise.all(names.map(printNamed));
+  else for (const name of names) await printNamed(name);
+  if (absent.length === names.length) throw new CliError('not_found', `None of the ${names.length} logs has content.`);
+}
+
+async function print(reader: LogReader, name: string, selection: LogSelection, prefix: string): Promise<void> {
   for await (const line of reader.read(name, selection)) {
     if (selection.signal.aborted) return;
-    writeText(isNamed ? `[${name}] ${line}` : line);
+    writeText(`${prefix}${line}`);
   }
 }
 

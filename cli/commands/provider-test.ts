@@ -31,7 +31,13 @@ export function addProviderTest(provider: Command, source: ResourceSource): void
 
 async function test(name: string | undefined, options: TestOptions): Promise<void> {
   if (options.binding !== undefined && name === undefined) return testFromGateways(options.binding, options);
-  if (name === undefined || options.binding !== undefined || isTestedByApi(options)) {
+  if (name !== undefined && options.binding === undefined && isTestedByApi(options)) {
+    throw new CliError(
+      'usage',
+      `The management API tests the provider of a binding: give --binding NAME in place of ${name}, or test ${name} from this machine with --via resources.`,
+    );
+  }
+  if (name === undefined || options.binding !== undefined) {
     throw new CliError('usage', 'Name a provider of providers.yaml, or a binding with --binding NAME, and not both.');
   }
   const data = chosenDataDirectory(options.data);

@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { changeAgent, rolledBack } from '../agents/change-agent.ts';
+import { changeAgent, rolledBackTo } from '../agents/change-agent.ts';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
@@ -22,7 +22,7 @@ type RollbackOptions = ResourceCommandOptions &
   OutputOptions &
   WaitOption &
   DryRunOption &
-  ConfirmOption & { readonly toRevision?: number };
+  ConfirmOption & { readonly toRevision?: string };
 
 export function addRollback(program: Command, source: ResourceSource): void {
   const command = program
@@ -31,8 +31,7 @@ export function addRollback(program: Command, source: ResourceSource): void {
     .argument('<binding>', 'name of the binding, or agent/NAME')
     .option(
       '--to, --to-revision <n>',
-      'the revision (default: the one that was applied before, of any policy)',
-      parseRevisionNumber,
+      'the revision, or the AgentVersion of an agent (default: what was applied before, of any policy)',
     );
   source
     .addWriteOptions(withDryRun(withWait(withConfirm(withOutput(withResourceOptions(command, source))))))
@@ -41,15 +40,15 @@ export function addRollback(program: Command, source: ResourceSource): void {
 
 async function rollback(source: ResourceSource, word: string, options: RollbackOptions): Promise<void> {
   const { kind, name } = rollbackTarget(word);
-  const { toRevision } = options;
-  if (kind === kinds.agent && toRevision !== undefined) {
+  const toRevision = kind === kinds.agent ? undefined : revisionOf(options);
+  if (kind === kinds.agent && options.message !== undefined) {
     throw new CliError(
       'usage',
-      `--to names a revision of a policy, and an Agent has versions: leave out --to, or change spec.version with "${source.program} edit agent ${name}".`,
+      'Revisions and applications keep a message, and an Agent has neither: leave out --message.',
     );
   }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
-  if (kind === kinds.agent) return await changeAgent(resources, name, rolledBack, options);
+  if (kind === kinds.agent) return await changeAgent(resources, name, rolledBackTo(options.toRevision), options);
   const { client } = resources;
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const target =
@@ -58,6 +57,18 @@ async function rollback(source: ResourceSource, word: string, options: RollbackO
   await checkApplicable(client, binding, target);
   const policyRef = { name: target.name, revision: target.revision };
   await applyToBindings(resources, [{ binding, guardrail: { mode: 'Policy', policyRef } }], options);
+}
+
+/** @throws CliError usage for anything but a number */
+function revisionOf({ toRevision }: RollbackOptions): number | undefined {
+  if (toRevision === undefined) return undefined;
+  try {
+    return parseRevisionNumber(toRevision);
+  } catch (cause) {
+    if (!(cause instanceof InvalidArgumentError)) throw cause;
+    const sentence = `--to, --to-revision of "rollback" cannot be ${JSON.stringify(toRevision)} for a binding. ${cause.message}`;
+    throw new CliError('usage', sentence, { cause });
+  }
 }
 
 /** A word without a kind names a binding. @throws CliError usage */

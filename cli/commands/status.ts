@@ -20,8 +20,10 @@ import { readStatus } from '../status/read-status.ts';
 import { statusText } from '../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../status/status-view.ts';
 import { type FoundProblem, findProblems, problemsText, withRemedy } from '../why/find-problems.ts';
+import { type CheckOption, refuseProblems, withCheck } from '../why/refuse-problems.ts';
+import { remedyForServer } from '../why/remedy-for-server.ts';
 
-type StatusOptions = SourceOptions & OutputOptions;
+type StatusOptions = SourceOptions & OutputOptions & CheckOption;
 /** The models that a gateway serves, or why they are unknown. */
 type Served =
   | { readonly installation: StatusView; readonly problems: readonly FoundProblem[] }
@@ -33,7 +35,7 @@ export function addPlatformStatus(parent: Command, source: ResourceSource): void
   const command = parent
     .command('status')
     .description('show the processes, addresses, gateways, bindings and workloads of the platform');
-  withUnnamedOutput(withResourceOptions(command, source)).action(status);
+  withUnnamedOutput(withCheck(withResourceOptions(command, source))).action(status);
 }
 
 async function status(options: StatusOptions): Promise<void> {
@@ -52,15 +54,19 @@ async function status(options: StatusOptions): Promise<void> {
       'installation' in served ? `\n${statusText(served.installation, isWide)}` : `\n${served.unknown}`,
     ].join('\n'),
   );
+  refuseProblems(problems, options);
 }
 
 /** The API shows the models and what their replicas enforce, but no processes, workloads and services. */
 async function statusOverApi(options: StatusOptions): Promise<void> {
   const overview = await openManagement(options).client.getOverview();
-  const problems = overview.models.flatMap(problemOfModel);
+  const problems = overview.models
+    .flatMap(problemOfModel)
+    .map((problem) => ({ ...problem, whatToDo: remedyForServer(problem.whatToDo, options) }));
   writeResult(formatOf(options), { ...overview, problems }, (isWide) =>
     [...(problems.length === 0 ? [] : [problemsText(problems)]), overviewText(overview, isWide)].join('\n'),
   );
+  refuseProblems(problems, options);
 }
 
 function problemOfModel({ name, isWell, state, summary, whatToDo }: OverviewModel): readonly FoundProblem[] {

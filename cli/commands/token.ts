@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { longestTokenSeconds, rotateSigningKeys } from '#identity/signing-keys';
+import { confirmOnTerminal } from '../options/confirm-on-terminal.ts';
+import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
@@ -32,14 +34,16 @@ export function addToken(program: Command): void {
   const rotation = command
     .command('rotate')
     .description('replace the signing key of the development issuer; existing tokens stay valid until they expire')
-    .option('--revoke', 'revoke the old keys: existing tokens become invalid')
+    .option('--revoke', 'revoke the old keys: existing tokens become invalid; asks first at a terminal')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  withJson(rotation).action((_options, invoked: Command) => rotate(invoked.optsWithGlobals()));
+  withJson(withConfirm(rotation)).action((_options, invoked: Command) => rotate(invoked.optsWithGlobals()));
 }
 
-type RotateOptions = { readonly data?: string; readonly revoke?: boolean; readonly json?: boolean };
+type RotateOptions = ConfirmOption & { readonly data?: string; readonly revoke?: boolean; readonly json?: boolean };
 
-async function rotate({ data, revoke = false, json }: RotateOptions): Promise<void> {
+async function rotate({ data, revoke = false, json, ...confirmation }: RotateOptions): Promise<void> {
+  const effects = revoke ? ['Every token that the development issuer has signed would become invalid.'] : [];
+  await confirmOnTerminal(effects, confirmation);
   const rotated = await orKeyError(() =>
     rotateSigningKeys(chosenDataDirectory(data).signingKeys, { now: new Date(), revoke }),
   );

@@ -26,6 +26,7 @@ import { waitUntilServed } from '../supervisor/wait-until-served.ts';
 import { watchApplyProblems } from '../supervisor/watch-apply-problems.ts';
 
 const defaultPort = 8_080;
+const highestPort = 65_535;
 /** npm and the terminal each deliver the same Ctrl-C; only a later signal counts as a second one. */
 const sameSignalMs = 1_000;
 
@@ -54,7 +55,7 @@ export function addPlatformUp(program: Command): void {
     .option(
       '--port <n>',
       'port of the gateway; 0 chooses a free one at the first start and keeps it',
-      wholeNumber(0, 65_535),
+      wholeNumber(0, highestPort),
       portFromEnvironment(),
     )
     .option('--address <ip>', 'address that the gateway listens on; 0.0.0.0 for all', ipAddress, '127.0.0.1')
@@ -99,6 +100,7 @@ export function addPlatformUp(program: Command): void {
 
 async function up(options: UpOptions): Promise<void> {
   const begun = performance.now();
+  refuseLastPort(options);
   if (options.guardDocuments !== undefined && options.retrieval !== true) {
     throw new CliError('usage', '--guard-documents judges the documents of retrieval: add --retrieval.');
   }
@@ -125,6 +127,15 @@ async function up(options: UpOptions): Promise<void> {
     await writeStartFailure(data, describeError(error).message, new Date());
     throw error;
   }
+}
+
+/** Gateways have consecutive ports. @throws CliError usage */
+function refuseLastPort({ port, gateways }: UpOptions): void {
+  if (port === 0 || port + gateways - 1 <= highestPort) return;
+  throw new CliError(
+    'usage',
+    `${gateways} gateways need the ports ${port} to ${port + gateways - 1}, and the last port is ${highestPort}: choose a port of at most ${highestPort + 1 - gateways}.`,
+  );
 }
 
 /** Runs the platform until a signal. @throws the reason for which it could not start */
@@ -262,7 +273,7 @@ function portFromEnvironment(): number {
   const text = process.env['PORTCULLIS_PORT'];
   if (text === undefined || text === '') return defaultPort;
   try {
-    return wholeNumber(0, 65_535)(text);
+    return wholeNumber(0, highestPort)(text);
   } catch {
     throw new CliError(
       'usage',

@@ -16,13 +16,14 @@ import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '..
 import { tableOf } from '../output/write.ts';
 import { absentResource } from '../resources/absent-resource.ts';
 import { readResource } from '../resources/read-resource.ts';
-import { resourceKind } from '../resources/resource-kind.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
+import { readKindAndName } from '../selection/select.ts';
 import { explainCollection } from '../why/explain-collection.ts';
 import { explainPolicy } from '../why/explain-policy.ts';
 import { explained } from '../why/explained.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
 import { overviewModelText } from '../why/overview-model-text.ts';
+import { remedyForServer } from '../why/remedy-for-server.ts';
 
 type WhyOptions = ResourceCommandOptions & OutputOptions;
 
@@ -39,16 +40,22 @@ export function addWhy(program: Command, source: ResourceSource): void {
 }
 
 async function why(source: ResourceSource, name: string, options: WhyOptions): Promise<void> {
-  await using resources = await source.open(options);
   const target = resourceOf(name);
+  await using resources = await source.open(options);
   if (typeof target !== 'string') {
-    const explanation = await explained(resources, () => explainOne(resources, target, source.program));
+    const found = await explained(resources, () => explainOne(resources, target, source.program));
+    const explanation = {
+      ...found,
+      ...(found.whatToDo === undefined ? {} : { whatToDo: remedyForServer(found.whatToDo, options) }),
+    };
     return writeResult(formatOf(options), explanation, () => declaredText(explanation));
   }
   if (resources.overview !== undefined) {
     const { models } = await resources.overview();
-    const model = models.find((one) => one.name === target);
-    if (model === undefined) throw await absentResource(resources.client, kinds.modelBinding, target);
+    const found = models.find((one) => one.name === target);
+    if (found === undefined) throw await absentResource(resources.client, kinds.modelBinding, target);
+    const { whatToDo } = found;
+    const model = { ...found, whatToDo: whatToDo === null ? null : remedyForServer(whatToDo, options) };
     return writeResult(formatOf(options), model, () => overviewModelText(model));
   }
   const facts = await explained(resources, () => gatherFacts(resources, target));
@@ -61,9 +68,11 @@ type DeclaredResource = { readonly kind: (typeof declaredKinds)[number]; readonl
 
 /** The resource of KIND/NAME, with any word for the kind; the name alone for a binding. @throws CliError usage */
 function resourceOf(word: string): DeclaredResource | string {
-  const [written = '', name] = word.split('/');
-  if (name === undefined) return word;
-  const { kind } = resourceKind(written);
+  if (!word.includes('/')) return word;
+  const {
+    kind: { kind },
+    name,
+  } = readKindAndName(word);
   if (kind === kinds.modelBinding.kind) return name;
   const declared = declaredKinds.find((one) => one === kind);
   if (declared !== undefined) return { kind: declared, name };

@@ -80,14 +80,17 @@ function createUnfilteredLookUp(source: ResourceSource): LookUp {
       line.options['server'] !== undefined
     )
       return [];
+    if (placeholder === 'process') {
+      await using opened = await source.openLogs({ ...line.options, requestTimeout: seconds });
+      return logWords(await opened.logs.list());
+    }
     await using resources = await source.open({ ...line.options, requestTimeout: seconds });
-    if (placeholder === 'process') return logWords(await resources.logs?.list());
     return find === undefined ? [] : await find(resources.client, line);
   };
 }
 
 /** Processes and components that have a log. */
-function logWords(logs: readonly LogName[] = []): readonly string[] {
+function logWords(logs: readonly LogName[]): readonly string[] {
   return [...new Set(logs.flatMap(({ name, component }) => [name, component]))].toSorted();
 }
 

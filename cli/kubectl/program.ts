@@ -8,7 +8,7 @@ const groups: readonly CommandGroup[] = [
     commands: {
       status: async () => (await import('./commands/status.ts')).addInstallationStatus,
       why: async () => (await import('../commands/why.ts')).addWhy,
-      logs: async () => (await import('../commands/logs.ts')).addLogs,
+      logs: async () => (await import('./commands/logs.ts')).addPodLogs,
       activity: async () => (await import('./commands/activity.ts')).addClusterActivity,
     },
   },
@@ -42,6 +42,12 @@ const groups: readonly CommandGroup[] = [
       reapply: async () => (await import('../commands/reapply.ts')).addReapply,
       unbind: async () => (await import('../commands/unbind.ts')).addUnbind,
       provider: async () => (await import('./commands/provider.ts')).addClusterProvider,
+    },
+  },
+  {
+    heading: 'Agents:',
+    commands: {
+      agent: async () => (await import('./commands/agent.ts')).addClusterAgent,
     },
   },
   {

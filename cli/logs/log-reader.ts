@@ -15,12 +15,17 @@ export type LogSelection = {
   readonly sinceSeconds?: number;
   /** Whether lines are delivered as they are written, until the signal is aborted. */
   readonly follow: boolean;
+  /** Whether the log is that of the previous run of a container; only where several runs have logs of their own. */
+  readonly previous?: true;
   readonly signal: AbortSignal;
 };
 
 /** The logs of an installation. */
 export type LogReader = {
   list(): Promise<readonly LogName[]>;
-  /** Lines without their line feeds, in the order in which they were written. */
+  /**
+   * Lines without their line feeds, in the order in which they were written.
+   * @throws CliError not_found with the reason for which a listed log has no content at present
+   */
   read(name: string, selection: LogSelection): AsyncIterable<string>;
 };

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { wait } from '#kit/time/wait';
 import type { LogName, LogReader, LogSelection } from './log-reader.ts';
@@ -9,7 +9,7 @@ const lookEveryMs = 500;
 export function createFileLogs(folder: string): LogReader {
   return {
     list: async () =>
-      readdirSync(folder)
+      (existsSync(folder) ? readdirSync(folder) : [])
         .filter((file) => file.endsWith('.log'))
         .toSorted()
         .map((file) => nameOf(file.slice(0, -'.log'.length))),

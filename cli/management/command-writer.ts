@@ -2,7 +2,6 @@ import type { BindingWrite, PolicyDetail } from '#contracts/management';
 import type { ApplyResult } from '#kube/apply/apply-manifest';
 import { sameJson } from '#kube/apply/same-json';
 import type { KubeClient } from '#kube/client/client';
-import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { group, idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
@@ -18,6 +17,7 @@ import {
 } from '../resources/resource-writer.ts';
 import type { ManagementClient } from './client.ts';
 import { awaitFinalOperation, refuseFailed } from './operation-end.ts';
+import { policyOfManifest } from './policy-of-manifest.ts';
 
 export type CommandWriterOptions = {
   readonly api: ManagementClient;
@@ -78,8 +78,9 @@ export function createCommandWriter(options: CommandWriterOptions): ResourceWrit
     refuseFailed(await awaitFinalOperation(api, operationId, recordingSeconds));
   }
 
-  async function applyPolicy({ metadata, spec }: GuardrailPolicy, base?: Stored<Resource>): Promise<ApplyResult> {
-    const current = await findPolicy(metadata.name, spec.displayName);
+  async function applyPolicy(wanted: GuardrailPolicy, base?: Stored<Resource>): Promise<ApplyResult> {
+    const { metadata, spec } = wanted;
+    const current = await policyOfManifest(reader, wanted);
     refuseOtherMetadata(kinds.guardrailPolicy, metadata, { current, base });
     refuseUncarried(metadata.name, spec, current);
     const { displayName: name, description, definition } = spec;
@@ -105,18 +106,6 @@ export function createCommandWriter(options: CommandWriterOptions): ResourceWrit
     // The operator deletes the old object before it creates the policy again.
     if (isDeleting) return { action: 'restored', object: current };
     return { action: 'configured', object: await readPolicy(current.metadata.name) };
-  }
-
-  async function findPolicy(name: string, displayName: string): Promise<Stored<GuardrailPolicy> | undefined> {
-    const named = await reader.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
-    if (named !== undefined) return named;
-    const { items } = await listAll<GuardrailPolicy>(reader, kinds.guardrailPolicy);
-    const [only, ...others] = items.filter(({ spec }) => spec.displayName === displayName);
-    if (others.length === 0) return only;
-    throw new CliError(
-      'usage',
-      `${others.length + 1} policies have the display name ${displayName}: set metadata.name to the name of one.`,
-    );
   }
 
   async function policyOfId(id: string): Promise<Stored<Resource>> {

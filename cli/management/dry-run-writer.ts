@@ -1,10 +1,12 @@
 import type { DryRunResult } from '#contracts/dry-run';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
 import type { ResourceWriter } from '../resources/resource-writer.ts';
 import type { ManagementClient } from './client.ts';
 import { type CommandWriterOptions, createCommandWriter } from './command-writer.ts';
+import { policyOfManifest } from './policy-of-manifest.ts';
 
 /** Ends a write where it would send its command, with the outcome of the dry run; none for an unbind. */
 class DryRunEnd extends Error {
@@ -65,7 +67,11 @@ export function createDryRunWriter(options: CommandWriterOptions, warn: (warning
       const { kind, resource } = manifest;
       const result = await unsent(resource, () => writer.applyManifest(manifest, base));
       if (result !== undefined) return result;
-      const current = await reader.get(kind, resource.metadata.name);
+      const current =
+        kind.kind === kinds.guardrailPolicy.kind
+          ? // The schema of the kind has validated the resource.
+            await policyOfManifest(reader, resource as GuardrailPolicy)
+          : await reader.get(kind, resource.metadata.name);
       // Nothing was stored, so fields that the server sets are missing.
       if (current === undefined) return { action: 'created', object: resource as Stored<Resource> };
       return { action: 'configured', object: { ...current, spec: resource.spec } };

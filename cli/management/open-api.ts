@@ -1,12 +1,14 @@
-import { idLabel } from '#resources/kinds';
-import { writeWarning } from '../applying/judge-applied.ts';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
+import { writeWarning } from '../output/write.ts';
 import type { OpenedResources, SourceOptions } from '../resources/resource-source.ts';
 import type { ManagementClient } from './client.ts';
 import { createCommandWriter } from './command-writer.ts';
 import { createDryRunWriter } from './dry-run-writer.ts';
 import { ManagementApiError } from './management-error.ts';
 import { openManagement } from './management-options.ts';
+import { policyOfManifest } from './policy-of-manifest.ts';
 import { openResourceReader } from './resource-reader.ts';
 
 /** The resources of a management API: reads by name, and writes by its commands. */
@@ -24,6 +26,11 @@ export async function openApi(options: SourceOptions): Promise<OpenedResources> 
   return {
     client: reader,
     shows: reader.shows,
+    objectOf: ({ kind, resource }) =>
+      kind.kind === kinds.guardrailPolicy.kind
+        ? // The schema of the kind has validated the resource.
+          policyOfManifest(reader, resource as GuardrailPolicy)
+        : reader.get(kind, resource.metadata.name),
     writer: isDryRun ? createDryRunWriter(commands, writeWarning) : createCommandWriter(commands),
     stateOf: async ({ metadata }) => (await api.getBinding(metadata.labels?.[idLabel] ?? '')).value,
     overview: () => api.getOverview(),

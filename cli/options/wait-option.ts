@@ -10,9 +10,19 @@ export function withWait(
   command: Command,
   description = 'wait until every ready gateway replica has applied it (default: 60 s)',
 ): Command {
-  return command
-    .option('--wait [seconds]', description, wholeNumber(1, 99_999, 'seconds'))
-    .hook('preAction', (_, action) => {
-      if (action.getOptionValue('wait') === true) action.setOptionValue('wait', defaultSeconds);
-    });
+  return withSeconds(command.option('--wait [seconds]', description, readSeconds));
+}
+
+/** The same for a command that waits without the option, too. */
+export function withDefaultWait(command: Command, description: string): Command {
+  return withSeconds(command.option('--wait [seconds]', description, readSeconds, defaultSeconds));
+}
+
+const readSeconds = wholeNumber(1, 99_999, 'seconds');
+
+/** The option without a value is true. */
+function withSeconds(command: Command): Command {
+  return command.hook('preAction', (_, action) => {
+    if (action.getOptionValue('wait') === true) action.setOptionValue('wait', defaultSeconds);
+  });
 }

@@ -13,6 +13,11 @@ export function writeYaml(value: unknown): void {
   writeText(yamlOf(value));
 }
 
+/** Writes a warning to standard error. */
+export function writeWarning(warning: string): void {
+  process.stderr.write(`portcullis: warning: ${warning}\n`);
+}
+
 /** Long lines are not folded, so that texts and patterns can be compared. */
 export function yamlOf(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });

@@ -5,7 +5,6 @@ import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-f
 import { isKubeError } from '#kube/client/kube-error';
 import { allNamespaces } from '#kube/client/resource-path';
 import { CliError } from '../errors/cli-error.ts';
-import { createFileLogs } from '../logs/read-log-files.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { noteOfCommand } from '../options/message-option.ts';
 import { defaultNamespace } from '../options/resource-options.ts';
@@ -20,17 +19,11 @@ import type { PlatformStatus, ProcessStatus } from './status-file.ts';
 /** The resources of a running platform. */
 export function openPlatform({ data, status }: RunningPlatform, options: SourceOptions): OpenedResources {
   const { namespace = defaultNamespace, requestTimeout, isDryRun: dryRun = false } = options;
-  if (namespace !== defaultNamespace && namespace !== allNamespaces) {
-    throw new CliError(
-      'not_found',
-      `There is no namespace ${namespace}: this platform has the namespace ${defaultNamespace} only. Leave out --namespace.`,
-    );
-  }
+  refuseOtherNamespace(namespace);
   const tokenFile = openApiToken(data);
   const client = createBoundedClient({ url: status.addresses.api, tokenFile, namespace, dryRun }, requestTimeout);
   return {
     client,
-    logs: createFileLogs(data.logs),
     writer: createResourceWriter(client, noteOfCommand(options.message)),
     surroundings: async () => surroundingsOf(status, await localProblems(data, status)),
     explain: (error) => explainError(error, data, status),
@@ -40,6 +33,15 @@ export function openPlatform({ data, status }: RunningPlatform, options: SourceO
     }),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
+}
+
+/** @throws CliError not_found */
+export function refuseOtherNamespace(namespace: string): void {
+  if (namespace === defaultNamespace || namespace === allNamespaces) return;
+  throw new CliError(
+    'not_found',
+    `There is no namespace ${namespace}: this platform has the namespace ${defaultNamespace} only. Leave out --namespace.`,
+  );
 }
 
 /** @throws CliError failed, with the remedy */

@@ -53,7 +53,8 @@ function startThere({ root }: DataDirectory, asked: string | undefined): string 
 function notRunning(data: DataDirectory): string {
   const [problem] = storageProblems(data);
   const failure = problem === undefined ? readStartFailure(data) : causeAndRemedy(withRemedy(problem, 'portcullis'));
-  const remedy = 'start one with "portcullis up".';
+  const logs = existsSync(data.logs) ? ' "portcullis logs" shows what its processes wrote last.' : '';
+  const remedy = `start one with "portcullis up".${logs}`;
   if (failure === undefined) return `No platform runs on ${data.root}: ${remedy}`;
   return `The last start failed: ${sentence(failure)} No platform runs on ${data.root}: correct the cause, then ${remedy}`;
 }

@@ -20,6 +20,25 @@ test('a validation that takes too long ends with a timeout and its progress, and
   });
 });
 
+test.each([
+  [
+    "process.kill(process.pid, 'SIGKILL')",
+    /^The validation was killed .* \(120 of 200 rules are judged\)\. Nothing is known/,
+  ],
+  [
+    "process.stderr.write('judge: re2 text\\njudged 121 of 200\\n'); process.exitCode = 1",
+    /^The validation ended with the code 1 and without a verdict\. Repeat the command with PORTCULLIS_DEBUG=1/,
+  ],
+])('a validation without a verdict is a failure in our own words: %s', async (end, message) => {
+  using folder = folderWithFiles();
+  const file = join(folder.path, 'ending.ts');
+  writeFileSync(file, `process.stderr.write('judged 120 of 200\\n', () => { ${end} });`);
+  await expect(runJudge({ bundle: '{}', checks: [] }, { file, timeoutMs: 60_000 })).rejects.toMatchObject({
+    exit: 'failed',
+    message: expect.stringMatching(message),
+  });
+});
+
 test('progress is one line on a terminal, which is removed at the end, and is not written elsewhere', () => {
   const written: string[] = [];
   const write = (text: string) => written.push(text) > 0;

@@ -26,11 +26,14 @@ export async function runJudge(job: JudgeJob, { file, timeoutMs }: JudgeProcess 
     onStderr: progress.read,
   });
   if (end.timedOut) throw new CliError('timeout', tooSlow(timeoutMs, progress.last()));
-  if (end.code !== 0) throw new CliError('failed', `The validation failed: ${lastLine(end.stderr)}`);
+  if (end.code === null) throw new CliError('failed', killed(progress.last()));
+  if (end.code !== 0) throw new CliError('failed', failed(end.code, end.stderr));
   return judgeVerdictSchema.parse(JSON.parse(end.stdout));
 }
 
 type Judged = { readonly judged: number; readonly rules: number };
+
+const progressLine = /^judged (\d+) of (\d+)$/;
 
 /** Reads the lines `judged N of M` of the validation. */
 function createProgress(onProgress: (judged: number, rules: number) => void) {
@@ -38,7 +41,7 @@ function createProgress(onProgress: (judged: number, rules: number) => void) {
   return {
     last: () => last,
     read(text: string): void {
-      const [, judged, rules] = [...text.matchAll(/^judged (\d+) of (\d+)$/gm)].at(-1) ?? [];
+      const [, judged, rules] = [...text.matchAll(new RegExp(progressLine, 'gm'))].at(-1) ?? [];
       if (judged === undefined || rules === undefined) return;
       last = { judged: Number(judged), rules: Number(rules) };
       onProgress(last.judged, last.rules);
@@ -48,12 +51,26 @@ function createProgress(onProgress: (judged: number, rules: number) => void) {
 
 function tooSlow(timeoutMs: number, last: Judged | undefined): string {
   const slow = `The policy was not judged within ${timeoutMs / 1_000} s: this machine is too slow or too busy`;
-  const far = last === undefined ? '' : ` (${last.judged} of ${last.rules} rules are judged)`;
-  return `${slow}${far}. Nothing is known against the policy. Run the command again: it continues where it stopped.`;
+  return `${slow}${progressText(last)}. ${unknownYet}`;
 }
 
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? '';
+/** The system ends a process when memory runs out, and `runChild` one whose output is too large. */
+function killed(last: Judged | undefined): string {
+  return `The validation was killed before its end, for example because memory ran out${progressText(last)}. ${unknownYet}`;
+}
+
+const unknownYet = 'Nothing is known against the policy. Run the command again: it continues where it stopped.';
+
+function progressText(last: Judged | undefined): string {
+  return last === undefined ? '' : ` (${last.judged} of ${last.rules} rules are judged)`;
+}
+
+/** What the process wrote last, without its progress. The text may come from the engine and is shown for debugging only. */
+function failed(code: number, stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !progressLine.test(line));
+  const said = lines.at(-1);
+  if (said !== undefined && process.env['PORTCULLIS_DEBUG'] !== undefined) return `The validation failed: ${said}`;
+  return `The validation ended with the code ${code} and without a verdict. Repeat the command with PORTCULLIS_DEBUG=1 and report its output.`;
 }
 
 /** The cache folder of the user, as the XDG Base Directory specification defines it. */

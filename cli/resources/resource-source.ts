@@ -4,9 +4,10 @@ import type { BindingRead } from '#contracts/management';
 import type { Overview } from '#contracts/overview';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { Surroundings } from '#diagnosis/surroundings';
+import type { Manifest } from '#kube/apply/read-manifests';
 import type { KubeClient } from '#kube/client/client';
 import type { Kind } from '#resources/kinds';
-import type { Stored } from '#resources/metadata';
+import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { CliError } from '../errors/cli-error.ts';
 import type { LogReader } from '../logs/log-reader.ts';
@@ -46,8 +47,8 @@ export type OpenedResources = AsyncDisposable & {
   readonly writer: ResourceWriter;
   /** Whether the transport shows a kind; it shows every kind if this is absent. */
   readonly shows?: (kind: Kind) => boolean;
-  /** The logs of the processes; absent over the management API. */
-  readonly logs?: LogReader;
+  /** The object that a manifest changes, also one of another name; absent where it is the object of its name. */
+  readonly objectOf?: (manifest: Pick<Manifest, 'kind' | 'resource'>) => Promise<Stored<Resource> | undefined>;
   /** The state that the management API computes; absent where the resources are read. */
   readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
   /** Every model as the management API explains it; absent where the resources are read. */
@@ -61,6 +62,13 @@ export type OpenedResources = AsyncDisposable & {
   environment(): Promise<JudgedEnvironment>;
 };
 
+/** The logs of the processes of an installation; disposing ends every request. */
+export type OpenedLogs = AsyncDisposable & {
+  readonly logs: LogReader;
+  /** The cause and the remedy of an error of the server that passes the logs on; undefined when the cause is unknown. */
+  explain(error: unknown): Promise<CliError | undefined>;
+};
+
 /** Location of the resources: the only difference between portcullis and kubectl portcullis. */
 export type ResourceSource = {
   /** The command name of the CLI, for messages that name a command to run. */
@@ -71,4 +79,6 @@ export type ResourceSource = {
   addWriteOptions(command: Command): Command;
   /** @throws CliError, KubeconfigError */
   open(options: SourceOptions): Promise<OpenedResources>;
+  /** @throws CliError usage over the management API, not_running; KubeconfigError */
+  openLogs(options: SourceOptions): Promise<OpenedLogs>;
 };

@@ -8,6 +8,8 @@ import { checkout } from '../platform/data-directory.ts';
 import { runCommandLine } from '../program.ts';
 
 type CliOptions = { input?: string; data?: string; environment?: Readonly<Record<string, string>> };
+/** Streams that are shown as terminals. */
+type TerminalOption = { readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[] };
 
 const noData = join(tmpdir(), 'no-such-data-directory');
 
@@ -41,7 +43,7 @@ function replaced<T extends object, K extends keyof T>(object: T, key: K, value:
  */
 export async function runInProcess(
   args: readonly string[],
-  { input = '', data = noData, environment }: CliOptions = {},
+  { input = '', data = noData, environment, terminals = [] }: CliOptions & TerminalOption = {},
 ): Promise<ProgramEnd> {
   const written = { stdout: '', stderr: '' };
   const collect = (stream: keyof typeof written) =>
@@ -53,6 +55,10 @@ export async function runInProcess(
   using _input = replaced(process, 'stdin', Readable.from([Buffer.from(input)]) as typeof process.stdin);
   using _stdout = replaced(process.stdout, 'write', collect('stdout'));
   using _stderr = replaced(process.stderr, 'write', collect('stderr'));
+  using _terminals = new DisposableStack();
+  for (const name of ['stdin', 'stdout', 'stderr'] as const) {
+    _terminals.use(replaced<{ isTTY: boolean }, 'isTTY'>(process[name], 'isTTY', terminals.includes(name)));
+  }
   const code = await runCommandLine(args);
   return { code, ...written };
 }

@@ -19,7 +19,7 @@ function explain(said: readonly Said[], { generation = 1, surroundings = leading
     message: `It said ${reason}.`,
     observedGeneration: 1,
   }));
-  const resource = { metadata: { name: 'handbook', generation }, spec: {}, status: { conditions } };
+  const resource = { metadata: { name: 'handbook', generation }, spec: { name: 'our rules' }, status: { conditions } };
   return explainCollection(
     resource as unknown as Stored<CollectionResource>,
     surroundings as unknown as Surroundings,
@@ -61,7 +61,7 @@ describe('portcullis why collection/NAME', () => {
   test('a reindex in progress is not a problem, and one that failed is', () => {
     expect(explain(but(['ProfileActive', 'False', 'Reindexing'])).cause).toBeUndefined();
     const failed = explain(but(['ProfileActive', 'False', 'ReindexFailed']));
-    expect(failed.whatToDo).toContain('portcullis collection reindex');
+    expect(failed.whatToDo).toContain("portcullis collection reindex 'our rules'");
   });
 
   test('a detector that does not judge is the cause of a collection that is ready, and what to do follows from its reason', () => {

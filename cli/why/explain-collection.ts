@@ -5,6 +5,7 @@ import { sentence } from '#diagnosis/sentence';
 import type { Surroundings } from '#diagnosis/surroundings';
 import type { CollectionResource } from '#resources/collection';
 import type { Stored } from '#resources/metadata';
+import { quoteWord } from '../command-line/quote-word.ts';
 import { type CollectionState, collectionState } from '../status/collection-row.ts';
 
 type CollectionExplanation = DeclaredExplanation<CollectionState> & { readonly collection: string };
@@ -25,7 +26,16 @@ export function explainCollection(
     ...checksLink(resource),
   ];
   const state = collectionState(resource);
-  return { collection: name, ...explainDeclared({ title: `Collection ${name}`, state, stateWords, chain, program }) };
+  const { whatToDo, ...explanation } = explainDeclared({
+    title: `Collection ${name}`,
+    state,
+    stateWords,
+    chain,
+    program,
+  });
+  // The remedy names the command for any collection; the retrieval service knows it by spec.name.
+  const remedy = whatToDo?.replace('reindex NAME', `reindex ${quoteWord(resource.spec.name)}`);
+  return { collection: name, ...explanation, ...(remedy === undefined ? {} : { whatToDo: remedy }) };
 }
 
 const stateWords: Readonly<Record<CollectionState, string>> = {

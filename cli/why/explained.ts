@@ -1,7 +1,7 @@
-import type { OpenedResources } from '../resources/resource-source.ts';
+import type { OpenedLogs } from '../resources/resource-source.ts';
 
 /** Runs a read. An error of the resource server is replaced by its cause, if that is known. */
-export async function explained<T>(resources: OpenedResources, read: () => Promise<T>): Promise<T> {
+export async function explained<T>(resources: Pick<OpenedLogs, 'explain'>, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {

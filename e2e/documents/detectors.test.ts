@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { detectorContract } from '#contracts/policy';
@@ -42,6 +43,13 @@ const allow = [200, { decision: 'allow' }];
 const deny = [200, { decision: 'deny' }];
 
 describe('detectors of examples/detectors', () => {
+  test('the page of the detectors names the file of each credential that it approves, and the token of the detector', () => {
+    const page = readFileSync(join(folder, 'README.md'), 'utf8');
+    const credentials = [...page.matchAll(/credential: ([\w-]+) \}/g)].map(([, name = '']) => name);
+    expect(credentials).toEqual(['pii']);
+    for (const name of credentials) expect(page).toContain(`DETECTOR_TOKEN="$(cat .portcullis/secrets/${name})"`);
+  });
+
   test('the Presidio detector denies a text with a personal entity and allows a text without one', async () => {
     await using detector = await startDetector('presidio_detector.py');
     expect(await detector.ask('I met Ann Lee.')).toEqual(deny);

@@ -174,6 +174,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
     for (const name of ['a.md', 'b.md', 'c.md']) writeFileSync(join(folder.path, name), 'An otter.');
     await create('shrinking');
     await run('documents', 'submit', folder.path, '--collection', 'shrinking', '--allow-person', 'ann');
+    const asked = ['documents', 'delete', 'a.md', '--collection', 'shrinking', ...caller];
+    const at = { data: platform.data, terminals: ['stdin', 'stderr'], input: 'n\n' } as const;
+    expect(await runInProcess(asked, at)).toMatchObject({
+      code: 13,
+      stdout: '',
+      stderr: expect.stringContaining('The document a.md of the collection shrinking would be deleted.'),
+    });
     const end = await run('documents', 'delete', 'a.md', 'absent.md', 'c.md', '--collection', 'shrinking');
     expect(end.stdout.split('\n').slice(0, 3)).toEqual([
       'Document a.md deleted.',

@@ -72,6 +72,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of colle
     });
   });
 
+  test('a collection becomes public after a confirmation at a terminal, and without a question in a script', async () => {
+    await run('ann', 'collection', 'create', 'closed', '--profile', 'test-profile');
+    const update = ['collection', 'update', 'closed', '--visibility', 'public'];
+    const words = [...update, '--server', service.url, '--as', 'ann', '--tenant', 'acme'];
+    const asked = await runInProcess(words, { terminals: ['stdin', 'stderr'], input: 'n\n' });
+    expect(asked).toMatchObject({
+      code: 13,
+      stdout: '',
+      stderr: expect.stringContaining('Everyone in the tenant could search the collection closed.'),
+    });
+    expect(await jsonOf('ann', 'collection', 'get', 'closed')).toMatchObject({ visibility: 'private' });
+    expect(await run('ann', ...update)).toMatchObject({ code: 0, stderr: '' });
+    // It is public already: nothing is lost.
+    const again = await runInProcess(words, { terminals: ['stdin', 'stderr'], input: 'n\n' });
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('documents share replaces who reads a document, and a person who may not write cannot share it', async () => {
     expect(await found('bob')).toEqual([]);
     const share = ['documents', 'share', 'travel', '--collection', 'rules'];

@@ -23,7 +23,7 @@ function version(changed: readonly Said[] = [], { generation = 1, deleting = fal
   const conditions = [...well.map((one) => changed.find(([type]) => type === one[0]) ?? one), ...added].map(
     ([type, status, reason]) => ({ type, status, reason, message: `It said ${reason}.`, observedGeneration: 1 }),
   );
-  const guardrails = { input: { mode: 'None' }, output: { mode: 'Policy' } };
+  const guardrails = { input: { mode: 'None' }, output: { mode: 'Policy', policyRef: { name: 'guard', revision: 1 } } };
   const metadata = { name: 'handbook-1', generation, ...(deleting ? { deletionTimestamp: 'now' } : {}) };
   return {
     metadata,
@@ -140,6 +140,15 @@ test.each<[string, readonly Said[], string, RegExp]>([
   expect(explanation.cause?.part).toBe(part);
   expect(explanation.whatToDo).toMatch(remedy);
   expect(agentVersionRow(version(conditions))).toMatchObject({ state: 'faulty', why: expect.any(String) });
+});
+
+test('remedies of a version name its agent and its policy, and no policy if its texts have different ones', () => {
+  const unserved = version([['Ready', 'False', 'PolicyNotServed']]);
+  expect(explain(unserved).whatToDo).toMatch(/portcullis why policy\/guard$/);
+  const input = { mode: 'Policy', policyRef: { name: 'other', revision: 1 } } as const;
+  const spec = { ...unserved.spec, guardrails: { ...unserved.spec.guardrails, input } };
+  expect(explain({ ...unserved, spec }).whatToDo).toMatch(/portcullis why policy\/NAME$/);
+  expect(explain(version([['Ready', 'False', 'Routed']])).whatToDo).toMatch(/portcullis edit agent\/handbook$/);
 });
 
 test('a starting, draining or unprocessed version is waiting; without an operator the operator is the cause', () => {

@@ -25,7 +25,21 @@ export function explainAgentVersion(
   ];
   const state = agentVersionState(resource);
   const title = `AgentVersion ${name}`;
-  return { agentVersion: name, ...explainDeclared({ title, state, stateWords, chain, program }) };
+  const { whatToDo, ...explanation } = explainDeclared({ title, state, stateWords, chain, program });
+  // Remedies name the command for any agent and policy.
+  const remedy = whatToDo
+    ?.replaceAll('agent/NAME', `agent/${resource.spec.agent}`)
+    .replaceAll('policy/NAME', `policy/${policyOf(resource) ?? 'NAME'}`);
+  return { agentVersion: name, ...explanation, ...(remedy === undefined ? {} : { whatToDo: remedy }) };
+}
+
+/** The policy that guards a version; undefined if its two texts have different ones, of which the message names one. */
+function policyOf({ spec: { guardrails } }: AgentVersion): string | undefined {
+  const policies = [guardrails.input, guardrails.output].flatMap((one) =>
+    one.mode === 'Policy' ? [one.policyRef.name] : [],
+  );
+  const [only, ...others] = new Set(policies);
+  return others.length === 0 ? only : undefined;
 }
 
 const stateWords: Readonly<Record<AgentVersionState, string>> = {

@@ -91,7 +91,10 @@ test('an agent whose version starts, or that was not processed yet, waits; witho
     ['RouteAccepted', 'False', 'NoRoute'],
   ]);
   expect(explain(starting)).toMatchObject({ state: 'starting', cause: { part: 'Serving', state: 'open' } });
-  expect(explain(starting).whatToDo).toContain('why agentversion/');
+  expect(explain(starting).whatToDo).toMatch(/why agentversion\/handbook-1$/);
+  const trial = agent([['Ready', 'False', 'CanaryNotReady']]);
+  const spec = { ...trial.spec, canary: { version: 'handbook-2', percent: 5 } };
+  expect(explain({ ...trial, spec }).whatToDo).toMatch(/why agentversion\/handbook-2$/);
   expect(explain(starting, absent).cause?.part).toBe('Operator');
   expect(explain(agent([], { generation: 2 }))).toMatchObject({ state: 'waiting', cause: { reason: 'NotLookedAt' } });
   expect(explain(agent([['Ready', 'False', 'Draining']], { deleting: true })).state).toBe('deleting');

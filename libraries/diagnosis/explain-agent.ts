@@ -30,8 +30,12 @@ export function explainAgent(
   ];
   const state = servedState(resource);
   const { whatToDo, ...explanation } = explainDeclared({ title: `Agent ${name}`, state, stateWords, chain, program });
-  // Remedies name the command for any agent.
-  const remedy = whatToDo?.replaceAll('agent/NAME', `agent/${name}`);
+  // Remedies name the command for any agent and version.
+  const { version: wanted, canary } = resource.spec;
+  const asked = explanation.cause?.reason?.startsWith('Canary') === true ? (canary?.version ?? wanted) : wanted;
+  const remedy = whatToDo
+    ?.replaceAll('agent/NAME', `agent/${name}`)
+    .replaceAll('agentversion/VERSION', `agentversion/${asked}`);
   return { agent: name, ...explanation, ...(remedy === undefined ? {} : { whatToDo: remedy }) };
 }
 

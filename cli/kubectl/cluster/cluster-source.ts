@@ -8,6 +8,7 @@ import { noteOfCommand, withMessage } from '../../options/message-option.ts';
 import { createBoundedClient } from '../../resources/bounded-client.ts';
 import type {
   JudgedEnvironment,
+  OpenedLogs,
   OpenedResources,
   ResourceSource,
   SourceOptions,
@@ -31,16 +32,30 @@ export const clusterSource: ResourceSource = {
       .option('-n, --namespace <name>', 'namespace of the resources (default: that of the context)'),
   addWriteOptions: withMessage,
   open: openCluster,
+  openLogs: openClusterLogs,
 };
 
-async function openCluster(options: SourceOptions): Promise<OpenedResources> {
-  const { kubeconfig: file, context, requestTimeout, isDryRun: dryRun = false } = options;
+async function accessOf({ kubeconfig: file, context, namespace: asked }: SourceOptions) {
   const { namespace: own, ...access } = await loadKubeconfig({ file, context });
-  const namespace = options.namespace ?? own ?? 'default';
+  return { access, namespace: asked ?? own ?? 'default' };
+}
+
+async function openClusterLogs(options: SourceOptions): Promise<OpenedLogs> {
+  const { access, namespace } = await accessOf(options);
+  const client = createBoundedClient({ ...access, namespace }, options.requestTimeout);
+  return {
+    logs: createPodLogs(client, access, options.requestTimeout * 1_000),
+    explain: (error) => explainAccess(error, access, new Date()),
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  };
+}
+
+async function openCluster(options: SourceOptions): Promise<OpenedResources> {
+  const { requestTimeout, isDryRun: dryRun = false } = options;
+  const { access, namespace } = await accessOf(options);
   const client = createBoundedClient({ ...access, namespace, dryRun }, requestTimeout);
   return {
     client,
-    logs: createPodLogs(client, access, requestTimeout * 1_000),
     writer: createResourceWriter(client, noteOfCommand(options.message)),
     surroundings: () => observeCluster(client, new Date()),
     explain: (error) => explainAccess(error, access, new Date()),

@@ -3,6 +3,9 @@ import { startScriptedHttp } from '#kit/testing/scripted-http';
 import { createClient } from '#kube/client/client';
 import { createPodLogs } from './pod-logs.ts';
 
+const status = (code: number, message: string): string =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', reason: 'BadRequest', code, message });
+
 const metadata = (name: string, labels: object) => ({
   name,
   namespace: 'team',
@@ -58,4 +61,32 @@ test('a pod with several containers has a log for each, whose name holds the con
   const { signal } = new AbortController();
   await Array.fromAsync(logs.read('gateway-1/proxy', { follow: false, signal }));
   expect(server.seen.at(-1)?.path).toBe('/api/v1/namespaces/team/pods/gateway-1/log?container=proxy');
+});
+
+test('the log of a container that has not started, of a pod that is gone and of a node that does not answer is absent with the reason', async () => {
+  const waiting = 'container "main" in pod "gateway-1" is waiting to start: ImagePullBackOff';
+  const answers = [
+    [400, waiting],
+    [404, 'pods "gateway-1" not found'],
+    [500, 'Get "https://10.0.0.1:10250/containerLogs": dial tcp: connection refused'],
+    [403, 'pods "gateway-1" is forbidden: no right to get pods/log'],
+  ] as const;
+  const open = [...answers];
+  await using server = await startScriptedHttp((response) => {
+    const [code, message] = open.shift() ?? [500, ''];
+    response.writeHead(code, { 'content-type': 'application/json' }).end(status(code, message));
+  });
+  const access = { url: server.url, credentials: { authorization: () => 'Bearer t' } };
+  await using client = createClient({ ...access, namespace: 'team' });
+  const logs = createPodLogs(client, access, 5_000);
+  const { signal } = new AbortController();
+  const read = () => Array.fromAsync(logs.read('gateway-1', { follow: false, previous: true, signal }));
+  await expect(read()).rejects.toMatchObject({
+    exit: 'not_found',
+    message: `gateway-1 has no log: Container "main" in pod "gateway-1" is waiting to start: ImagePullBackOff.`,
+  });
+  await expect(read()).rejects.toMatchObject({ exit: 'not_found' });
+  await expect(read()).rejects.toMatchObject({ exit: 'not_found' });
+  await expect(read()).rejects.toMatchObject({ code: 'forbidden' });
+  expect(server.seen.at(-1)?.path).toBe('/api/v1/namespaces/team/pods/gateway-1/log?previous=true');
 });

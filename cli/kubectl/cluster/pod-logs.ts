@@ -1,11 +1,14 @@
+import { sentence } from '#diagnosis/sentence';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import type { ClusterAccess } from '#kube/client/cluster-access';
 import { openConnection } from '#kube/client/connection';
+import { isKubeError } from '#kube/client/kube-error';
 import { resourcePath } from '#kube/client/resource-path';
 import type { Stored } from '#resources/metadata';
 import { componentOf, ourPods } from '../../cluster/installation-objects.ts';
+import { CliError } from '../../errors/cli-error.ts';
 import type { LogReader, LogSelection } from '../../logs/log-reader.ts';
 
 const workloadLabel = 'portcullis.dev/workload';
@@ -25,7 +28,7 @@ export function createPodLogs(client: KubeClient, access: ClusterAccess, timeout
     read(name, selection) {
       const [pod = '', container] = name.split('/');
       const path = resourcePath(builtinKinds.pod, client.namespace, pod, 'log');
-      return readPod(access, { path, container }, selection, timeoutMs);
+      return readPod(access, { name, path, container }, selection, timeoutMs);
     },
   };
 }
@@ -38,14 +41,15 @@ function logNamesOf({ metadata: { name }, spec }: Stored<Pod>): readonly string[
 
 async function* readPod(
   access: ClusterAccess,
-  { path, container }: { readonly path: string; readonly container: string | undefined },
-  { follow, tail, sinceSeconds, signal }: LogSelection,
+  { name, path, container }: { readonly name: string; readonly path: string; readonly container: string | undefined },
+  { follow, previous, tail, sinceSeconds, signal }: LogSelection,
   connectTimeoutMs: number,
 ): AsyncGenerator<string, void, void> {
   await using connection = openConnection(access);
   const query = {
     ...(container === undefined ? {} : { container }),
     ...(follow ? { follow: 'true' } : {}),
+    ...(previous === undefined ? {} : { previous: 'true' }),
     ...(tail === undefined ? {} : { tailLines: String(tail) }),
     ...(sinceSeconds === undefined ? {} : { sinceSeconds: String(sinceSeconds) }),
   };
@@ -68,7 +72,16 @@ async function* readPod(
       yield* lines;
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw absentLog(name, error) ?? error;
   }
   if (rest !== '') yield rest;
+}
+
+/**
+ * The API server refuses the log of a container that has not started (400), of one that has no previous run (400), of a pod
+ * that was deleted (404), and of one whose node does not answer (500). Undefined for any other error.
+ */
+function absentLog(name: string, error: unknown): CliError | undefined {
+  if (!isKubeError(error, 'invalid', 'not_found', 'unavailable')) return undefined;
+  return new CliError('not_found', `${name} has no log: ${sentence(error.message)}`, { cause: error });
 }

@@ -3,6 +3,7 @@ import { testFromGateways } from '../../commands/provider-test.ts';
 import { withRequestTimeout } from '../../options/resource-options.ts';
 import { type OutputOptions, withUnnamedOutput } from '../../output/format.ts';
 import type { SourceOptions } from '../../resources/resource-source.ts';
+import { administratorToken, managementOrigin } from './management-of-cluster.ts';
 
 type ClusterTestOptions = OutputOptions & SourceOptions & { readonly binding: string };
 
@@ -14,11 +15,8 @@ export function addClusterProvider(program: Command): void {
     .command('test')
     .description('let every gateway replica test a provider: credential, DNS, TCP, TLS, HTTP and model')
     .requiredOption('--binding <name>', 'ModelBinding whose provider is tested')
-    .requiredOption(
-      '--server <url>',
-      'origin of the management API; "kubectl port-forward service/portcullis-management 8081:80" makes it http://127.0.0.1:8081',
-    )
-    .requiredOption('--token-file <file>', 'file with a platform token of an administrator');
+    .requiredOption('--server <url>', managementOrigin)
+    .requiredOption('--token-file <file>', administratorToken);
   withUnnamedOutput(withRequestTimeout(command)).action((options: ClusterTestOptions) =>
     testFromGateways(options.binding, { ...options, via: 'api' }),
   );

@@ -8,14 +8,17 @@ import { statusText } from '../../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../../status/status-view.ts';
 import { explained } from '../../why/explained.ts';
 import { findProblems, problemsText } from '../../why/find-problems.ts';
+import { type CheckOption, refuseProblems, withCheck } from '../../why/refuse-problems.ts';
 
-type StatusOptions = ResourceCommandOptions & OutputOptions;
+type StatusOptions = ResourceCommandOptions & OutputOptions & CheckOption;
 
 export function addInstallationStatus(program: Command, source: ResourceSource): void {
   const command = program
     .command('status')
     .description('show the leader, the gateway replicas, the bindings and the workloads');
-  withUnnamedOutput(withResourceOptions(command, source)).action((options: StatusOptions) => status(source, options));
+  withUnnamedOutput(withCheck(withResourceOptions(command, source))).action((options: StatusOptions) =>
+    status(source, options),
+  );
 }
 
 async function status(source: ResourceSource, options: StatusOptions): Promise<void> {
@@ -30,6 +33,7 @@ async function status(source: ResourceSource, options: StatusOptions): Promise<v
     [...(problems.length === 0 ? [] : [problemsText(problems)]), statusText(view, isWide)].join('\n'),
   );
   if (!hasRun(view)) throw new CliError('not_running', `Operator: ${view.operator.message} ${hint}`);
+  refuseProblems(problems, options);
 }
 
 const hint = 'Choose the namespace of the installation with -n NAMESPACE.';

@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { createFileLogs } from '../logs/read-log-files.ts';
+import { defaultNamespace } from '../options/resource-options.ts';
+import type { OpenedLogs, SourceOptions } from '../resources/resource-source.ts';
+import { chosenDataDirectory } from './data-directory.ts';
+import { refuseOtherNamespace } from './open-platform.ts';
+import { runningPlatform } from './running-platform.ts';
+
+/**
+ * The logs of a data directory, also while no platform runs on it: they show how the last one ended.
+ * @throws CliError not_found for another namespace, not_running for a folder without logs on which no platform runs
+ */
+export function openLocalLogs({ data: asked, namespace = defaultNamespace }: SourceOptions): OpenedLogs {
+  refuseOtherNamespace(namespace);
+  const data = chosenDataDirectory(asked);
+  if (!existsSync(data.logs)) runningPlatform(asked);
+  return {
+    logs: createFileLogs(data.logs),
+    explain: async () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}

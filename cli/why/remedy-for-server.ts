@@ -1,0 +1,15 @@
+import { quoteWord } from '../command-line/quote-word.ts';
+import type { SourceOptions } from '../resources/resource-source.ts';
+
+/**
+ * A remedy with what its commands need to reach the management API that `--server` names: as printed they reach the
+ * platform of this machine. Pure.
+ */
+export function remedyForServer(
+  remedy: string,
+  { server, tokenFile }: Pick<SourceOptions, 'server' | 'tokenFile'>,
+): string {
+  if (server === undefined || !/\bportcullis [a-z]/.test(remedy)) return remedy;
+  const token = tokenFile === undefined ? '' : ` --token-file ${quoteWord(tokenFile)}`;
+  return `${remedy} Commands reach this installation with --server ${quoteWord(server)}${token}.`;
+}
