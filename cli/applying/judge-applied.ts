@@ -45,10 +45,6 @@ export async function warningsOf(
   return warnings;
 }
 
-export function writeWarning(warning: string): void {
-  process.stderr.write(`portcullis: warning: ${warning}\n`);
-}
-
 function isPolicy<R extends Resource>(object: R): object is R & GuardrailPolicy {
   return object.kind === kinds.guardrailPolicy.kind;
 }

@@ -27,7 +27,9 @@ type RuleOptions = Options & { readonly policy?: string; readonly model?: string
 export function addApproval(program: Command): void {
   const approval = program
     .command('approval')
-    .description('approve commands of other people, and set the policies and models that require approval');
+    .description(
+      'approve commands of other people over the management API (--via api), and set the policies and models that require approval',
+    );
   withOutput(withManagementOptions(approval.command('list')))
     .description('show commands that wait for an approval or have one')
     .action(list);
@@ -38,7 +40,9 @@ export function addApproval(program: Command): void {
   withUnnamedOutput(withManagementOptions(approval.command('rules')))
     .description('show the policies and models that require approvals')
     .action(rules);
-  withRule(approval.command('require')).description('require approvals from now on').action(changeWith('require'));
+  withRule(approval.command('require'))
+    .description('require approvals from now on, for commands with --via api')
+    .action(changeWith('require'));
   withRule(approval.command('release')).description('stop requiring approvals').action(changeWith('release'));
 }
 
@@ -134,7 +138,7 @@ function changeWith(verb: 'require' | 'release') {
         : { policyId: await targetIdOf(connection, 'policy', policy) };
     const call = { method: 'POST', path: `/api/v1/approval-rules/${verb}`, body: rule } as const;
     const { value } = await sendRequest(connection, call, changedApprovalRuleSchema);
-    const now = verb === 'require' ? 'requires approvals' : 'no longer requires approvals';
+    const now = verb === 'require' ? 'requires approvals for commands with --via api' : 'no longer requires approvals';
     const before = value.changed ? '' : ' It was so before.';
     const [type, id] = targetOf(rule);
     const nameOf = await shownTargetNames(connection, formatOf(options), [{ type, id }]);

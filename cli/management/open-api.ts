@@ -1,6 +1,6 @@
 import { idLabel } from '#resources/kinds';
-import { writeWarning } from '../applying/judge-applied.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { writeWarning } from '../output/write.ts';
 import type { OpenedResources, SourceOptions } from '../resources/resource-source.ts';
 import type { ManagementClient } from './client.ts';
 import { createCommandWriter } from './command-writer.ts';

@@ -5,6 +5,11 @@ export function writeText(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
+/** Writes a warning to standard error: the result of the command is on standard output. */
+export function writeWarning(warning: string): void {
+  process.stderr.write(`portcullis: warning: ${warning}\n`);
+}
+
 export function writeJson(value: unknown): void {
   writeText(JSON.stringify(value, undefined, 2));
 }
