@@ -20,7 +20,6 @@ import { resourceKind } from '../resources/resource-kind.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
 import { explainCollection } from '../why/explain-collection.ts';
 import { explainPolicy } from '../why/explain-policy.ts';
-import { explained } from '../why/explained.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
 import { overviewModelText } from '../why/overview-model-text.ts';
 
@@ -42,7 +41,7 @@ async function why(source: ResourceSource, name: string, options: WhyOptions): P
   await using resources = await source.open(options);
   const target = resourceOf(name);
   if (typeof target !== 'string') {
-    const explanation = await explained(resources, () => explainOne(resources, target, source.program));
+    const explanation = await explainOne(resources, target, source.program);
     return writeResult(formatOf(options), explanation, () => declaredText(explanation));
   }
   if (resources.overview !== undefined) {
@@ -51,7 +50,7 @@ async function why(source: ResourceSource, name: string, options: WhyOptions): P
     if (model === undefined) throw await absentResource(resources.client, kinds.modelBinding, target);
     return writeResult(formatOf(options), model, () => overviewModelText(model));
   }
-  const facts = await explained(resources, () => gatherFacts(resources, target));
+  const facts = await gatherFacts(resources, target);
   const explanation = explainBinding(facts, source.program);
   writeResult(formatOf(options), explanation, () => textOf(explanation));
 }

@@ -9,6 +9,11 @@ import { runCommandLine } from '../program.ts';
 
 type CliOptions = { input?: string; data?: string; environment?: Readonly<Record<string, string>> };
 
+type InProcessOptions = CliOptions & {
+  /** Another program than `portcullis`. */
+  readonly program?: typeof runCommandLine;
+};
+
 const noData = join(tmpdir(), 'no-such-data-directory');
 
 /** Runs the command line in a child process. */
@@ -41,7 +46,7 @@ function replaced<T extends object, K extends keyof T>(object: T, key: K, value:
  */
 export async function runInProcess(
   args: readonly string[],
-  { input = '', data = noData, environment }: CliOptions = {},
+  { input = '', data = noData, environment, program = runCommandLine }: InProcessOptions = {},
 ): Promise<ProgramEnd> {
   const written = { stdout: '', stderr: '' };
   const collect = (stream: keyof typeof written) =>
@@ -53,7 +58,7 @@ export async function runInProcess(
   using _input = replaced(process, 'stdin', Readable.from([Buffer.from(input)]) as typeof process.stdin);
   using _stdout = replaced(process.stdout, 'write', collect('stdout'));
   using _stderr = replaced(process.stderr, 'write', collect('stderr'));
-  const code = await runCommandLine(args);
+  const code = await program(args);
   return { code, ...written };
 }
 
