@@ -34,8 +34,9 @@ export function addRollback(program: Command, source: ResourceSource): void {
       'the revision (default: the one that was applied before, of any policy)',
       parseRevisionNumber,
     );
+  const asked = withConfirm(command, 'for an agent: do not ask for confirmation; for a binding nothing is asked');
   source
-    .addWriteOptions(withDryRun(withWait(withConfirm(withOutput(withResourceOptions(command, source))))))
+    .addWriteOptions(withDryRun(withWait(withOutput(withResourceOptions(asked, source)))))
     .action((word: string, options: RollbackOptions) => rollback(source, word, options));
 }
 
@@ -100,6 +101,6 @@ async function appliedBefore(
   }
   throw new CliError(
     'usage',
-    `No other revision was applied to the ModelBinding ${metadata.name} before: name one with --to N; "history ${wanted?.name ?? 'POLICY'}" lists the revisions of the policy.`,
+    `The recorded applications of the ModelBinding ${metadata.name} name no other revision: choose one with --to N; "history ${wanted?.name ?? 'POLICY'}" lists the revisions of the policy.`,
   );
 }
