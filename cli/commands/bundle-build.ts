@@ -23,8 +23,7 @@ type BuildOptions = {
 
 export function addBundleBuild(program: Command): void {
   const bundle = program.command('bundle').description('build bundles, the files that a runtime loads');
-  const command = bundle
-    .command('build')
+  const command = withPolicyFile(bundle.command('build'))
     .description('build and validate the bundle of a policy, write it and print its digest')
     .addOption(new Option('--profile <profile>', 'content profile').choices(contentProfiles).makeOptionMandatory())
     .requiredOption('--out <file>', 'file to write')
@@ -32,7 +31,7 @@ export function addBundleBuild(program: Command): void {
     .option('--revision <revision>', 'revision of the policy', '1')
     .option('--limits <file>', 'bundle limits (default: the example values of the contract)')
     .option('--providers <file>', 'approved providers (default: none)');
-  withJson(withPolicyFile(command)).action(build);
+  withJson(command).action(build);
 }
 
 async function build(options: BuildOptions): Promise<void> {

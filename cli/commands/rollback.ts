@@ -101,6 +101,6 @@ async function appliedBefore(
   }
   throw new CliError(
     'usage',
-    `The recorded applications of the ModelBinding ${metadata.name} name no other revision: choose one with --to N; "history ${wanted?.name ?? 'POLICY'}" lists the revisions of the policy.`,
+    `The recorded applications of the ModelBinding ${metadata.name} name no other revision: name one with --to N; "history ${wanted?.name ?? 'POLICY'}" lists the revisions of the policy.`,
   );
 }
