@@ -1,9 +1,10 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { runToEnd } from '#kit/testing/run-to-end';
 import { until } from '#kit/testing/until';
-import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { type Platform, startCommand, startPlatform } from '../e2e/support/start-platform.ts';
 import { checkout } from './platform/data-directory.ts';
 import { folderWithFiles, runInProcess } from './testing/run-cli.ts';
 
@@ -57,6 +58,30 @@ test('portcullis activity names the rule that denied a request at any gateway', 
   expect(stdout).toMatch(/^TIME +MODEL +CLIENT +STAGE +OUTCOME +RULE +POLICY +REVISION +REQUEST\n/);
   expect(stdout.trim().split('\n')).toHaveLength(2);
   expect(stdout).not.toContain('bomb');
+});
+
+test.each([
+  [
+    'json',
+    (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).requestId),
+  ],
+  ['yaml', (text: string) => parseAllDocuments(text).map((document) => document.toJS().requestId)],
+  ['jsonpath={.requestId}{"\\n"}', (text: string) => text.trim().split('\n')],
+])('portcullis activity --follow -o %s writes each decision in that format', async (format, idsOf) => {
+  const [gateway] = platform.status().addresses.gateways;
+  const first = await ask(gateway, denied);
+  const follow = startCommand(['activity', '--follow', '--limit', '1', '-o', format], {
+    PORTCULLIS_DATA_DIR: platform.data,
+  });
+  await until('the newest decision is written', () => follow.output().includes(first));
+  const next = await ask(gateway, denied);
+  await until('the next decision is written', () => idsOf(follow.output()).includes(next));
+  expect(idsOf(follow.output())).toEqual([first, next]);
+  expect(await follow.end('SIGINT')).toBe(0);
 });
 
 test('a gateway shows its decisions with the admin token only', async () => {

@@ -231,6 +231,45 @@ describe('portcullis flow publish and the commands of versions', () => {
     expect(await ask('eve')).toMatchObject({ code: 3 });
   });
 
+  test('a published version with fewer checks is made only after a confirmation, and the Agent keeps its labels', async () => {
+    using folder = temporaryFolder();
+    const counter = join(folder.path, 'counter');
+    await run(['flow', 'init', counter]);
+    const manifest = join(counter, 'manifest.yaml');
+    const unchecked = readFileSync(manifest, 'utf8');
+    const checked = unchecked.replace('input: None', 'input: { policy: guarded-chat, revision: 1 }');
+    writeFileSync(manifest, checked);
+    const version = await run(['flow', 'version', counter]);
+    const agent = {
+      apiVersion: 'portcullis.dev/v1alpha1',
+      kind: 'Agent',
+      metadata: { name: 'counter', labels: { team: 'shop' } },
+      spec: {
+        version: 'counter-1',
+        owner: { issuer: 'development:default', subject: 'ann' },
+        workspace: 'examples',
+        access: { view: [{ kind: 'AuthenticatedAll' }], invoke: [{ kind: 'AuthenticatedAll' }] },
+      },
+    };
+    const first = await run(['apply', '-f', '-'], `${version.stdout}---\n${JSON.stringify(agent)}`);
+    expect([first.code, first.stderr]).toEqual([0, '']);
+
+    const flow = join(counter, 'flow.yaml');
+    writeFileSync(flow, readFileSync(flow, 'utf8').replace('version: 1', 'version: 2'));
+    writeFileSync(manifest, unchecked);
+    const refused = await run(['flow', 'publish', counter]);
+    expect(refused).toMatchObject({ code: 13, stdout: '' });
+    expect(refused.stderr).toContain('Agent counter would serve the version counter-2, which leaves');
+    expect(await run(['get', 'agentversion', 'counter-2'])).toMatchObject({ code: 3 });
+    const published = await run(['flow', 'publish', counter, '--yes', '-o', 'json']);
+    expect([published.code, published.stderr]).toEqual([0, '']);
+    expect(JSON.parse(published.stdout)).toMatchObject({
+      metadata: { labels: { team: 'shop' } },
+      spec: { version: 'counter-2' },
+    });
+    expect(await run(['delete', 'agents', 'counter', '--yes'])).toMatchObject({ code: 0 });
+  });
+
   test('a version without an Agent is not reachable, and the message contains the remedy', async () => {
     using folder = temporaryFolder();
     const alone = join(folder.path, 'alone');

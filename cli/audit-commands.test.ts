@@ -152,10 +152,17 @@ test('portcullis approval names the policies and models that require approvals, 
   const id: string = items[0].metadata.labels['portcullis.dev/id'];
   const { name } = items[0].metadata;
   expect((await run('approval', 'require')).code).toBe(2);
-  expect((await run('approval', 'require', '--model', name)).stdout).toBe(`The model ${name} requires approvals.\n`);
+  expect((await run('approval', 'require', '--model', name)).stdout).toBe(
+    `The model ${name} requires approvals for commands with --via api.\n`,
+  );
   expect((await run('approval', 'require', '--model', id)).stdout).toContain('It was so before.');
   expect((await run('approval', 'rules')).stdout).toMatch(new RegExp(`^model +${name} *$`, 'm'));
   expect((await run('approval', 'rules', '-o', 'wide')).stdout).toMatch(new RegExp(`^model +${name} +${id}`, 'm'));
+  const unguarded = await run('unbind', name, '--dry-run=server', '--via', 'api');
+  expect(unguarded).toMatchObject({ code: 0, stderr: expect.stringContaining('be refused (approval_required)') });
+  const passed = await run('reapply', name);
+  const sentence = `warning: The model ${name} requires approvals, and was changed without one: approvals hold for`;
+  expect(passed).toMatchObject({ code: 0, stderr: expect.stringContaining(sentence) });
   const refused = await run('reapply', name, '--via', 'api');
   expect(refused).toMatchObject({ code: 9, stdout: '' });
   const request = /\/approvals\/([0-9a-f-]{36})/.exec(refused.stderr)?.[1] ?? '';
@@ -195,9 +202,20 @@ test('portcullis freeze refuses commands on a model until an administrator overr
   expect(refusedName).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('choose -o json') });
   expect((await run('freeze', 'list', '-o', 'name')).stdout).toBe('');
   const set = await run('freeze', 'set', '--model', name, '--until', until);
-  expect(set.stdout).toMatch(new RegExp(`^model ${name} is frozen from .* to ${until}\\.\n$`));
+  expect(set.stdout).toMatch(
+    new RegExp(`^model ${name} is frozen from .* to ${until}: for commands with --via api\\.\n$`),
+  );
   const refused = await run('reapply', name, '--via', 'api');
   expect([refused.code, refused.stderr]).toEqual([9, expect.stringContaining(`in force until ${until}`)]);
+  const dry = ['--dry-run=server', '--via', 'api'];
+  for (const words of [
+    ['reapply', name],
+    ['unbind', name],
+  ]) {
+    const foreseen = await run(...words, ...dry);
+    expect([foreseen.code, foreseen.stderr]).toEqual([0, expect.stringContaining('would be refused (change_frozen)')]);
+    expect(await run(...words, ...dry, '--override-freeze')).toMatchObject({ code: 0, stderr: '' });
+  }
   expect(await run('reapply', name, '--via', 'api', '--override-freeze', '--wait')).toMatchObject({ code: 0 });
   const window = /^([0-9a-f-]{36}) +model/m.exec((await run('freeze', 'list')).stdout)?.[1] ?? '';
   expect((await run('freeze', 'list', '-o', 'name')).stdout).toBe(`${window}\n`);
@@ -221,6 +239,33 @@ test('portcullis freeze refuses commands on a model until an administrator overr
   expect((await run(...overrides, '-o', 'wide')).stdout).toContain(id);
   expect((await run('operation', 'list', '--target', name)).stdout).toContain(`model ${name}`);
   expect((await run('operation', 'list', '--target', id, '-o', 'name')).stdout).toMatch(/^[0-9a-f-]{36}$/m);
+});
+
+test('over resources no window is overridden, and a write that the API would refuse is followed by a warning', async () => {
+  const binding = JSON.parse((await run('get', 'mb', 'guarded-echo', '-o', 'json')).stdout);
+  const ignored = await run('reapply', 'guarded-echo', '--override-freeze');
+  expect([ignored.code, ignored.stdout, ignored.stderr]).toEqual([
+    2,
+    '',
+    expect.stringContaining('--override-freeze belongs to the management API: add --via api.'),
+  ]);
+  const after = JSON.parse((await run('get', 'mb', 'guarded-echo', '-o', 'json')).stdout);
+  expect(after.spec).toEqual(binding.spec);
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const later = new Date(Date.now() + 1_800_000).toISOString();
+  expect((await run('freeze', 'set', '--model', 'guarded-echo', '--from', later, '--until', until)).code).toBe(0);
+  expect(await run('reapply', 'guarded-echo')).toMatchObject({ code: 0, stderr: '' });
+  expect((await run('freeze', 'set', '--policy', 'guarded-chat', '--until', until)).code).toBe(0);
+  const sentence = `The policy guarded-chat is frozen until ${until}, and was changed nevertheless: freeze windows hold for`;
+  expect(await run('reapply', 'guarded-echo', '--dry-run=server')).toMatchObject({ code: 0, stderr: '' });
+  expect(await run('reapply', 'guarded-echo', '--json')).toMatchObject({
+    code: 0,
+    stderr: `portcullis: warning: ${sentence} commands with --via api.\n`,
+  });
+  for (const id of (await run('freeze', 'list', '-o', 'name')).stdout.trim().split('\n')) {
+    expect((await run('freeze', 'remove', id)).code).toBe(0);
+  }
+  expect(await run('reapply', 'guarded-echo', '--wait')).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('portcullis audit export writes lines that audit verify proves, and names the first one that was changed', async () => {

@@ -10,6 +10,7 @@ import { paint, usesColour } from './output/colour.ts';
 import { asksForJson, withOutput } from './output/format.ts';
 import { writeText } from './output/write.ts';
 import { checkout } from './platform/data-directory.ts';
+import { explainingSource } from './resources/explaining-source.ts';
 import type { ResourceSource } from './resources/resource-source.ts';
 
 type ProgramText = { readonly name: string; readonly description: string };
@@ -54,24 +55,27 @@ export async function createProgram(
   return complete(program.helpCommand('help [command]', 'show the usage of a command'));
 }
 
+type CreateProgram = (only: string | undefined, source: ResourceSource) => Promise<Command>;
+
 /** Runs one command line. An error is written as one sentence, or as one JSON object with --json. @returns the exit code */
 export async function runProgram(
-  create: (only?: string) => Promise<Command>,
+  create: CreateProgram,
   args: readonly string[],
-  source: ResourceSource,
+  givenSource: ResourceSource,
 ): Promise<number> {
   const asJson = asksForJson(args);
+  const { source, explained } = explainingSource(givenSource);
   try {
     if (args[0] === completeWord) {
       await completeLine(create, args.slice(1), source);
       return exitCodes.ok.code;
     }
-    const program = await create(args[0]);
+    const program = await create(args[0], source);
     if (asJson) silenceParser(program);
     await program.parseAsync(withLeadingOptions(program, source, args), { from: 'user' });
     return exitCodes.ok.code;
   } catch (error) {
-    if (!(error instanceof CommanderError)) return fail(describeError(error), asJson);
+    if (!(error instanceof CommanderError)) return fail(describeError(await explained(error)), asJson);
     if (error.exitCode === 0) return exitCodes.ok.code;
     // Without --json, the parser has already printed the help.
     return asJson ? fail({ exit: 'usage', message: missingCommand }, asJson) : exitCodes.usage.code;
@@ -79,14 +83,10 @@ export async function runProgram(
 }
 
 /** Prints the candidates for the last word of a command line. While its first word is typed, every command is one. */
-async function completeLine(
-  create: (only?: string) => Promise<Command>,
-  args: readonly string[],
-  source: ResourceSource,
-): Promise<void> {
+async function completeLine(create: CreateProgram, args: readonly string[], source: ResourceSource): Promise<void> {
   const { completeWords } = await import('./completion/complete-words.ts');
   const { createLookUp } = await import('./completion/look-up.ts');
-  const program = await create(args.length > 1 ? args[0] : undefined);
+  const program = await create(args.length > 1 ? args[0] : undefined, source);
   const line = withLeadingOptions(program, source, args);
   const { words, files } = await completeWords(program, line, createLookUp(source));
   writeText([...words, directives[files]].join('\n'));

@@ -38,6 +38,25 @@ test('portcullis apply takes several files, a folder and standard input', async 
   expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read once only') });
 });
 
+test('an apply whose second resource the server refuses reports the first one, and does not say that nothing was changed', async () => {
+  const binding = JSON.parse((await run(['get', 'mb', 'guarded-echo', '-o', 'json'])).stdout);
+  const { apiVersion, kind, metadata, spec } = binding;
+  const labels = { [idLabel]: '01890a5d-ac96-774b-bcce-b302099a8057' };
+  const refused = JSON.stringify({ apiVersion, kind, metadata: { name: metadata.name, labels }, spec });
+  const both = (name: string) => `${manifestOfWord(name, 'a')}---\n${refused}`;
+  const end = await run(['apply', '-f', '-', '-o', 'name'], { input: both('before-a-refusal') });
+  expect(end).toMatchObject({ code: 9, stdout: 'guardrailpolicy.portcullis.dev/before-a-refusal\n' });
+  expect(end.stderr).toContain(`The server refused the resource: metadata.labels[${idLabel}]`);
+  expect(await namesOf()).toContain('before-a-refusal');
+  const text = await run(['apply', '-f', '-'], { input: both('before-another') });
+  expect(text).toMatchObject({ code: 9, stdout: 'GuardrailPolicy before-another created\n' });
+  const invalid = await run(['apply', '-f', '-'], {
+    input: `${manifestOfWord('never', 'a')}---\nkind: ModelBinding\n`,
+  });
+  expect(invalid).toMatchObject({ code: 2, stdout: '' });
+  expect(await namesOf()).not.toContain('never');
+});
+
 describe.each([
   ['client', ' (dry run)'],
   ['server', ' (server dry run)'],

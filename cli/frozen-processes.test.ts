@@ -48,6 +48,26 @@ test('a frozen gateway is shown as not answering by status and why, and is resta
   expect(isProcessRunning(pid)).toBe(false);
 });
 
+test('a frozen operator is named by commands that read or write resources, with the remedy', async () => {
+  await using platform = await startPlatform();
+  const pid = platform.pidOf('operator');
+  process.kill(pid, 'SIGSTOP');
+  await until('status knows it', () => platform.status().processes.some(({ answering }) => !answering));
+  const ends = await Promise.all(
+    [
+      ['get', 'mb'],
+      ['rollback', 'guarded-echo'],
+      ['apply', '-f', 'examples/guarded-chat'],
+    ].map((words) => runCli([...words, '--request-timeout', '1'], { data: platform.data })),
+  );
+  // The commands can be slower than the restart.
+  if (platform.output().includes('operator did not answer')) return;
+  for (const end of ends) {
+    expect(end).toMatchObject({ code: 4, stdout: '' });
+    expect(end.stderr).toContain('Process operator: It is not answering: requests to it hang. ');
+  }
+});
+
 test('a frozen runtime, and then a killed one, is restarted and its model answers again', async () => {
   await using platform = await startPlatform();
   for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {

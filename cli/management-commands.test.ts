@@ -160,7 +160,7 @@ test('portcullis status shows the addresses, and a subject that is not an admini
   writeFileSync(token, (await run(['token', '--subject', 'ann'])).stdout);
   const refused = await run(['get', 'gp', ...overApi, '--token-file', token, '--json']);
   expect([refused.code, JSON.parse(refused.stderr).error.message]).toEqual([
-    1,
+    9,
     expect.stringMatching(
       /^The subject does not have the permission control_plane:control-plane#administer\. Ask an administrator to give this right to the subject of the token in /,
     ),
@@ -387,7 +387,7 @@ test('an operation and the observation of its model contain the reason of a fail
         return (await json('get', kind, name)).metadata.labels?.['portcullis.dev/id'];
       });
     const { contentProfile } = (await json('get', 'mb', model)).spec;
-    const foreseen = await client.dryRunApply(await idOf('mb', model), {
+    const foreseen = await client.dryRunBinding(await idOf('mb', model), {
       policyId: await idOf('gp', policy),
       policyRevision: 1,
       contentProfile,
@@ -550,6 +550,11 @@ test('a repeated idempotency key has one effect; another command with it is a co
   for (let time = 0; time < 2; time += 1) {
     expect(await save()).toMatchObject({ code: 0, stdout: `GuardrailPolicy ${name} configured\n` });
   }
+  expect((await json('history', name)).length).toBe(2);
+  const second = await createPolicy('once-more');
+  const two = `${manifestOfWord(name, 'never')}---\n${manifestOfWord(second, 'never')}`;
+  const shared = await run(['apply', '-f', '-', ...overApi, ...key], two);
+  expect(shared).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('the key of one command') });
   expect((await json('history', name)).length).toBe(2);
   const other = await run(['apply', '-f', '-', ...overApi, ...key], manifestOfWord(name, 'other'));
   expect(other).toMatchObject({ code: 10, stderr: expect.stringContaining('Idempotency-Key belongs to another') });

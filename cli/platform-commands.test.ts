@@ -333,6 +333,19 @@ describe('revisions', () => {
     expect((await run(['chat', 'wandering', '--message', 'year 2024'])).code).toBe(6);
   });
 
+  test('a rollback returns to the policy before, also after five applications of the present one', async () => {
+    await apply(`${policyManifest({ name: 'evening' })}---\n${bindingText('nightly', 'evening', 1)}`, '--wait');
+    const none = await run(['rollback', 'nightly', '--wait']);
+    const sentence = 'The recorded applications of the ModelBinding nightly name no other revision: name one with --to';
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+    await apply(bindingText('nightly', 'guarded-chat', 1), '--wait');
+    for (let count = 1; count <= 4; count++) expect((await run(['reapply', 'nightly', '--wait'])).code).toBe(0);
+    const { applications } = (await json('get', 'mb', 'nightly')).status;
+    expect(applications).toHaveLength(5);
+    const back = await run(['rollback', 'nightly', '--wait']);
+    expect(back.stdout).toBe('ModelBinding nightly set to revision 1 of evening\nModelBinding nightly is applied\n');
+  });
+
   test('a rollback to an archived policy is refused before anything is written', async () => {
     await apply(`${policyManifest({ name: 'filed' })}---\n${bindingText('to-file', 'filed', 1)}`, '--wait');
     await apply(bindingText('to-file', 'guarded-chat', 1), '--wait');
@@ -452,6 +465,12 @@ test('apply-revision, rollback and reapply refuse a revision whose provider is n
   }
   expect((await json('get', 'mb', 'asked')).metadata.generation).toBe(metadata.generation);
   expect((await run(['reapply', 'asked', '--wait'])).code).toBe(0);
+  await apply(bindingText('asked', 'asking', 2));
+  const all = await run(['reapply', '--all', '--dry-run=client', '-o', 'name']);
+  expect([all.code, all.stderr]).toEqual([9, expect.stringContaining('Revision 2 of asking cannot be applied')]);
+  expect(all.stdout).toContain('modelbinding.portcullis.dev/guarded-echo\n');
+  expect(all.stdout).not.toContain('/asked\n');
+  expect((await apply(bindingText('asked', 'asking', 1), '--wait')).code).toBe(0);
 });
 
 describe('delete', () => {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkout } from './platform/data-directory.ts';
@@ -31,6 +31,67 @@ describe('test -f', () => {
     expect((await runInProcess(['test', '-f', file])).stdout).toContain(
       'FAILED  bad: expected Pass, got Reject by term',
     );
+  });
+
+  test('portcullis test runs the tests of every -f, of folders and of standard input, in one result', async () => {
+    using folder = folderWithFiles();
+    const tests = (expected: string) =>
+      `\n    - { name: says-word, stage: request, messages: [{ role: user, content: hello }], expect: ${expected} }`;
+    const failing = policyManifest({ name: 'first', tests: tests('Reject') });
+    const first = folder.write('a.yaml', failing);
+    const second = folder.write('b.yaml', policyManifest({ name: 'second', tests: tests('Pass') }));
+    const both = await runInProcess(['test', '-f', first, '-f', second]);
+    expect(both).toMatchObject({ code: 5, stdout: expect.stringContaining('\n1 of 2 tests passed\n') });
+    expect(both.stderr).toContain(`${first}, ${second}: 1 of 2 tests failed: policy first, spec.tests[0] (says-word)`);
+    const whole = await runInProcess(['test', '-f', folder.path, '--json']);
+    expect([whole.code, JSON.parse(whole.stdout).tests]).toMatchObject([
+      5,
+      [
+        { policy: 'first', passed: false },
+        { policy: 'second', passed: true },
+      ],
+    ]);
+    const piped = await runInProcess(['test', '-f', second, '-f', '-'], { input: failing });
+    expect([piped.code, piped.stderr]).toEqual([5, expect.stringContaining(`${second}, standard input: 1 of 2`)]);
+    const passing = await runInProcess(['test', '-f', second]);
+    expect(passing).toMatchObject({ code: 0, stdout: expect.stringContaining('1 of 1 tests passed') });
+    expect(await runInProcess(['test', '-f', join(checkout, 'examples/guarded-chat')])).toMatchObject({ code: 0 });
+  });
+
+  test('portcullis test refuses a path without a policy beside one with a policy, and an absent one', async () => {
+    using folder = folderWithFiles();
+    const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
+    const without = folder.write('binding.yaml', binding);
+    const none = await runInProcess(['test', '-f', example, '-f', without]);
+    expect(none).toMatchObject({ code: 2, stdout: '' });
+    expect(none.stderr).toContain(`${without} holds no GuardrailPolicy`);
+    expect(await runInProcess(['test', '-f', example, '-f', '/no/such'])).toMatchObject({ code: 3, stdout: '' });
+    const twice = await runInProcess(['test', '-f', '-', '-f', '-'], { input: policyManifest({}) });
+    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read once only') });
+  });
+
+  test('check and bundle build take one --policy, also from standard input, and refuse a second one', async () => {
+    using folder = folderWithFiles();
+    const strict = policyManifest({ request: denyRule('word', 'forbidden') });
+    const file = folder.write('strict.yaml', strict);
+    const other = folder.write('other.yaml', policyManifest({ name: 'other' }));
+    const text = 'a forbidden word';
+    expect((await runInProcess(['check', '--policy', file, text])).code).toBe(6);
+    expect((await runInProcess(['check', '--policy', '-', text], { input: strict })).code).toBe(6);
+    const unclear = await runInProcess(['check', '--policy', '-'], { input: strict });
+    expect(unclear).toMatchObject({ code: 2, stderr: expect.stringContaining('give the text as an argument') });
+    const out = join(folder.path, 'bundle.json');
+    for (const words of [
+      ['check', text],
+      ['bundle', 'build', '--profile', profile, '--out', out],
+    ]) {
+      const refused = await runInProcess([...words, '--policy', file, '--policy', other]);
+      expect([words[0], refused]).toMatchObject([
+        words[0],
+        { code: 2, stdout: '', stderr: expect.stringContaining('give --policy once') },
+      ]);
+    }
+    expect(existsSync(out)).toBe(false);
   });
 
   test('portcullis test -f names a refused rule and the reason', async () => {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type CommandGroup, createProgram, runProgram } from './base-program.ts';
+import type { ResourceSource } from './resources/resource-source.ts';
 import { standaloneSource } from './standalone-source.ts';
 
 const groups: readonly CommandGroup[] = [
@@ -97,8 +98,8 @@ const text = {
 };
 
 /** @param only name of the one command that will run; without it, all commands are added */
-export function createCommandLine(only?: string): Promise<Command> {
-  return createProgram(text, groups, standaloneSource, only);
+export function createCommandLine(only?: string, source: ResourceSource = standaloneSource): Promise<Command> {
+  return createProgram(text, groups, source, only);
 }
 
 /** Runs one command line of the standalone platform. @returns the exit code of the process */

@@ -3,9 +3,12 @@ import { managementLimits } from '#contracts/management';
 import { CliError } from './errors/cli-error.ts';
 import { withServerOptions } from './http/server-options.ts';
 import { isOverApi } from './management/is-over-api.ts';
+import { createWarningWriter } from './management/warning-writer.ts';
 import { withMessage } from './options/message-option.ts';
 import { defaultNamespace } from './options/resource-options.ts';
-import type { ResourceSource } from './resources/resource-source.ts';
+import { writeWarning } from './output/write.ts';
+import type { OpenedResources, ResourceSource, SourceOptions } from './resources/resource-source.ts';
+import type { ResourceWriter } from './resources/resource-writer.ts';
 
 const { min, max } = managementLimits.idempotencyKey;
 const form = new RegExp(`^[A-Za-z0-9._~-]{${min},${max}}$`);
@@ -29,7 +32,8 @@ export const standaloneSource: ResourceSource = {
     if (isOverApi(options)) return (await import('./management/open-api.ts')).openApi(options);
     const { runningPlatform } = await import('./platform/running-platform.ts');
     const { openPlatform } = await import('./platform/open-platform.ts');
-    return openPlatform(runningPlatform(options.data), options);
+    const opened = openPlatform(runningPlatform(options.data), options);
+    return options.isDryRun === true ? opened : { ...opened, writer: warningWriter(opened, options) };
   },
   async openLogs(options) {
     if (isOverApi(options)) {
@@ -38,6 +42,15 @@ export const standaloneSource: ResourceSource = {
     return (await import('./platform/open-local-logs.ts')).openLocalLogs(options);
   },
 };
+
+/** The rules are read after a write only: most commands need neither them nor the modules of the management API. */
+function warningWriter(opened: OpenedResources, { data }: SourceOptions): ResourceWriter {
+  return createWarningWriter(opened, {
+    readRules: async () => (await import('./management/read-command-rules.ts')).readCommandRules(data),
+    now: () => new Date(),
+    warn: writeWarning,
+  });
+}
 
 /** Adds the Idempotency-Key of a command; every run has a new one if it is absent. */
 function withIdempotencyKey(command: Command): Command {
@@ -51,7 +64,7 @@ function withIdempotencyKey(command: Command): Command {
 function withOverride(command: Command): Command {
   return command.option(
     '--override-freeze',
-    'with the management API: take effect in a freeze window, too; needs an administrator and is recorded',
+    'with --via api: take effect in a freeze window, too; needs an administrator and is recorded',
   );
 }
 

@@ -14,12 +14,20 @@ import { waitAgentServed } from '../agents/wait-agent-served.ts';
 import { lostByBinding } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { describeError } from '../errors/describe-error.ts';
 import type { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import type { ReadManifest } from '../manifests/read-resources.ts';
 import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
 import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
 import type { WaitOption } from '../options/wait-option.ts';
-import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
+import {
+  type Format,
+  formatOf,
+  isForPeople,
+  type OutputOptions,
+  waitProgressOn,
+  writeValue,
+} from '../output/format.ts';
 import { writeText, writeWarning } from '../output/write.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
 import { changedObject, changesOfOtherNames } from './changed-object.ts';
@@ -72,41 +80,73 @@ export async function applyManifests(
   const warnings = await warningsOf(manifests, resources);
   warnings?.forEach(writeWarning);
   const results: ApplyResult[] = [];
-  for (const { kind, resource } of inOrder(manifests)) {
-    // A dry run records no revision of a policy, so there is nothing to wait for.
-    const fill = dryRun === undefined ? filler?.fill : filler?.fillKnown;
-    const filled = fill === undefined ? resource : await fill(resource, client);
-    const confirmation = confirmed.get(keyOf(filled));
-    const wanted = { kind, resource: confirmation === undefined ? filled : confirming(filled, confirmation) };
-    const result =
-      dryRun === 'client'
-        ? await compare(resources, { kind, resource: filled })
-        : await writer.applyManifest(wanted, base);
-    results.push(result);
-    say(`${kind.kind} ${result.object.metadata.name} ${result.action}${dryRunSuffix(options)}`);
-  }
-  const onState = waitProgressOn(process.stderr, format);
-  for (const { object } of dryRun === undefined ? results : []) {
-    if (options.wait === undefined) continue;
-    if (isVersion(object)) {
-      await waitAgentReady(client, object, options.wait, onState);
-      say(`${object.kind} ${object.metadata.name} is ready`);
+  await reportingWrites(results, { format, isDryRun: dryRun !== undefined }, async () => {
+    for (const { kind, resource } of inOrder(manifests)) {
+      // A dry run records no revision of a policy, so there is nothing to wait for.
+      const fill = dryRun === undefined ? filler?.fill : filler?.fillKnown;
+      const filled = fill === undefined ? resource : await fill(resource, client);
+      const confirmation = confirmed.get(keyOf(filled));
+      const wanted = { kind, resource: confirmation === undefined ? filled : confirming(filled, confirmation) };
+      const result =
+        dryRun === 'client'
+          ? await compare(resources, { kind, resource: filled })
+          : await writer.applyManifest(wanted, base);
+      results.push(result);
+      say(`${kind.kind} ${result.object.metadata.name} ${result.action}${dryRunSuffix(options)}`);
     }
-    if (isAgent(object)) {
-      await waitAgentServed(client, object, options.wait, onState);
-      say(`${object.kind} ${object.metadata.name} is served`);
-    }
-    if (!isBinding(object)) continue;
-    await waitApplied(client, object, options.wait, onState);
-    say(`${object.kind} ${object.metadata.name} is applied`);
-  }
-  // An applied binding was judged with its policy; where this machine could not find the warnings, the operator has.
-  const isJudged = warnings !== undefined && results.some(({ object }) => isBinding(object));
-  if (dryRun === undefined && options.wait !== undefined && !isJudged) {
-    const found = await judgedByOperator(client, results, options.wait, onState);
+    const { wait } = options;
+    if (dryRun !== undefined || wait === undefined) return;
+    const onState = waitProgressOn(process.stderr, format);
+    for (const { object } of results) await awaitEffect(client, object, { wait, onState, say });
+    // An applied binding was judged with its policy; where this machine could not find the warnings, the operator has.
+    const isJudged = warnings !== undefined && results.some(({ object }) => isBinding(object));
+    if (isJudged) return;
+    const found = await judgedByOperator(client, results, wait, onState);
     if (warnings === undefined) found.forEach(writeWarning);
+  });
+}
+
+/**
+ * Writes the results at the end of the command, also of one that fails: programs learn what was written before.
+ * @throws the error of `act`; refused instead of usage, which says that nothing was changed, after a change
+ */
+async function reportingWrites(
+  results: readonly ApplyResult[],
+  { format, isDryRun }: { readonly format: Format; readonly isDryRun: boolean },
+  act: () => Promise<void>,
+): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!isForPeople(format) && results.length > 0) writeValue(format, results);
+    const { exit, message } = describeError(error);
+    const isChanged = !isDryRun && results.some(({ action }) => action !== 'unchanged');
+    throw exit === 'usage' && isChanged ? new CliError('refused', message, { cause: error }) : error;
   }
   if (!isForPeople(format)) writeValue(format, results);
+}
+
+async function awaitEffect(
+  client: KubeClient,
+  object: Stored<Resource>,
+  awaited: {
+    readonly wait: number;
+    readonly onState: (sentence: string) => void;
+    readonly say: (text: string) => void;
+  },
+): Promise<void> {
+  const { wait, onState, say } = awaited;
+  const what = `${object.kind} ${object.metadata.name}`;
+  if (isVersion(object)) {
+    await waitAgentReady(client, object, wait, onState);
+    say(`${what} is ready`);
+  } else if (isAgent(object)) {
+    await waitAgentServed(client, object, wait, onState);
+    say(`${what} is served`);
+  } else if (isBinding(object)) {
+    await waitApplied(client, object, wait, onState);
+    say(`${what} is applied`);
+  }
 }
 
 /** The result of an apply that sends no request. */

@@ -3,6 +3,7 @@ import type { Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
+import { refuseSharedKey } from '../management/refuse-shared-key.ts';
 import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
 import type { WaitOption } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
@@ -21,8 +22,9 @@ type DesiredApplication = DesiredGuardrail & { readonly binding: Stored<ModelBin
 export async function applyToBindings(
   { client, writer, environment }: Pick<OpenedResources, 'client' | 'writer' | 'environment'>,
   wanted: readonly DesiredApplication[],
-  options: OutputOptions & WaitOption & DryRunOption,
+  options: OutputOptions & WaitOption & DryRunOption & { readonly idempotencyKey?: string },
 ): Promise<void> {
+  refuseSharedKey(options, wanted.length);
   const format = formatOf(options);
   const say = (text: string): void => {
     if (isForPeople(format)) writeText(text);
@@ -30,26 +32,31 @@ export async function applyToBindings(
   const checkProviders = createProviderCheck({ client, environment });
   const failures: unknown[] = [];
   const written: Stored<ModelBinding>[] = [];
-  for (const { binding, ...desired } of wanted) {
-    await attempt(failures, async () => {
-      await checkProviders(binding, desired);
-      const isSent = options.dryRun !== 'client';
-      written.push(isSent ? await writer.applyToBinding(binding, desired) : asDesired(binding, desired));
-      const what = desiredText(binding, desired.guardrail);
-      say(`ModelBinding ${binding.metadata.name} set to ${what}${dryRunSuffix(options)}`);
-    });
+  try {
+    for (const { binding, ...desired } of wanted) {
+      await attempt(failures, async () => {
+        await checkProviders(binding, desired);
+        const isSent = options.dryRun !== 'client';
+        written.push(isSent ? await writer.applyToBinding(binding, desired) : asDesired(binding, desired));
+        const what = desiredText(binding, desired.guardrail);
+        say(`ModelBinding ${binding.metadata.name} set to ${what}${dryRunSuffix(options)}`);
+      });
+    }
+    for (const binding of written) {
+      const { wait } = options;
+      if (wait === undefined || options.dryRun !== undefined) break;
+      await attempt(failures, async () => {
+        await waitApplied(client, binding, wait, waitProgressOn(process.stderr, format));
+        say(`ModelBinding ${binding.metadata.name} is applied`);
+      });
+    }
+    if (failures.length > 0) throw together(failures);
+  } catch (error) {
+    // Programs learn what was written before the failure.
+    if (!isForPeople(format) && written.length > 0) writeValue(format, wanted.length === 1 ? written[0] : written);
+    throw error;
   }
-  for (const binding of written) {
-    const { wait } = options;
-    if (wait === undefined || options.dryRun !== undefined) break;
-    await attempt(failures, async () => {
-      await waitApplied(client, binding, wait, waitProgressOn(process.stderr, format));
-      say(`ModelBinding ${binding.metadata.name} is applied`);
-    });
-  }
-  if (failures.length > 0) throw together(failures);
-  const value = wanted.length === 1 ? written[0] : written;
-  if (!isForPeople(format)) writeValue(format, value);
+  if (!isForPeople(format)) writeValue(format, wanted.length === 1 ? written[0] : written);
 }
 
 /** The binding that would be written, without its new token. */

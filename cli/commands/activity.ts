@@ -8,7 +8,15 @@ import { openActivity } from '../activity/open-activity.ts';
 import { missingSentences } from '../activity/read-activity.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, isForPeople, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
+import {
+  type Format,
+  formatOf,
+  isForPeople,
+  type OutputOptions,
+  withUnnamedOutput,
+  writeResult,
+  writeValue,
+} from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { untilInterrupted } from '../watching/interruption.ts';
@@ -52,7 +60,7 @@ export function createActivity(program: Command): Command {
     .option('--request <id>', 'only the request with this x-request-id')
     .option('--since <duration>', 'only decisions of the last seconds, minutes or hours: 30s, 10m, 2h', readDuration)
     .option('--limit <number>', 'how many decisions at most', wholeNumber(1, 1_000), 20)
-    .option('-f, --follow', 'keep running and print new decisions as they are made');
+    .option('-f, --follow', 'keep running and print new decisions as they are made, each in the format of -o');
 }
 
 export async function showActivity(options: ActivityOptions): Promise<void> {
@@ -78,11 +86,12 @@ async function follow(
   nameOf: (policyId: string) => string,
   options: ActivityOptions,
 ): Promise<void> {
+  const format = formatOf(options);
   const print = (items: readonly ReplicaDecision[]): void => {
     const ordered = items.toReversed();
     if (ordered.length === 0) return;
-    if (isForPeople(formatOf(options))) writeText(activityTable(ordered, nameOf, true));
-    else for (const one of ordered) writeText(JSON.stringify({ ...one, policy: nameOf(one.policyId) }));
+    if (isForPeople(format)) writeText(activityTable(ordered, nameOf, true));
+    else for (const one of ordered) writeFollowed(format, { ...one, policy: nameOf(one.policyId) });
   };
   print(selected(first, options));
   using interruption = untilInterrupted();
@@ -96,6 +105,13 @@ async function follow(
       return !interruption.signal.aborted;
     },
   });
+}
+
+/** Each decision by itself: a line of JSON, a document of YAML, or the values of a template. */
+function writeFollowed(format: Exclude<Format, 'text' | 'wide'>, decision: object): void {
+  if (format === 'yaml') writeText('---');
+  if (format === 'json') writeText(JSON.stringify(decision));
+  else writeValue(format, decision);
 }
 
 function selected(activity: CollectedActivity, options: ActivityOptions): readonly ReplicaDecision[] {

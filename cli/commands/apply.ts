@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { applyManifests } from '../applying/apply-manifests.ts';
+import { refuseSharedKey } from '../management/refuse-shared-key.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
 import { readAllSources } from '../manifests/read-sources.ts';
@@ -34,6 +35,7 @@ export function addApply(program: Command, source: ResourceSource): void {
 async function apply(source: ResourceSource, options: ApplyOptions): Promise<void> {
   const filler = createRevisionFiller();
   const manifests = readResources(await readAllSources(options.filename), { complete: filler.complete });
+  refuseSharedKey(options, manifests.length);
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
   refuseOtherNamespaces(manifests, resources.client.namespace);
   await applyManifests(resources, { manifests, filler }, options);

@@ -29,7 +29,9 @@ type RuleOptions = Options & ConfirmOption & { readonly policy?: string; readonl
 export function addApproval(program: Command): void {
   const approval = program
     .command('approval')
-    .description('approve commands of other people, and set the policies and models that require approval');
+    .description(
+      'approve commands of other people over the management API (--via api), and set the policies and models that require approval',
+    );
   withOutput(withManagementOptions(approval.command('list')))
     .description('show commands that wait for an approval or have one')
     .action(list);
@@ -40,7 +42,9 @@ export function addApproval(program: Command): void {
   withUnnamedOutput(withManagementOptions(approval.command('rules')))
     .description('show the policies and models that require approvals')
     .action(rules);
-  withRule(approval.command('require')).description('require approvals from now on').action(changeWith('require'));
+  withRule(approval.command('require'))
+    .description('require approvals from now on, for commands with --via api')
+    .action(changeWith('require'));
   withConfirm(withRule(approval.command('release')))
     .description('stop requiring approvals; asks first at a terminal')
     .action(changeWith('release'));
@@ -145,7 +149,7 @@ function changeWith(verb: 'require' | 'release') {
     }
     const call = { method: 'POST', path: `/api/v1/approval-rules/${verb}`, body: rule } as const;
     const { value } = await sendRequest(connection, call, changedApprovalRuleSchema);
-    const now = verb === 'require' ? 'requires approvals' : 'no longer requires approvals';
+    const now = verb === 'require' ? 'requires approvals for commands with --via api' : 'no longer requires approvals';
     const before = value.changed ? '' : ' It was so before.';
     const [type, id] = targetOf(rule);
     const nameOf = await shownTargetNames(connection, formatOf(options), [{ type, id }]);

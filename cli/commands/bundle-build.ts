@@ -4,6 +4,7 @@ import { contentProfiles } from '#contracts/profiles';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
+import { withPolicyFile } from '../options/policy-file-options.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
 import { judgePolicy } from '../policy/judge-policy.ts';
@@ -22,10 +23,8 @@ type BuildOptions = {
 
 export function addBundleBuild(program: Command): void {
   const bundle = program.command('bundle').description('build bundles, the files that a runtime loads');
-  const command = bundle
-    .command('build')
+  const command = withPolicyFile(bundle.command('build'))
     .description('build and validate the bundle of a policy, write it and print its digest')
-    .requiredOption('--policy <file>', 'file with one GuardrailPolicy')
     .addOption(new Option('--profile <profile>', 'content profile').choices(contentProfiles).makeOptionMandatory())
     .requiredOption('--out <file>', 'file to write')
     .option('--policy-id <id>', 'id of the policy (default: its label, else derived from namespace and name)')
@@ -39,7 +38,7 @@ async function build(options: BuildOptions): Promise<void> {
   const { policyId, revision } = options;
   requireWord('--policy-id', policyId, bundlePolicySchema.shape.id);
   requireWord('--revision', revision, bundlePolicySchema.shape.revision);
-  const { bytes, digest } = await judgePolicy(readPolicy(options.policy), {
+  const { bytes, digest } = await judgePolicy(await readPolicy(options.policy), {
     ...(policyId === undefined ? {} : { policyId }),
     revision,
     contentProfile: options.profile,

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { JudgeVerdict } from '#contracts/judge';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
-import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
+import { type PolicyFileOptions, withPolicyFile, withPolicyFileOptions } from '../options/policy-file-options.ts';
 import { readInput } from '../options/read-input.ts';
 import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { judgePolicy } from '../policy/judge-policy.ts';
@@ -21,16 +21,18 @@ export function addCheck(program: Command): void {
     .command('check')
     .description('check one text with the local rules of a policy file, without a server')
     .argument('[text]', 'the text (default: standard input)')
-    .requiredOption('--policy <file>', 'file with one GuardrailPolicy')
     .addOption(
       new Option('--stage <stage>', 'section of the policy').choices(['request', 'response']).default('request'),
     )
     .option('--role <role>', 'role of the message', 'user');
-  withUnnamedOutput(withPolicyFileOptions(command)).action(check);
+  withUnnamedOutput(withPolicyFileOptions(withPolicyFile(command))).action(check);
 }
 
 async function check(given: string | undefined, options: CheckOptions): Promise<void> {
-  const policy = readPolicy(options.policy);
+  if (given === undefined && options.policy === '-') {
+    throw new CliError('usage', 'Standard input can be read once only: give the text as an argument.');
+  }
+  const policy = await readPolicy(options.policy);
   const content = given ?? (await readInput('the text'));
   const { verdict } = await judgePolicy(policy, {
     contentProfile: options.profile,

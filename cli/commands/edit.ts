@@ -62,7 +62,7 @@ async function edit(source: ResourceSource, words: readonly string[], options: E
   } catch (error) {
     isKept = readFileSync(file, 'utf8') !== text;
     if (!isKept) throw error;
-    const { exit, message } = describeError(error);
+    const { exit, message } = describeError((await resources.explain(error)) ?? error);
     const next =
       exit === 'conflict'
         ? `"${source.program} diff -f ${file}" compares it with the platform.`

@@ -4,6 +4,7 @@ import type { PublishOptions } from '../flows/publish-flow.ts';
 import type { EvaluateOptions, RunOptions } from '../flows/run-actions.ts';
 import type { VersionOptions } from '../flows/version-of-folder.ts';
 import { defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
+import { withConfirm } from '../options/confirm-option.ts';
 import { readFilePath } from '../options/file-path.ts';
 import { readJsonObject } from '../options/json-object.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
@@ -65,7 +66,9 @@ export function addFlow(program: Command): void {
     .action(async (folder: string, options: VersionOptions) => (await actions()).printVersion(folder, options));
   const publish = flow
     .command('publish')
-    .description('apply the files of a folder as an AgentVersion, have its Agent serve it, and wait until it is served')
+    .description(
+      'apply the files of a folder as an AgentVersion, have its Agent serve it, and wait until it is served; asks before texts lose their checks',
+    )
     .argument('<dir>', 'folder with flow.yaml, manifest.yaml and tests.yaml')
     .option('--name <word>', 'name of the version (default: the name of the agent and the version of the flow)')
     .option('--subflows <dir>', 'folder with the flows that subflow nodes name by their digests')
@@ -75,7 +78,7 @@ export function addFlow(program: Command): void {
     .option('--tenant <name>', 'tenant of the persons', readCallerName, defaultTenant)
     .option('--workspace <name>', 'workspace of the Agent (default: that of the Agent, or the tenant)', readCallerName)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  withDefaultWait(withRequestTimeout(withOutput(publish)), 'how long to wait until it is served').action(
+  withConfirm(withDefaultWait(withRequestTimeout(withOutput(publish)), 'how long to wait until it is served')).action(
     async (folder: string, options: PublishOptions) =>
       (await import('../flows/publish-flow.ts')).publishFlow(folder, options),
   );

@@ -27,7 +27,9 @@ type WindowOptions = Options & {
 export function addFreeze(program: Command): void {
   const freeze = program
     .command('freeze')
-    .description('refuse applications, unbinds and archivings of a policy or model for a time');
+    .description(
+      'refuse applications, unbinds and archivings of a policy or model for a time: those over the management API (--via api)',
+    );
   withOutput(withManagementOptions(freeze.command('list')))
     .description('show the windows that have not ended')
     .action(list);
@@ -81,7 +83,11 @@ async function set(options: WindowOptions): Promise<void> {
   const call = { method: 'POST', path: '/api/v1/freezes', body } as const;
   const { value } = await sendRequest(connection, call, freezeSchema).catch(nameOptions);
   const target = textOf(value, await shownTargetNames(connection, formatOf(options), [value.target]));
-  writeResult(formatOf(options), value, () => `${target} is frozen from ${value.startsAt} to ${value.endsAt}.`);
+  writeResult(
+    formatOf(options),
+    value,
+    () => `${target} is frozen from ${value.startsAt} to ${value.endsAt}: for commands with --via api.`,
+  );
 }
 
 /** Options by the members of the request that they set. */

@@ -33,6 +33,9 @@ async function get(source: ResourceSource, words: readonly string[], options: Ge
   if (isEverywhere && selection.by === 'name') {
     throw new CliError('usage', 'A resource is named in one namespace: give -n instead of --all-namespaces.');
   }
+  if (options.watch === true && options.sortBy !== undefined) {
+    throw new CliError('usage', '--watch shows changes in their order in time: leave out --sort-by.');
+  }
   await using resources = await source.open(isEverywhere ? { ...options, namespace: allNamespaces } : options);
   const format = formatOf(options);
   if (options.watch === true) {

@@ -7,7 +7,6 @@ import { wholeNumber } from '../options/whole-number.ts';
 import { writeText, writeWarning } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { untilInterrupted } from '../watching/interruption.ts';
-import { explained } from '../why/explained.ts';
 
 type LogsOptions = ResourceCommandOptions & {
   readonly follow?: boolean;
@@ -47,7 +46,7 @@ async function logs(source: ResourceSource, word: string | undefined, options: L
   }
   await using opened = await source.openLogs(options);
   const { logs: reader } = opened;
-  const names = selectLogs(await explained(opened, () => reader.list()), word);
+  const names = selectLogs(await reader.list(), word);
   using interruption = untilInterrupted();
   const { tail = names.length > 1 ? tailOfSeveral : undefined } = options;
   const selection: LogSelection = {
@@ -57,7 +56,7 @@ async function logs(source: ResourceSource, word: string | undefined, options: L
     ...(since === undefined ? {} : { sinceSeconds: since }),
     ...(previous === undefined ? {} : { previous }),
   };
-  await explained(opened, () => printAll(reader, names, selection));
+  await printAll(reader, names, selection);
 }
 
 /**

@@ -25,12 +25,17 @@ export function addProviderTest(provider: Command, source: ResourceSource): void
     .description('test a provider step by step: credential, DNS, TCP, TLS, HTTP and model')
     .argument('[name]', 'name of a provider of providers.yaml, called from this machine')
     .option('--binding <name>', 'let every gateway replica test the provider of this binding')
-    .option('--model <name>', 'model that a provider of kind model must list');
+    .option('--model <name>', 'model that a provider of kind model must list; not with --binding, which names one');
   withUnnamedOutput(withResourceOptions(command, source)).action(test);
 }
 
 async function test(name: string | undefined, options: TestOptions): Promise<void> {
-  if (options.binding !== undefined && name === undefined) return testFromGateways(options.binding, options);
+  if (options.binding !== undefined && name === undefined) {
+    if (options.model !== undefined) {
+      throw new CliError('usage', 'The binding names the model that its provider must list: leave out --model.');
+    }
+    return testFromGateways(options.binding, options);
+  }
   if (name !== undefined && options.binding === undefined && isTestedByApi(options)) {
     throw new CliError(
       'usage',

@@ -33,8 +33,9 @@ export function addRollback(program: Command, source: ResourceSource): void {
       '--to, --to-revision <n>',
       'the revision, or the AgentVersion of an agent (default: what was applied before, of any policy)',
     );
+  const asked = withConfirm(command, 'for an agent: do not ask for confirmation; for a binding nothing is asked');
   source
-    .addWriteOptions(withDryRun(withWait(withConfirm(withOutput(withResourceOptions(command, source))))))
+    .addWriteOptions(withDryRun(withWait(withOutput(withResourceOptions(asked, source)))))
     .action((word: string, options: RollbackOptions) => rollback(source, word, options));
 }
 
@@ -111,6 +112,6 @@ async function appliedBefore(
   }
   throw new CliError(
     'usage',
-    `No other revision was applied to the ModelBinding ${metadata.name} before: name one with --to N; "history ${wanted?.name ?? 'POLICY'}" lists the revisions of the policy.`,
+    `The recorded applications of the ModelBinding ${metadata.name} name no other revision: name one with --to N; "history ${wanted?.name ?? 'POLICY'}" lists the revisions of the policy.`,
   );
 }

@@ -3,10 +3,11 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
+import { type FileOption, withFiles } from '../options/file-option.ts';
 import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type OutputOptions, withUnnamedOutput } from '../output/format.ts';
-import { type PolicyInFile, policyIdOf, readPolicies } from '../policy/read-policy.ts';
+import { nameOfPath, type PolicyInFile, policyIdOf, readPolicies } from '../policy/read-policy.ts';
 import { testPolicies } from '../policy/test-policies.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { JudgedEnvironment, OpenedResources, ResourceSource } from '../resources/resource-source.ts';
@@ -15,16 +16,18 @@ import { parseRevisionNumber } from '../revisions/revision-number.ts';
 
 type TestOptions = ResourceCommandOptions &
   OutputOptions &
-  PolicyFileOptions & { readonly filename?: string; readonly revision?: number };
+  PolicyFileOptions &
+  FileOption & { readonly revision?: number };
 
 export function addTest(program: Command, source: ResourceSource): void {
   const command = program
     .command('test')
-    .description('validate a policy on this machine and run its tests: a policy of the platform, or those of a file')
+    .description(
+      'validate a policy on this machine and run its tests: a policy of the platform, or those of files, without a server',
+    )
     .argument('[policy]', 'name of a policy')
-    .option('-f, --filename <file>', 'file with GuardrailPolicies; no server is called')
     .option('--revision <n>', 'a recorded revision (default: the current spec)', parseRevisionNumber);
-  withUnnamedOutput(withPolicyFileOptions(withResourceOptions(command, source))).action(
+  withUnnamedOutput(withPolicyFileOptions(withResourceOptions(withFiles(command), source))).action(
     (policy: string | undefined, options: TestOptions) => test(source, policy, options),
   );
 }
@@ -32,11 +35,12 @@ export function addTest(program: Command, source: ResourceSource): void {
 async function test(source: ResourceSource, policy: string | undefined, options: TestOptions): Promise<void> {
   const { filename, revision } = options;
   if ((policy === undefined) === (filename === undefined)) {
-    throw new CliError('usage', 'Give the name of one policy, or a file with --filename.');
+    throw new CliError('usage', 'Give the name of one policy, or files with --filename.');
   }
   if (filename !== undefined) {
     if (revision !== undefined) throw new CliError('usage', 'A policy in a file has no revisions: remove --revision.');
-    return testPolicies(readPolicies(filename), environmentOfFiles(options), { ...options, what: filename });
+    const what = filename.map(nameOfPath).join(', ');
+    return testPolicies(await readPolicies(filename), environmentOfFiles(options), { ...options, what });
   }
   await using resources = await source.open(options);
   const found = await readPolicyOf(resources, policy ?? '', revision);

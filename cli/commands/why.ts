@@ -20,7 +20,6 @@ import type { OpenedResources, ResourceSource } from '../resources/resource-sour
 import { readKindAndName } from '../selection/select.ts';
 import { explainCollection } from '../why/explain-collection.ts';
 import { explainPolicy } from '../why/explain-policy.ts';
-import { explained } from '../why/explained.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
 import { overviewModelText } from '../why/overview-model-text.ts';
 import { remedyForServer } from '../why/remedy-for-server.ts';
@@ -43,7 +42,7 @@ async function why(source: ResourceSource, name: string, options: WhyOptions): P
   const target = resourceOf(name);
   await using resources = await source.open(options);
   if (typeof target !== 'string') {
-    const found = await explained(resources, () => explainOne(resources, target, source.program));
+    const found = await explainOne(resources, target, source.program);
     const explanation = {
       ...found,
       ...(found.whatToDo === undefined ? {} : { whatToDo: remedyForServer(found.whatToDo, options) }),
@@ -58,7 +57,7 @@ async function why(source: ResourceSource, name: string, options: WhyOptions): P
     const model = { ...found, whatToDo: whatToDo === null ? null : remedyForServer(whatToDo, options) };
     return writeResult(formatOf(options), model, () => overviewModelText(model));
   }
-  const facts = await explained(resources, () => gatherFacts(resources, target));
+  const facts = await gatherFacts(resources, target);
   const explanation = explainBinding(facts, source.program);
   writeResult(formatOf(options), explanation, () => textOf(explanation));
 }

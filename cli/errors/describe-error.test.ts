@@ -37,7 +37,7 @@ describe('an answer of an API server', () => {
     ['already_exists', 'conflict', /choose another name/],
     ['invalid', 'usage', /Correct it and repeat the command/],
     ['unauthenticated', 'unauthenticated', /log in again/],
-    ['forbidden', 'failed', /portcullis-editor/],
+    ['forbidden', 'refused', /portcullis-editor/],
     ['too_many_requests', 'failed', /repeat the command in a moment/],
     ['unavailable', 'failed', /repeat the command in a moment/],
     ['gone', 'failed', /repeat the command/],
@@ -45,10 +45,29 @@ describe('an answer of an API server', () => {
     ['storage_full', 'failed', /free some space/],
     ['network', 'not_running', /check its logs/],
   ];
+  test.each([
+    ['ECONNREFUSED', 'no program accepts connections at its address'],
+    ['ENOTFOUND', 'its name cannot be resolved'],
+    ['CERT_HAS_EXPIRED', 'its certificate has expired or is not valid yet'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'no complete answer came in time'],
+    ['ECONNRESET', 'the connection broke'],
+  ])('a broken connection (%s) is described in plain words', (code, words) => {
+    const error = new KubeError('network', `GET to the API server: ${code}`, {}, { cause: fault(code) });
+    expect(describeError(error)).toEqual({
+      exit: 'not_running',
+      message: `The platform does not answer (${words}): check its logs, or restart it.`,
+    });
+  });
+
   test.each(sentences)('an answer with the code %s ends with %s and a remedy', (code, exit, words) => {
     const found = describeError(new KubeError(code, 'etcdserver: words of the server'));
     expect(found).toEqual({ exit, message: expect.stringMatching(words) });
     expect(found.message).toMatch(/^[A-Z].*[.)]$/s);
+  });
+
+  test('an object that a server refused has not the exit code of an invalid command line', () => {
+    const exitOf = (status: number) => describeError(new KubeError('invalid', 'x', { status })).exit;
+    expect([exitOf(422), exitOf(400)]).toEqual(['refused', 'usage']);
   });
 
   test('an answer that lists problems of an object is described field by field', () => {

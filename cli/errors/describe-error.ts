@@ -1,4 +1,5 @@
 import { FileWriteError } from '#kit/files/write-atomic';
+import { type ConnectionFault, connectionFault } from '#kit/http/connection-fault';
 import { TokenFileError } from '#kit/http/token-file';
 import { KubeconfigError } from '#kube/client/credentials';
 import { KubeError, type KubeErrorCode } from '#kube/client/kube-error';
@@ -15,7 +16,7 @@ const kubeExits: Readonly<Record<KubeErrorCode, ExitName>> = {
   gone: 'failed',
   too_large_resource_version: 'failed',
   unauthenticated: 'unauthenticated',
-  forbidden: 'failed',
+  forbidden: 'refused',
   too_many_requests: 'failed',
   unavailable: 'failed',
   network: 'not_running',
@@ -25,12 +26,17 @@ const kubeExits: Readonly<Record<KubeErrorCode, ExitName>> = {
 /** The message and the exit code for an error of a command. */
 export function describeError(error: unknown): { exit: ExitName; message: string } {
   if (error instanceof CliError) return { exit: error.exit, message: error.message };
-  if (error instanceof KubeError) return { exit: kubeExits[error.code], message: kubeSentence(error) };
+  if (error instanceof KubeError) return { exit: kubeExit(error), message: kubeSentence(error) };
   if (error instanceof KubeconfigError) return { exit: 'usage', message: `${error.message}.` };
   if (error instanceof FileWriteError || error instanceof TokenFileError) {
     return { exit: 'failed', message: error.message };
   }
   return { exit: 'failed', message: fileSentence(error) ?? unexpectedSentence(error) };
+}
+
+/** A server that refuses an object (422) may have accepted others of the same command. */
+function kubeExit({ code, details }: KubeError): ExitName {
+  return code === 'invalid' && details.status === 422 ? 'refused' : kubeExits[code];
 }
 
 /** Undefined for an error that does not concern a file. */
@@ -52,12 +58,24 @@ function unexpectedSentence(error: unknown): string {
   );
 }
 
+/** Codes of the system and of libraries are not shown. */
+const connectionWords: Readonly<Record<ConnectionFault, string>> = {
+  name_not_found: 'its name cannot be resolved',
+  refused: 'no program accepts connections at its address',
+  timeout: 'no complete answer came in time',
+  certificate_untrusted: 'its certificate is not trusted',
+  certificate_expired: 'its certificate has expired or is not valid yet',
+  certificate_wrong_host: 'its certificate is for another name',
+  tls: 'it does not speak https',
+  network: 'the connection broke',
+};
+
 /** The message of the server follows in brackets where it names the object or the right. */
-function kubeSentence({ code, message, details }: KubeError): string {
+function kubeSentence({ code, message, details, cause }: KubeError): string {
   const words = `(${message})`;
   switch (code) {
     case 'network':
-      return `The platform does not answer ${words}: check its logs, or restart it.`;
+      return `The platform does not answer (${connectionWords[connectionFault(cause)]}): check its logs, or restart it.`;
     case 'precondition_failed':
     case 'conflict':
       return `The resource was changed concurrently: read it again and repeat the command. ${words}`;

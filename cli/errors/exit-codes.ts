@@ -19,7 +19,11 @@ export const exitCodes = {
       'The check failed, or the text is too long to be checked; an answer that was already printed in part is incomplete.',
   },
   upstream_error: { code: 8, meaning: 'The model failed or the connection broke; the answer is incomplete.' },
-  refused: { code: 9, meaning: 'The policy, the bundle or the application was refused.' },
+  refused: {
+    code: 9,
+    meaning:
+      'The policy, the bundle, the application or another resource was refused, or the right is missing (403). What the command wrote before stays.',
+  },
   conflict: { code: 10, meaning: 'The resource was changed concurrently: read it again and repeat the command.' },
   busy: {
     code: 11,

@@ -1,36 +1,43 @@
 import { agentRow } from '#diagnosis/agent-row';
 import { tenantIssuer } from '#identity/authorize-callers';
+import type { KubeClient } from '#kube/client/client';
 import type { Agent } from '#resources/agent';
-import { apiVersion, kinds } from '#resources/kinds';
+import { apiVersion, confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
+import { confirmationOf } from '#resources/protection';
+import { lostGuardrails, versionEffect } from '../agents/lost-guardrails.ts';
 import { waitAgentServed } from '../agents/wait-agent-served.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { readCallerName } from '../http/caller-options.ts';
+import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
 import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
+import type { VersionManifest } from './make-version.ts';
 import { versionOfFolder } from './version-of-folder.ts';
 
-export type PublishOptions = OutputOptions & {
-  readonly subflows?: string;
-  readonly name?: string;
-  readonly as?: string;
-  readonly tenant: string;
-  readonly allow?: readonly string[];
-  readonly everyone?: boolean;
-  readonly workspace?: string;
-  readonly wait: number;
-  readonly requestTimeout: number;
-  readonly data?: string;
-};
+export type PublishOptions = OutputOptions &
+  ConfirmOption & {
+    readonly subflows?: string;
+    readonly name?: string;
+    readonly as?: string;
+    readonly tenant: string;
+    readonly allow?: readonly string[];
+    readonly everyone?: boolean;
+    readonly workspace?: string;
+    readonly wait: number;
+    readonly requestTimeout: number;
+    readonly data?: string;
+  };
 
 type Access = Agent['spec']['access'];
 
 /**
  * Applies the files of a folder as an AgentVersion, and has its Agent serve it: a new Agent belongs to the person who
- * publishes it. Waits until every ready gateway replica serves the version.
- * @throws CliError usage, not_found, refused, conflict, timeout
+ * publishes it. Asks before the first write where texts that are checked now would not be checked. Waits until every ready
+ * gateway replica serves the version.
+ * @throws CliError usage, not_found, not_confirmed, refused, conflict, timeout
  */
 export async function publishFlow(folder: string, options: PublishOptions): Promise<void> {
   const version = versionOfFolder(folder, options);
@@ -47,9 +54,19 @@ export async function publishFlow(folder: string, options: PublishOptions): Prom
   const name = version.spec.agent;
   const before = await client.get<Agent>(kinds.agent, name);
   const spec = before === undefined ? newAgent(version.metadata.name, options) : changed(before, version, options);
-  const made = await writer.applyManifest({ kind: kinds.agentVersion, resource: version });
+  const lost = before === undefined ? { byAgent: [], byVersion: [] } : await lostChecks(client, before, spec, version);
+  await confirm([...lost.byAgent, ...lost.byVersion], options);
+  const confirmed = before === undefined ? {} : { [confirmUnguardedAnnotation]: confirmationOf(before.metadata) };
+  const wanted = lost.byVersion.length === 0 ? version : withAnnotations(version, confirmed);
+  const made = await writer.applyManifest({ kind: kinds.agentVersion, resource: wanted });
   say(`AgentVersion ${version.metadata.name} ${made.action}`);
-  const resource: Agent = { apiVersion, kind: kinds.agent.kind, metadata: { name }, spec };
+  const { labels = {}, annotations = {} } = before?.metadata ?? {};
+  const metadata = {
+    name,
+    labels,
+    annotations: { ...annotations, ...(lost.byAgent.length === 0 ? {} : confirmed) },
+  };
+  const resource: Agent = { apiVersion, kind: kinds.agent.kind, metadata, spec };
   const applied = await writer.applyManifest({ kind: kinds.agent, resource }, before);
   say(`Agent ${name} ${applied.action}`);
   const served = await waitAgentServed(
@@ -60,6 +77,25 @@ export async function publishFlow(folder: string, options: PublishOptions): Prom
   );
   say(`Agent ${name} serves ${agentRow(served).version ?? ''} at ${served.status?.url ?? ''}`);
   if (!isForPeople(format)) writeValue(format, served);
+}
+
+type LostChecks = { readonly byAgent: readonly string[]; readonly byVersion: readonly string[] };
+
+/** The effects of the new version, as sentences: on its Agent, which begins to serve it, or names it already. */
+async function lostChecks(
+  client: KubeClient,
+  agent: Stored<Agent>,
+  wanted: Agent['spec'],
+  version: VersionManifest,
+): Promise<LostChecks> {
+  const byAgent = await lostGuardrails(client, agent, wanted, new Map([[version.metadata.name, version]]));
+  const isNew = (await client.get(kinds.agentVersion, version.metadata.name)) === undefined;
+  const effect = isNew ? versionEffect(version, agent) : undefined;
+  return { byAgent, byVersion: effect === undefined ? [] : [effect] };
+}
+
+function withAnnotations(version: VersionManifest, annotations: Readonly<Record<string, string>>) {
+  return { ...version, metadata: { ...version.metadata, annotations } };
 }
 
 function newAgent(version: string, options: PublishOptions): Agent['spec'] {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type CommandGroup, createProgram, runProgram } from '../base-program.ts';
+import type { ResourceSource } from '../resources/resource-source.ts';
 import { clusterSource } from './cluster/cluster-source.ts';
 
 const groups: readonly CommandGroup[] = [
@@ -65,8 +66,8 @@ const text = {
 };
 
 /** @param only name of the one command that will run; without it, all commands are added */
-export function createPlugin(only?: string): Promise<Command> {
-  return createProgram(text, groups, clusterSource, only);
+export function createPlugin(only?: string, source: ResourceSource = clusterSource): Promise<Command> {
+  return createProgram(text, groups, source, only);
 }
 
 /** Runs one command line of the kubectl plugin. @returns the exit code of the process */

@@ -38,6 +38,7 @@ type CommandOptions = {
   /** Whether the command takes effect in a freeze window, too. */
   readonly overridesFreeze?: true;
 };
+type DryRunOptions = Pick<CommandOptions, 'overridesFreeze'>;
 type ChangeOptions = CommandOptions & { readonly etag: string };
 
 /**
@@ -62,9 +63,9 @@ export type ManagementClient = {
   getOverview(): Promise<Overview>;
   getRevisionDiff(policyId: string, from: number, to: number): Promise<RevisionDiff>;
   /** The dry runs of createPolicy, replacePolicy and replaceBinding: nothing is written. */
-  dryRunCreate(policy: PolicyCreate): Promise<DryRunResult>;
-  dryRunReplace(policyId: string, policy: PolicyReplace): Promise<DryRunResult>;
-  dryRunApply(modelId: string, binding: BindingWrite): Promise<DryRunResult>;
+  dryRunCreate(policy: PolicyCreate, options?: DryRunOptions): Promise<DryRunResult>;
+  dryRunReplace(policyId: string, policy: PolicyReplace, options?: DryRunOptions): Promise<DryRunResult>;
+  dryRunBinding(modelId: string, binding: BindingWrite, options?: DryRunOptions): Promise<DryRunResult>;
 };
 
 const base = '/api/v1';
@@ -83,20 +84,20 @@ export function createManagementClient(connection: ManagementConnection): Manage
     method: 'POST' | 'PUT',
     path: string,
     body: unknown,
-    { idempotencyKey = uuid(), etag, message, overridesFreeze }: CommandOptions & { readonly etag?: string },
+    { idempotencyKey = uuid(), etag, message, ...rest }: CommandOptions & { readonly etag?: string },
   ): Promise<OperationResource> {
     const headers = {
       'idempotency-key': idempotencyKey,
       ...(etag === undefined ? {} : { 'if-match': etag }),
       ...(message === undefined ? {} : { [changeMessageHeader]: encodeURIComponent(message) }),
-      ...(overridesFreeze === undefined ? {} : { [overrideFreezeHeader]: 'true' }),
+      ...overrideHeaders(rest),
     };
     return (await sendRequest(connection, { method, path, headers, body }, operationSchema)).value;
   }
 
-  async function dryRun(path: string, body: unknown): Promise<DryRunResult> {
-    const at = `${base}/dry-runs${path.slice(base.length)}`;
-    return (await sendRequest(connection, { method: 'POST', path: at, body }, dryRunResultSchema)).value;
+  async function dryRun(path: string, body: unknown, options: DryRunOptions): Promise<DryRunResult> {
+    const call = { method: 'POST', path: `${base}/dry-runs${path.slice(base.length)}`, body } as const;
+    return (await sendRequest(connection, { ...call, headers: overrideHeaders(options) }, dryRunResultSchema)).value;
   }
 
   return {
@@ -116,10 +117,14 @@ export function createManagementClient(connection: ManagementConnection): Manage
     getOverview: () => read(`${base}/overview`, overviewSchema),
     getRevisionDiff: (policyId, from, to) =>
       read(`${base}/policy-diffs/${part(policyId)}${queryOf({ from, to })}`, revisionDiffSchema),
-    dryRunCreate: (policy) => dryRun(policies, policy),
-    dryRunReplace: (policyId, policy) => dryRun(`${policies}/${part(policyId)}`, policy),
-    dryRunApply: (modelId, binding) => dryRun(bindingPath(modelId), binding),
+    dryRunCreate: (policy, options = {}) => dryRun(policies, policy, options),
+    dryRunReplace: (policyId, policy, options = {}) => dryRun(`${policies}/${part(policyId)}`, policy, options),
+    dryRunBinding: (modelId, binding, options = {}) => dryRun(bindingPath(modelId), binding, options),
   };
+}
+
+function overrideHeaders({ overridesFreeze }: DryRunOptions): Readonly<Record<string, string>> {
+  return overridesFreeze === undefined ? {} : { [overrideFreezeHeader]: 'true' };
 }
 
 function bindingPath(modelId: string): string {

@@ -8,11 +8,11 @@ import type { ManagementClient } from './client.ts';
 import { type CommandWriterOptions, createCommandWriter } from './command-writer.ts';
 import { policyOfManifest } from './policy-of-manifest.ts';
 
-/** Ends a write where it would send its command, with the outcome of the dry run; none for an unbind. */
+/** Ends a write where it would send its command, with the outcome of the dry run. */
 class DryRunEnd extends Error {
-  readonly result: DryRunResult | undefined;
+  readonly result: DryRunResult;
 
-  constructor(result: DryRunResult | undefined) {
+  constructor(result: DryRunResult) {
     super('the command was not sent');
     this.result = result;
   }
@@ -34,14 +34,14 @@ export function createDryRunWriter(options: CommandWriterOptions, warn: (warning
     } catch (end) {
       if (!(end instanceof DryRunEnd)) throw end;
       const what = `${kind} ${metadata.name}`;
-      for (const warning of end.result?.warnings ?? []) warn(`${what}: ${warning}`);
-      for (const { code, message, details } of end.result?.refusals ?? []) {
+      for (const warning of end.result.warnings) warn(`${what}: ${warning}`);
+      for (const { code, message, details } of end.result.refusals) {
         const reasons = details.map((detail) => detail.message).join('; ');
         warn(`${what}: the command would be refused (${code}): ${reasons}. ${message}`);
       }
-      const error = end.result?.error ?? null;
+      const { error } = end.result;
       if (error === null) {
-        for (const { check, state, message } of end.result?.checks ?? []) {
+        for (const { check, state, message } of end.result.checks) {
           if (state === 'not_run') warn(`${what}: ${check} were not checked: ${message}`);
         }
         return undefined;
@@ -82,14 +82,14 @@ export function createDryRunWriter(options: CommandWriterOptions, warn: (warning
 function withoutCommands(api: ManagementClient): ManagementClient {
   return {
     ...api,
-    async createPolicy(policy) {
-      throw new DryRunEnd(await api.dryRunCreate(policy));
+    async createPolicy(policy, options) {
+      throw new DryRunEnd(await api.dryRunCreate(policy, options));
     },
-    async replacePolicy(policyId, policy) {
-      throw new DryRunEnd(await api.dryRunReplace(policyId, policy));
+    async replacePolicy(policyId, policy, options) {
+      throw new DryRunEnd(await api.dryRunReplace(policyId, policy, options));
     },
-    async replaceBinding(modelId, binding) {
-      throw new DryRunEnd(binding.policyId === null ? undefined : await api.dryRunApply(modelId, binding));
+    async replaceBinding(modelId, binding, options) {
+      throw new DryRunEnd(await api.dryRunBinding(modelId, binding, options));
     },
   };
 }

@@ -76,6 +76,7 @@ function exitOf(status: number, code: ManagementErrorCode): ExitName {
   const named = exits[code];
   if (named !== undefined) return named;
   if (status === 401) return 'unauthenticated';
+  if (status === 403) return 'refused';
   if (status === 404) return 'not_found';
   if (status === 409 || status === 412) return 'conflict';
   if (status === 400 || status === 413 || status === 422) return 'usage';

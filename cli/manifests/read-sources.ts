@@ -39,11 +39,18 @@ export async function readSources(path: string): Promise<readonly ManifestSource
 
 /** The sources of several `-f`, in their order. Standard input can be read once. @throws CliError */
 export async function readAllSources(paths: readonly string[]): Promise<readonly ManifestSource[]> {
+  return (await readSourcesByPath(paths)).flatMap(({ sources }) => sources);
+}
+
+/** The same for each path. @throws CliError */
+export async function readSourcesByPath(
+  paths: readonly string[],
+): Promise<readonly { readonly path: string; readonly sources: readonly ManifestSource[] }[]> {
   if (paths.filter((path) => path === '-').length > 1) {
     throw new CliError('usage', 'Standard input can be read once only: give one -f -.');
   }
-  const all: ManifestSource[] = [];
-  for (const path of paths) all.push(...(await readSources(path)));
+  const all: { path: string; sources: readonly ManifestSource[] }[] = [];
+  for (const path of paths) all.push({ path, sources: await readSources(path) });
   return all;
 }
 

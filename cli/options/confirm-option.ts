@@ -5,8 +5,8 @@ import { CliError } from '../errors/cli-error.ts';
 export type ConfirmOption = { readonly yes?: boolean };
 
 /** Adds `--yes`, with which a script confirms a change that otherwise needs an answer on the terminal. */
-export function withConfirm(command: Command): Command {
-  return command.option('-y, --yes', 'do not ask for confirmation');
+export function withConfirm(command: Command, description = 'do not ask for confirmation'): Command {
+  return command.option('-y, --yes', description);
 }
 
 /**
@@ -16,13 +16,25 @@ export function withConfirm(command: Command): Command {
  */
 export async function confirm(effects: readonly string[], { yes = false }: ConfirmOption): Promise<void> {
   if (effects.length === 0 || yes) return;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+  // A terminal on which a file was typed (-f -) has no input left.
+  if (!process.stdin.isTTY || process.stdin.readableEnded || !process.stderr.isTTY) {
     throw new CliError(
       'not_confirmed',
       `${effects.join('\n')}\nNothing was changed. To confirm the change, repeat the command with --yes.`,
     );
   }
+  const answer = await ask(`${effects.join('\n')}\nContinue? [y/N] `);
+  if (answer !== undefined && /^y(es)?$/i.test(answer.trim())) return;
+  // The cursor is still behind the question.
+  if (answer === undefined) process.stderr.write('\n');
+  throw new CliError('not_confirmed', 'Nothing was changed.');
+}
+
+/** Undefined if the question is left: with Ctrl-C, Ctrl-D, or a terminal that is closed. */
+async function ask(question: string): Promise<string | undefined> {
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`${effects.join('\n')}\nContinue? [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('not_confirmed', 'Nothing was changed.');
+  return await new Promise<string | undefined>((resolve) => {
+    terminal.once('close', () => resolve(undefined));
+    terminal.question(question).then(resolve, () => resolve(undefined));
+  });
 }

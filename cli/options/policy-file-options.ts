@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { contentProfiles, currentProfile } from '#contracts/profiles';
 
 /** Options of the commands that validate a policy without a server. */
@@ -7,6 +7,17 @@ export type PolicyFileOptions = {
   readonly limits?: string;
   readonly providers?: string;
 };
+
+/** Adds `--policy`, which names the one policy of the command: the last of two would be used, and the other one ignored. */
+export function withPolicyFile(command: Command): Command {
+  const option = new Option('--policy <file>', 'file with one GuardrailPolicy, or - for standard input');
+  return command.addOption(option.argParser(readOnce).makeOptionMandatory());
+}
+
+function readOnce(path: string, before: string | undefined): string {
+  if (before === undefined) return path;
+  throw new InvalidArgumentError(`It is a second file after ${JSON.stringify(before)}: give --policy once.`);
+}
 
 export function withPolicyFileOptions(command: Command): Command {
   return command

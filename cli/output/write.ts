@@ -5,17 +5,17 @@ export function writeText(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
+/** Writes a warning to standard error: the result of the command is on standard output. */
+export function writeWarning(warning: string): void {
+  process.stderr.write(`portcullis: warning: ${warning}\n`);
+}
+
 export function writeJson(value: unknown): void {
   writeText(JSON.stringify(value, undefined, 2));
 }
 
 export function writeYaml(value: unknown): void {
   writeText(yamlOf(value));
-}
-
-/** Writes a warning to standard error. */
-export function writeWarning(warning: string): void {
-  process.stderr.write(`portcullis: warning: ${warning}\n`);
 }
 
 /** Long lines are not folded, so that texts and patterns can be compared. */

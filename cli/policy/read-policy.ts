@@ -2,8 +2,9 @@ import { v5 as uuidv5 } from 'uuid';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
+import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { readResources } from '../manifests/read-resources.ts';
-import { readSource } from '../manifests/read-sources.ts';
+import { readSource, readSources, readSourcesByPath } from '../manifests/read-sources.ts';
 
 /** A policy of a file and the id under which a bundle carries it. */
 export type PolicyInFile = { readonly source: string; readonly policy: GuardrailPolicy; readonly id: string };
@@ -12,25 +13,44 @@ export type PolicyInFile = { readonly source: string; readonly policy: Guardrail
 const derivedIds = 'b1d1ff36-6a4f-4f0e-9b83-35c5e6d4f0a7';
 
 /**
- * The policies of a file.
+ * The policies of files, folders and standard input (`-`), each of which has at least one.
  * @throws CliError not_found or usage that names file, document, line and field
  */
-export function readPolicies(path: string): readonly PolicyInFile[] {
-  const manifests = readResources([readSource(path)]);
+export async function readPolicies(paths: readonly string[]): Promise<readonly PolicyInFile[]> {
+  return policiesOf(await readSourcesByPath(paths));
+}
+
+/** The only policy of a file or of standard input (`-`). @throws CliError */
+export async function readPolicy(path: string): Promise<PolicyInFile> {
+  const sources = path === '-' ? await readSources(path) : [readSource(path)];
+  const [first, ...others] = policiesOf([{ path, sources }]);
+  if (first !== undefined && others.length === 0) return first;
+  throw new CliError('usage', `${nameOfPath(path)} holds ${others.length + 1} policies: give a file with one.`);
+}
+
+function policiesOf(byPath: Awaited<ReturnType<typeof readSourcesByPath>>): readonly PolicyInFile[] {
+  const { complete } = createRevisionFiller();
+  const manifests = readResources(
+    byPath.flatMap(({ sources }) => sources),
+    { complete },
+  );
   const policies = manifests.filter(({ kind }) => kind.kind === kinds.guardrailPolicy.kind);
-  if (policies.length === 0) throw new CliError('usage', `${path} holds no GuardrailPolicy: give a file with one.`);
-  return policies.map(({ resource }) => {
+  const holding = new Set(policies.map(({ source }) => source));
+  // A test of the other paths alone would pass although a policy that is meant is in none of them.
+  const empty = byPath.find(({ sources }) => !sources.some(({ name }) => holding.has(name)));
+  if (empty !== undefined) {
+    throw new CliError('usage', `${nameOfPath(empty.path)} holds no GuardrailPolicy: give a file with one.`);
+  }
+  return policies.map(({ source, resource }) => {
     // The schema of the policy kind has already validated the spec.
     const policy = resource as GuardrailPolicy;
-    return { source: path, policy, id: policyIdOf(policy) };
+    return { source, policy, id: policyIdOf(policy) };
   });
 }
 
-/** The only policy of a file. */
-export function readPolicy(path: string): PolicyInFile {
-  const [first, ...others] = readPolicies(path);
-  if (first !== undefined && others.length === 0) return first;
-  throw new CliError('usage', `${path} holds ${others.length + 1} policies: give a file with one.`);
+/** A path as messages name it. */
+export function nameOfPath(path: string): string {
+  return path === '-' ? 'standard input' : path;
 }
 
 /** The id from the policy's label, else an id derived from namespace and name. */

@@ -8,8 +8,12 @@ import { checkout } from '../platform/data-directory.ts';
 import { runCommandLine } from '../program.ts';
 
 type CliOptions = { input?: string; data?: string; environment?: Readonly<Record<string, string>> };
-/** Streams that are shown as terminals. */
-type TerminalOption = { readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[] };
+type InProcessOptions = CliOptions & {
+  /** Streams that are shown as terminals. */
+  readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
+  /** Another program than `portcullis`. */
+  readonly program?: typeof runCommandLine;
+};
 
 const noData = join(tmpdir(), 'no-such-data-directory');
 
@@ -43,7 +47,7 @@ function replaced<T extends object, K extends keyof T>(object: T, key: K, value:
  */
 export async function runInProcess(
   args: readonly string[],
-  { input = '', data = noData, environment, terminals = [] }: CliOptions & TerminalOption = {},
+  { input = '', data = noData, environment, terminals = [], program = runCommandLine }: InProcessOptions = {},
 ): Promise<ProgramEnd> {
   const written = { stdout: '', stderr: '' };
   const collect = (stream: keyof typeof written) =>
@@ -59,7 +63,7 @@ export async function runInProcess(
   for (const name of ['stdin', 'stdout', 'stderr'] as const) {
     _terminals.use(replaced<{ isTTY: boolean }, 'isTTY'>(process[name], 'isTTY', terminals.includes(name)));
   }
-  const code = await runCommandLine(args);
+  const code = await program(args);
   return { code, ...written };
 }
 

@@ -30,8 +30,9 @@ export async function showChanges(resources: OpenedResources, selection: Selecti
     kind,
     selector: view.selector,
     signal: interruption.signal,
-    onBroken: (error) => {
-      process.stderr.write(`The watch was interrupted and is opened again: ${describeError(error).message}\n`);
+    onBroken: async (error) => {
+      const { message } = describeError((await resources.explain(error)) ?? error);
+      process.stderr.write(`The watch was interrupted and is opened again: ${message}\n`);
     },
   });
   for await (const batch of changes) {

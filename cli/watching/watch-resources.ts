@@ -20,7 +20,7 @@ type WatchedResources = {
   readonly selector?: string | undefined;
   readonly signal: AbortSignal;
   /** Called when the server cannot be read; the watch continues when it answers again. */
-  readonly onBroken: (error: unknown) => void;
+  readonly onBroken: (error: unknown) => Promise<void>;
 };
 
 /** Pause between two reads of a transport that cannot be watched. */
@@ -50,7 +50,7 @@ export async function* watchResources(options: WatchedResources): AsyncGenerator
     } catch (error) {
       if (signal.aborted) return;
       if (!hasRead || !canRecover(error)) throw error;
-      if (!isKubeError(error, 'gone')) options.onBroken(error);
+      if (!isKubeError(error, 'gone')) await options.onBroken(error);
       await wait(backoff.next(), signal);
     }
   }

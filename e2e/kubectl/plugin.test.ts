@@ -392,7 +392,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       const denied = await stranger(['status', '-o', 'json']);
       expect(denied.code).toBe(1);
       expect(JSON.parse(denied.stderr)).toEqual({
-        error: { code: 'failed', message: expect.stringMatching(/cannot list resource.*portcullis-viewer/) },
+        error: { code: 'refused', message: expect.stringMatching(/cannot list resource.*portcullis-viewer/) },
       });
       const roles = ['crds/roles/portcullis-viewer.yaml'];
       for (const role of roles) await server.kubectl('apply', '-f', role);
@@ -409,7 +409,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       expect(stdout).toMatch(/\ngateway-1 +default +yes /);
       expect((await reader(['why', 'stepping'])).code).toBe(0);
       expect(await reader(['reapply', 'stepping'])).toMatchObject({
-        code: 1,
+        code: 9,
         stderr: expect.stringContaining('cannot patch'),
       });
     });
@@ -421,16 +421,20 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
         'portcullis: Portcullis is not installed in the namespace default. Choose the namespace of the installation with -n NAMESPACE.\n',
       );
       using folder = temporaryFolder();
-      const changed = async (change: string): Promise<ProgramEnd> => {
+      const changed = async (change: string, ...words: readonly string[]): Promise<ProgramEnd> => {
         const file = join(folder.path, 'kubeconfig');
         const text = readFileSync(server.controlPlane.kubeconfigFile, 'utf8');
         writeFileSync(file, text.replace(server.controlPlane.url, change));
-        return run('status', '--kubeconfig', file, '--request-timeout', '3s');
+        return run(...(words.length === 0 ? ['status'] : words), '--kubeconfig', file, '--request-timeout', '3s');
       };
       const unknown = await changed(`${server.controlPlane.url}/elsewhere`);
       expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('install the chart first') });
-      const silent = await changed(`https://127.0.0.1:${await unusedPort()}`);
-      expect(silent).toMatchObject({ code: 4, stderr: expect.stringContaining('does not answer') });
+      const nobody = `https://127.0.0.1:${await unusedPort()}`;
+      for (const words of [[], ['get', 'mb'], ['rollback', 'stepping'], ['logs']]) {
+        const silent = await changed(nobody, ...words);
+        const sentence = 'The API server does not answer: no program accepts connections at';
+        expect([words, silent]).toMatchObject([words, { code: 4, stderr: expect.stringContaining(sentence) }]);
+      }
     });
   });
 

@@ -114,7 +114,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('dry runs of the manag
       'policy_revision_unknown',
     ]);
     expect((await apply(id, {}, uuid())).json.error.code).toBe('model_not_found');
-    expect((await apply(id, { policyId: null, policyRevision: null })).status).toBe(422);
+    expect((await apply(id, { policyId: null })).status).toBe(422);
     expect(await world.objects()).toEqual(before);
     const away = await world.createModel('dry-away', {
       model: { alias: 'dry-away', provider: 'nowhere', upstreamModel: 'x', state: 'Enabled' },
@@ -169,6 +169,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('dry runs of the manag
         headers,
         ...by,
       });
+    const unbind = { ...apply, policyId: null, policyRevision: null };
+    const dryUnbind = (headers: Record<string, string> = {}, by: { readonly token?: string } = { token }) =>
+      world.api.call(`${dry}/models/${model}/guardrail-binding`, { method: 'POST', body: unbind, headers, ...by });
     const dryArchive = () => post(`/guardrail-policies/${id}`, archive, token);
     expect([(await dryApply()).json.refusals, (await dryApply()).json.wouldApply]).toEqual([[], true]);
 
@@ -176,6 +179,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('dry runs of the manag
     const unasked = (await dryApply()).json;
     expect(unasked).toMatchObject({ wouldApply: false, error: null });
     expect(unasked.refusals).toMatchObject([{ code: 'approval_required', details: [{ path: '/approvals' }] }]);
+    // The model does not have the policy yet, so that the rule of the policy does not concern its unbind.
+    expect((await dryUnbind()).json).toEqual({ wouldApply: true, error: null, checks: [], refusals: [], warnings: [] });
+    await world.api.call('/api/v1/approval-rules/require', { method: 'POST', body: { modelId: model } });
+    expect((await dryUnbind()).json).toMatchObject({
+      wouldApply: false,
+      refusals: [{ code: 'approval_required', details: [{ path: '/approvals' }] }],
+    });
+    await world.api.call('/api/v1/approval-rules/release', { method: 'POST', body: { modelId: model } });
     expect((await world.api.call('/api/v1/approvals')).json.items).toEqual([]);
 
     const command = async (headers: Record<string, string> = {}) =>
@@ -204,6 +215,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('dry runs of the manag
     expect((await dryApply()).json.refusals).toEqual([frozen, refused]);
     const override = { 'x-portcullis-override-freeze': 'true' };
     expect((await dryApply(override)).status).toBe(403);
+    expect((await dryUnbind()).json).toMatchObject({ wouldApply: false, refusals: [frozen] });
+    expect((await dryUnbind(override)).status).toBe(403);
+    expect((await dryUnbind(override, {})).json).toMatchObject({ wouldApply: true, refusals: [] });
     expect((await dryApply(override, {})).json.refusals.map(({ code }: { code: string }) => code)).toEqual([
       'approval_required',
     ]);

@@ -36,7 +36,7 @@ export const dryRunResultSchema = z
           message: z.string().nullable().describe('Why it failed, was not run or is not needed; null when it passed.'),
         }),
       )
-      .describe('The checks in their order.'),
+      .describe('The checks in their order; none for an unbind.'),
     refusals: z
       .array(
         z.strictObject({

@@ -169,7 +169,9 @@ const modelBindingStatusSchema = z.strictObject({
     .array(applicationRecordSchema)
     .max(5)
     .optional()
-    .describe('applications are the five newest outcomes.'),
+    .describe(
+      'applications are outcomes, the newest first. Older ones are dropped, except the served one and the applied revision before it.',
+    ),
 });
 export const modelBindingSchema = resourceSchema('ModelBinding', modelBindingSpecSchema, modelBindingStatusSchema);
 

@@ -27,6 +27,37 @@ test('the outcome history keeps the record that the pinned generation was applie
   expect(isApplied(history, 'pinned')).toBe(true);
 });
 
+test('the outcome history keeps the revision that was applied before, whatever often the present one is applied again', () => {
+  const applied = (generationId: string, content: Partial<ApplicationRecord>): ApplicationRecord => ({
+    ...record(generationId, 'Applied'),
+    ...content,
+  });
+  const first = { policyId: 'a', policyRevision: 1 };
+  const second = { policyId: 'a', policyRevision: 2 };
+  const otherPolicy = { policyId: 'b', policyRevision: 2 };
+  const after = (...contents: readonly Partial<ApplicationRecord>[]) =>
+    names(
+      contents.reduce<readonly ApplicationRecord[]>(
+        (all, content, at) => addOutcome(all, applied(String(at + 1), content), String(at + 1)),
+        [],
+      ),
+    );
+  expect(after(first, second, second, second, second, second)).toEqual(['6', '5', '4', '3', '1']);
+  expect(after(first, second, second, second, second, second, second)).toEqual(['7', '6', '5', '4', '1']);
+  expect(after(first, otherPolicy, second, second, second, second, second)).toEqual(['7', '6', '5', '4', '2']);
+  expect(after(first, {}, second, second, second, second, second)).toEqual(['7', '6', '5', '4', '1']);
+  expect(after(first, {}, {}, {}, {}, {})).toEqual(['6', '5', '4', '3', '1']);
+  expect(after(second, second, second, second, second, second)).toEqual(['6', '5', '4', '3', '2']);
+});
+
+test('failures drop neither the served application nor the one before it from the outcome history', () => {
+  const first = { ...record('first', 'Applied'), policyId: 'a', policyRevision: 1 };
+  const second = { ...record('second', 'Applied'), policyId: 'a', policyRevision: 2 };
+  let history = addOutcome(addOutcome([], first, 'first'), second, 'second');
+  for (let count = 1; count <= 7; count++) history = addOutcome(history, record(String(count)), 'second');
+  expect(names(history)).toEqual(['7', '6', '5', 'second', 'first']);
+});
+
 test('an outcome matches an application by token and content', () => {
   const history = [record('a'), record('b', 'Applied')];
   expect([isApplied(history, 'a'), isApplied(history, 'b'), isApplied(history, 'c')]).toEqual([false, true, false]);

@@ -37,8 +37,9 @@ export function isFinal({ reason, generationId }: Pick<ApplicationRecord, 'reaso
 }
 
 /**
- * Adds an outcome. The oldest is dropped, except the one that records that the pinned generation was applied: without it
- * an old application would count as unconfirmed again.
+ * Adds an outcome. The oldest is dropped, except two: the one that records that the pinned generation was applied, without
+ * which an old application would count as unconfirmed again, and the one of the revision that was applied before, to which
+ * a rollback returns after any number of applications of the present one.
  */
 export function addOutcome(
   history: OutcomeHistory,
@@ -46,9 +47,21 @@ export function addOutcome(
   pinned: string | undefined,
 ): OutcomeHistory {
   const all = [record, ...history];
+  const before = appliedBefore(all);
   while (all.length > historySize) {
-    const oldest = all.findLastIndex((entry) => entry.outcome === 'Failed' || entry.generationId !== pinned);
+    const oldest = all.findLastIndex(
+      (entry) => entry !== before && (entry.outcome === 'Failed' || entry.generationId !== pinned),
+    );
     all.splice(oldest, 1);
   }
   return all;
+}
+
+/** The newest applied revision other than that of the newest application that was applied. An unbind has no revision. */
+function appliedBefore(history: OutcomeHistory): ApplicationRecord | undefined {
+  const [newest, ...others] = history.filter(({ outcome }) => outcome === 'Applied');
+  return others.find(
+    ({ policyId, policyRevision }) =>
+      policyId !== undefined && (policyId !== newest?.policyId || policyRevision !== newest.policyRevision),
+  );
 }

@@ -5,7 +5,7 @@ import { isKubeError } from '#kube/client/kube-error';
 import { CliError } from '../../errors/cli-error.ts';
 import { tokenFault } from '../../errors/token-fault.ts';
 
-/** Why an API server refuses the credentials of a kubeconfig, or cannot be reached; undefined for other errors. */
+/** Why an API server refuses the credentials of a kubeconfig, or does not answer; undefined for other errors. */
 export async function explainAccess(error: unknown, access: ClusterAccess, now: Date): Promise<CliError | undefined> {
   if (isKubeError(error, 'unauthenticated')) {
     const { clientCertificate, credentials } = access;
@@ -18,8 +18,7 @@ export async function explainAccess(error: unknown, access: ClusterAccess, now: 
     return new CliError('unauthenticated', fault, { cause: error });
   }
   if (!isKubeError(error, 'network')) return undefined;
-  const sentence = unreachableSentence(error.cause, new URL(access.url));
-  return sentence === undefined ? undefined : new CliError('not_running', sentence, { cause: error });
+  return new CliError('not_running', unreachableSentence(error.cause, new URL(access.url)), { cause: error });
 }
 
 function certificateFault({ cert }: ClientCertificate, now: Date): string | undefined {
@@ -33,8 +32,7 @@ function certificateFault({ cert }: ClientCertificate, now: Date): string | unde
   return undefined;
 }
 
-/** Undefined for a cause that does not concern the address or the certificate. */
-function unreachableSentence(cause: unknown, { hostname, host }: URL): string | undefined {
+function unreachableSentence(cause: unknown, { hostname, host }: URL): string {
   const correct = 'correct the server in the kubeconfig';
   switch (connectionFault(cause)) {
     case 'name_not_found':
@@ -52,6 +50,6 @@ function unreachableSentence(cause: unknown, { hostname, host }: URL): string | 
     case 'tls':
       return `The server at ${host} does not speak https: ${correct}.`;
     case 'network':
-      return undefined;
+      return `The API server at ${host} does not answer: the connection broke. Check the network and the cluster, and repeat the command.`;
   }
 }

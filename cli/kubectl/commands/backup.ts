@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { writeAtomic } from '#kit/files/write-atomic';
 import type { Backup } from '../../backup/backup-file.ts';
 import { writeBackup } from '../../backup/backup-file.ts';
@@ -15,8 +15,16 @@ export function addBackup(program: Command, source: ResourceSource): void {
   const command = program
     .command('backup')
     .description('back up policies, revisions, bindings and Collections to a file')
-    .option('-o, --output <file>', 'the file, readable by its owner only (default: standard output)');
+    .option('-o, --output <file>', 'the file, readable by its owner only (default: standard output)', readFile);
   withResourceOptions(command, source).action((options: BackupOptions) => backUp(source, options));
+}
+
+/** Of other commands `-o` is a format, which would be the name of the file here. */
+function readFile(text: string): string {
+  if (!/^(json|yaml|wide|name|jsonpath=.*)$/s.test(text)) return text;
+  throw new InvalidArgumentError(
+    `It is the file of a backup, which is always JSON: give a path, such as portcullis.backup or ./${text}.`,
+  );
 }
 
 async function backUp(source: ResourceSource, options: BackupOptions): Promise<void> {

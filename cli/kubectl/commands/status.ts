@@ -6,7 +6,6 @@ import type { ResourceSource } from '../../resources/resource-source.ts';
 import { readStatus } from '../../status/read-status.ts';
 import { statusText } from '../../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../../status/status-view.ts';
-import { explained } from '../../why/explained.ts';
 import { findProblems, problemsText } from '../../why/find-problems.ts';
 import { type CheckOption, refuseProblems, withCheck } from '../../why/refuse-problems.ts';
 
@@ -23,7 +22,7 @@ export function addInstallationStatus(program: Command, source: ResourceSource):
 
 async function status(source: ResourceSource, options: StatusOptions): Promise<void> {
   await using resources = await source.open(options);
-  const read = await explained(resources, () => readStatus(resources));
+  const read = await readStatus(resources);
   const view = viewOfStatus(read);
   if (isEmpty(view)) {
     throw new CliError('not_found', `Portcullis is not installed in the namespace ${view.namespace}. ${hint}`);

@@ -142,7 +142,7 @@ export const mistakesOfResources: readonly Mistake[] = [
   {
     title: 'a token of an unknown person',
     args: ['get', 'gp', ...token('stranger')],
-    exit: 1,
+    exit: 9,
     place: ['stranger'],
     remedy: ['administrator'],
   },

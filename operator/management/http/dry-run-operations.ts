@@ -1,10 +1,13 @@
 import { detailsOf } from '#api/details-of';
 import { type ApiOperation, failure, success } from '#api/operation';
-import { bindingApplySchema, policyCreateSchema, policyReplaceSchema } from '#contracts/management';
+import type { DryRunResult } from '#contracts/dry-run';
+import { type BindingWrite, policyCreateSchema, policyReplaceSchema } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { currentProfile } from '#contracts/profiles';
 import { readShape } from '#contracts/read-shape';
 import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
 import { isPurged } from '#resources/purged-revision';
 import { findUpstream } from '../../environment/approved-providers.ts';
@@ -19,7 +22,7 @@ import { foreseeRefusals } from './foresee-refusals.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { bodyErrors } from './operation-parts.ts';
 import { modelIdParameter, policyIdParameter } from './path-ids.ts';
-import { bindingWriteOf } from './replace-binding.ts';
+import { bindingWriteOf, parseBindingWrite } from './replace-binding.ts';
 import { liveTestsOf } from './replace-policy.ts';
 
 export const dryRunOperationNames = ['dryRunCreatePolicy', 'dryRunReplacePolicy', 'dryRunReplaceBinding'] as const;
@@ -65,10 +68,11 @@ export const dryRunOperations: readonly Row[] = [
     ...common,
     name: 'dryRunReplaceBinding',
     path: '/api/v1/dry-runs/models/{modelId}/guardrail-binding',
-    summary: 'Check the application of a policy version to a model',
-    description: 'Makes every check of an application of this policy version to the model, and starts no runtime.',
+    summary: 'Check the application of a policy version to a model, or its unbind',
+    description:
+      'Makes every check of an application of this policy version to the model, and starts no runtime. For an unbind there is nothing to check: the answer says whether the command would be refused.',
     parameters: [modelIdParameter],
-    body: 'BindingApply',
+    body: 'BindingWrite',
     errors: [
       ...bodyErrors,
       'invalid_path_id',
@@ -151,16 +155,26 @@ async function dryRunReplacePolicy(request: ManagementRequest): Promise<Manageme
 
 async function dryRunReplaceBinding(request: ManagementRequest): Promise<ManagementResponse> {
   const { service, body, path } = request;
-  const { client, caches, models, recorder } = service;
-  const modelId = path('modelId');
-  const binding = await models.find(modelId);
+  const binding = await service.models.find(path('modelId'));
   if (binding === undefined) return failure('model_not_found');
   if (body.json === undefined) return failure('invalid_json');
-  const read = readShape(bindingApplySchema, body.json);
-  if (!read.ok) return failure('invalid_body', detailsOf(read.problems));
+  const read = parseBindingWrite(body.json);
+  if (read.kind === 'error') return read;
   if (binding.metadata.deletionTimestamp !== undefined) return failure('model_deleting');
-  const { policyRevision, contentProfile } = read.value;
-  const id = read.value.policyId.toLowerCase();
+  const { value } = read;
+  return value.policyId === null
+    ? dryRunUnbind(request, binding, value)
+    : dryRunApply(request, binding, { ...value, policyId: value.policyId.toLowerCase() });
+}
+
+async function dryRunApply(
+  request: ManagementRequest,
+  binding: Stored<ModelBinding>,
+  { policyId: id, policyRevision, contentProfile }: Extract<BindingWrite, { readonly policyId: string }>,
+): Promise<ManagementResponse> {
+  const { service, path } = request;
+  const { client, caches, recorder } = service;
+  const modelId = path('modelId');
   const policy = await findPolicy(client, caches, id);
   if (policy === undefined) return failure('policy_revision_unknown');
   if (policy.metadata.deletionTimestamp !== undefined) return failure('policy_deleting');
@@ -189,4 +203,29 @@ async function dryRunReplaceBinding(request: ManagementRequest): Promise<Managem
     refusals: foreseen.refusals,
   });
   return success(result);
+}
+
+/** An unbind starts nothing that could fail: only the command itself can be refused. */
+async function dryRunUnbind(
+  request: ManagementRequest,
+  binding: Stored<ModelBinding>,
+  { contentProfile }: BindingWrite,
+): Promise<ManagementResponse> {
+  const modelId = request.path('modelId');
+  const asked = { guardrail: { mode: 'None' }, policyId: null, policyRevision: null, contentProfile } as const;
+  const { approval } = await bindingWriteOf(request.service, binding, modelId, asked);
+  const foreseen = await foreseeRefusals(request, {
+    kind: 'binding.unbind',
+    target: { type: 'model', id: modelId },
+    approval,
+  });
+  if (foreseen.kind === 'error') return foreseen;
+  const refusals = [...foreseen.refusals];
+  return success({
+    wouldApply: refusals.length === 0,
+    error: null,
+    checks: [],
+    refusals,
+    warnings: [],
+  } satisfies DryRunResult);
 }

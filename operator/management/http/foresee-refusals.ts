@@ -12,7 +12,7 @@ import { readOverride } from './read-override.ts';
 
 /** A command that is checked and not sent; `approval` is undefined for one that no window and no rule can refuse. */
 type ForeseenCommand = {
-  readonly kind: 'policy.update' | 'binding.apply';
+  readonly kind: 'policy.update' | 'binding.apply' | 'binding.unbind';
   readonly target: CommandTarget;
   readonly approval: ApprovalDemand | undefined;
 };

@@ -10,7 +10,7 @@ import { auditChainsSchema, auditPageSchema } from '#contracts/audit';
 import { dryRunResultSchema } from '#contracts/dry-run';
 import { freezeSchema, freezesSchema, newFreezeSchema } from '#contracts/freezes';
 import {
-  bindingApplySchema,
+  bindingWriteSchema,
   managementContract,
   managementErrorSchema,
   policyCreateSchema,
@@ -103,7 +103,7 @@ export function commonDocument(): unknown {
         NewFreeze: newFreezeSchema,
         PolicyCreate: policyCreateSchema,
         PolicyReplace: policyReplaceSchema,
-        BindingApply: bindingApplySchema,
+        BindingWrite: bindingWriteSchema,
         Definition: definitionSchema,
         Section: sectionSchema,
       },

@@ -38,7 +38,7 @@ async function plan(
   const mismatch = checkEtag({ type: 'model', id: modelId, uid, generation });
   if (mismatch !== undefined) return mismatch;
   if (json === undefined) return failure('invalid_json');
-  const body = parseBody(json);
+  const body = parseBindingWrite(json);
   if (body.kind === 'error') return body;
   if (deletionTimestamp !== undefined) return failure('model_deleting');
   const desired = await desiredGuardrail(service, body.value);
@@ -80,7 +80,9 @@ export async function bindingWriteOf(
 }
 
 /** Two nulls unbind; one null is an application that lacks the other member. */
-function parseBody(json: JsonValue): { readonly kind: 'body'; readonly value: BindingWrite } | ManagementError {
+export function parseBindingWrite(
+  json: JsonValue,
+): { readonly kind: 'body'; readonly value: BindingWrite } | ManagementError {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const isUnbind = isObject && json['policyId'] === null && json['policyRevision'] === null;
   const read = isUnbind ? readShape(bindingUnbindSchema, json) : readShape(bindingApplySchema, json);
