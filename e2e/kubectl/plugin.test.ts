@@ -390,7 +390,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       const { namespace } = place.client;
       const stranger = pluginFor(controlPlane.kubeconfigFor('stranger'), namespace);
       const denied = await stranger(['status', '-o', 'json']);
-      expect(denied.code).toBe(1);
+      expect(denied.code).toBe(9);
       expect(JSON.parse(denied.stderr)).toEqual({
         error: { code: 'refused', message: expect.stringMatching(/cannot list resource.*portcullis-viewer/) },
       });
