@@ -34,7 +34,8 @@ export async function confirm(effects: readonly string[], { yes = false }: Confi
 async function ask(question: string): Promise<string | undefined> {
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
   return await new Promise<string | undefined>((resolve) => {
-    terminal.once('close', () => resolve(undefined));
+    // The end of the input closes it also directly behind an answer, which comes first.
+    terminal.once('close', () => setImmediate(() => resolve(undefined)));
     terminal.question(question).then(resolve, () => resolve(undefined));
   });
 }
