@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
 import { openStoreRegistry } from '#relations/adapters/openfga/store-registry';
 import type { Database } from '#sql/connect';
@@ -12,6 +15,8 @@ const sizes = { small: 100, full: 10_000 } as const;
 const shown = 5;
 /** With fewer relations than people have, so that a part of the callers is answered by checks in batches. */
 const fewReached = 12;
+/** So many places that the names of a full run share hardly any: an agent whose name has the place of a word is near to it. */
+const dimension = 4_096;
 
 export const figure: Figure = {
   name: 'catalogue-steps',
@@ -20,6 +25,9 @@ export const figure: Figure = {
   async run(size, say) {
     const missing = missingPostgres ?? missingOpenFga;
     if (missing !== undefined) return { skipped: missing };
+    using folder = temporaryFolder();
+    const modelsFile = join(folder.path, 'models.yaml');
+    writeFileSync(modelsFile, JSON.stringify({ embedding: [{ id: 'words', model: 'words', dimension }] }));
     await using server = await startTestServer();
     await using openFga = await startOpenFga();
     const inOpenFga = (mostReached?: number) => async (database: Database) =>
@@ -40,7 +48,7 @@ export const figure: Figure = {
     for (const { name, rights } of stores) {
       // More agents vanish within a minute than in an installation.
       await using world = await startCatalogue(await server.createDatabase(), {
-        config: { massRemoval: 'accept', embeddingProfile: 'words' },
+        config: { massRemoval: 'accept', embeddingProfile: 'words', modelsFile },
         overrides: { models: hashedWords() },
         ...rights,
       });
