@@ -4,7 +4,7 @@ import type { RoutedVersion } from '#resources/agent-route';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
 import { isPlainId } from './plain-id.ts';
-import { type Hold, mostMessageValues, treeBytes } from './tree-bytes.ts';
+import { type Hold, mostMessageValues, mostUnjudgedValues, treeBytes } from './tree-bytes.ts';
 import type { StageGuard } from './version-guard.ts';
 
 /** Operations of an image that the gateway can judge. Push notifications and further cards would pass it. */
@@ -64,7 +64,7 @@ export async function judgeCall(
 ): Promise<JudgedCall> {
   if (!offered.has(name)) throw new AgentRefusal(exactRefusals.get(name) ?? 'operation_not_supported');
   if (body === undefined || body.length === 0) return { body, asked: undefined };
-  const message = objectOf(body, judging === undefined ? Number.POSITIVE_INFINITY : mostMessageValues);
+  const message = objectOf(body, judging === undefined ? mostUnjudgedValues : mostMessageValues);
   if (message === 'too_many_values') throw new AgentRefusal('request_too_large');
   if (message === undefined) throw new AgentRefusal('invalid_request');
   const asked = mode === 'MCP' ? askedOf(message, sdk?.tool) : undefined;
