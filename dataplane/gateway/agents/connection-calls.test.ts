@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectionAudience } from '#contracts/connections';
@@ -172,6 +174,29 @@ describe('calls of HTTP services', () => {
     await first;
     service.play(answers({}));
     expect((await call('single', get)).status).toBe(200);
+  });
+});
+
+describe('calls whose body arrives slowly', () => {
+  /** Begins a call whose body does not end. */
+  function begin(connection: string, token: string | undefined) {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'content-length': 100 };
+    const sent = request(`${world.url}/connections/${connection}`, { method: 'POST', headers });
+    const answered = once(sent, 'response').then(([answer]) => (answer as IncomingMessage).statusCode);
+    answered.catch(() => undefined);
+    sent.on('error', () => undefined).write('{');
+    return { sent, answered };
+  }
+
+  test('a call is counted from its admission on, until its request ends', async () => {
+    const { sent } = begin('single', await tokenFor('single'));
+    await until('the place is taken', async () => (await call('single', get)).code === 'too_many_calls');
+    sent.destroy();
+    await until('the place is free', async () => (await call('single', get)).status === 200);
+  });
+
+  test('a call whose body has not arrived within the timeout of its connection ends', async () => {
+    expect(await begin('hasty', await tokenFor('hasty')).answered).toBe(504);
   });
 });
 

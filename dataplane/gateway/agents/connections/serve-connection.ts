@@ -85,10 +85,17 @@ async function answerCall(
   facts.connection = name;
   const [type = '', ...more] = headerValues(incoming.rawHeaders, 'content-type');
   if (more.length > 0 || !jsonType.test(type.trim())) throw new ConnectionError('content_type_not_supported');
-  const call = await receiveCall(incoming, signal, parts.maxBodyMs);
+  // Counted before its body is read, so that the concurrency of a connection bounds the bodies that the gateway holds for it.
   using begun = open.begin();
   if (begun === undefined) throw new ConnectionError('too_many_calls');
-  return await callWithin(open, call, signal);
+  using time = withTimeout(signal, open.connection.timeoutMs);
+  try {
+    const call = await receiveCall(incoming, time.signal, parts.maxBodyMs);
+    return await sendCall(open, call, time.signal);
+  } catch (error) {
+    if (time.timedOut() && !(error instanceof ConnectionError)) throw new ConnectionError('deadline_exceeded');
+    throw error;
+  }
 }
 
 /** The name in the path; a request of another form is answered as one with a token that is not for it. */
@@ -118,18 +125,12 @@ async function receiveCall(incoming: IncomingMessage, signal: AbortSignal, ms: n
   throw new ConnectionError('invalid_request');
 }
 
-async function callWithin(open: OpenConnection, call: ConnectionCall, signal: AbortSignal): Promise<object> {
+async function sendCall(open: OpenConnection, call: ConnectionCall, signal: AbortSignal): Promise<object> {
   const { connection, dispatcher } = open;
   const { maxAnswerBytes } = connection;
-  using time = withTimeout(signal, connection.timeoutMs);
-  const link = { dispatcher, credential: open.credential(), maxAnswerBytes, signal: time.signal };
-  try {
-    if (connection.kind === 'http' && 'path' in call) return await callHttpService(connection, call, link);
-    if (connection.kind === 'mcp' && 'tool' in call) return await callMcpServer(connection, call, link);
-  } catch (error) {
-    if (time.timedOut() && !(error instanceof ConnectionError)) throw new ConnectionError('deadline_exceeded');
-    throw error;
-  }
+  const link = { dispatcher, credential: open.credential(), maxAnswerBytes, signal };
+  if (connection.kind === 'http' && 'path' in call) return await callHttpService(connection, call, link);
+  if (connection.kind === 'mcp' && 'tool' in call) return await callMcpServer(connection, call, link);
   throw new ConnectionError('invalid_request');
 }
 
