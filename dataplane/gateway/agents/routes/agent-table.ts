@@ -33,6 +33,8 @@ export class AgentTable {
   readonly #entries = new Map<string, Entry>();
   /** Names of routes by the id of their agent. */
   readonly #byAgent = new Map<string, Set<string>>();
+  /** Names of the routes that serve, by the name of their agent. */
+  readonly #servingByName = new Map<string, Set<string>>();
   readonly #namespace: string;
   #isComplete = false;
 
@@ -51,6 +53,7 @@ export class AgentTable {
     this.remove(seen.name);
     const entry: Entry = { seen, reading, verdict: { kind: 'unreached' }, taken: isMoved ? undefined : taken };
     this.#entries.set(seen.name, entry);
+    this.#index(entry.taken, true);
     const agentId = agentIdOf(entry);
     if (agentId !== undefined) this.#byAgent.set(agentId, (this.#byAgent.get(agentId) ?? new Set()).add(seen.name));
     return reading.ok ? reading.spec : undefined;
@@ -64,6 +67,7 @@ export class AgentTable {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
     this.#entries.delete(name);
+    this.#index(entry.taken, false);
     const agentId = agentIdOf(entry);
     if (agentId === undefined) return;
     const names = this.#byAgent.get(agentId);
@@ -75,7 +79,10 @@ export class AgentTable {
     const entry = this.#entries.get(name);
     if (entry?.seen.version !== version) return;
     entry.verdict = verdict;
-    if (verdict.kind === 'proved' && entry.reading.ok) entry.taken = { ...entry.seen, spec: entry.reading.spec };
+    if (verdict.kind !== 'proved' || !entry.reading.ok) return;
+    this.#index(entry.taken, false);
+    entry.taken = { ...entry.seen, spec: entry.reading.spec };
+    this.#index(entry.taken, true);
   }
 
   /** Call when the complete list of routes has been loaded. */
@@ -97,8 +104,8 @@ export class AgentTable {
   /** The id of the agent with this id or this name; undefined without a route that serves. */
   named(name: string): string | undefined {
     if (this.#byAgent.has(name)) return this.lookup(name).kind === 'route' ? name : undefined;
-    const found = this.state().taken.filter(({ spec }) => spec.agent.name === name);
-    return found.length === 1 ? found[0]?.spec.agentId : undefined;
+    const [route = '', ...more] = this.#servingByName.get(name) ?? [];
+    return more.length === 0 ? this.#entries.get(route)?.taken?.spec.agentId : undefined;
   }
 
   /** Whether a route has a version that is neither served nor rejected. */
@@ -116,6 +123,15 @@ export class AgentTable {
       if (entry.taken !== undefined) taken.push(entry.taken);
     }
     return { taken, pending, rejected };
+  }
+
+  /** Keeps the names of agents in step with the routes that serve. */
+  #index(taken: TakenAgentRoute | undefined, serves: boolean): void {
+    if (taken === undefined) return;
+    const { name } = taken.spec.agent;
+    const routes = this.#servingByName.get(name) ?? new Set<string>();
+    if (serves) this.#servingByName.set(name, routes.add(taken.name));
+    else if (routes.delete(taken.name) && routes.size === 0) this.#servingByName.delete(name);
   }
 
   #rejectionOf({ reading, verdict }: Entry): string | undefined {
