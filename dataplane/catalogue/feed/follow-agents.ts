@@ -54,6 +54,9 @@ export type AgentFeed = AsyncDisposable & {
 /** Agents are listed again after an interruption in which nothing proved for as long that they are current, milliseconds. */
 const relistAfterMs = 30_000;
 
+/** All agents are compared with their rows this often: a database that fails over to an older copy loses rows without a sign, milliseconds. */
+const compareAllMs = 600_000;
+
 /** Agents that are compared with the stored ones by one statement. */
 const comparedAtOnce = 500;
 
@@ -81,6 +84,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
   let isListed = false;
   /** Every change until then is stored, on the clock; undefined before the first complete pass. */
   let currentAt: number | undefined;
+  /** When all agents were marked last, on the clock. */
+  let markedAt = Number.NEGATIVE_INFINITY;
   let isPaused = false;
 
   const loop = startWorkLoop(pass, { pollMs });
@@ -136,7 +141,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     if (!isListed) return false;
     const seenAt = Math.min(...[agents, versions, routes].map((one) => one.currentAt()));
     try {
-      if (currentAt === undefined) await markStored();
+      if (clock.now() - markedAt >= compareAllMs) await markAll();
       ringAlarms();
       const vanished = [...changed].filter((name) => agents.store.get(name) === undefined);
       isPaused = !acceptsMassRemoval && vanished.length > 0 && (await isTooMany(vanished));
@@ -164,11 +169,13 @@ export function followAgents(options: FeedOptions): AgentFeed {
     }
   }
 
-  /** An agent that was deleted while no feed ran is in the table only. */
-  async function markStored(): Promise<void> {
+  /** An agent that was deleted while no feed ran, or whose removal the database lost, is in the table only. */
+  async function markAll(): Promise<void> {
     const rows = await database.sql<{ resource: string }[]>`
       select resource from catalogue.agents where state <> 'removed'`;
     for (const { resource } of rows) changed.add(resource);
+    for (const { metadata } of agents.store.list()) changed.add(metadata.name);
+    markedAt = clock.now();
   }
 
   function ringAlarms(): void {
