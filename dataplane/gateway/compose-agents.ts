@@ -14,6 +14,7 @@ import { awaitBudgets } from './agents/budgets/await-budgets.ts';
 import { noBudgets, type RunBudgets } from './agents/budgets/ports.ts';
 import { type IdentifyCaller, identifyByHeaders, identifyByToken } from './agents/calls/identify-caller.ts';
 import { createImageSlots } from './agents/calls/image-slots.ts';
+import { createCallerLimiter } from './agents/calls/limit-callers.ts';
 import { createRunLimiter } from './agents/calls/limit-runs.ts';
 import { type FlowConnections, noConnections, openConnections } from './agents/connections/open-connections.ts';
 import { proveGuardrails } from './agents/guard/prove-guardrails.ts';
@@ -41,9 +42,14 @@ type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdo
   readonly rights?: Pick<Relations, 'check' | 'checkerOf'> | undefined;
   /** Budgets in place of those of the settings. */
   readonly budgets?: RunBudgets | undefined;
+  /** In place of the age of rights at which a run asks for them again, milliseconds. */
+  readonly rightsAgeMs?: number | undefined;
   /** Called after a change of a route, a probe or the last call of a version. */
   readonly onChange: (routeChanged: boolean) => void;
 };
+
+/** A run begins at most this time after the right to start it was confirmed, milliseconds. */
+const rightsAgeMs = 1_000;
 
 /** The agents of one gateway replica. */
 export type HeldAgents = {
@@ -97,6 +103,8 @@ export async function composeAgents(
     reads: createImageSlots(),
     readsAtOnce: config.runs.atOnce,
     runs: createRunLimiter(config.runs, () => performance.now()),
+    callers: createCallerLimiter(config.runs, () => performance.now()),
+    rightsAgeMs: tools.rightsAgeMs ?? rightsAgeMs,
     confirmers: new Set(config.confirmers),
     metrics: createAgentCallMetrics(tools.registry),
     spans,

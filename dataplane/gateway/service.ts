@@ -51,6 +51,8 @@ export type GatewayOverrides = {
   readonly rights?: Pick<Relations, 'check' | 'checkerOf'>;
   /** The budgets of runs, in place of those of the database. */
   readonly budgets?: RunBudgets;
+  /** The age of rights at which a run asks for them again, milliseconds. */
+  readonly rightsAgeMs?: number;
   readonly logger?: Logger;
   /** The file of the token of administrators, in place of the one of the settings. */
   readonly adminTokenFile?: string;
@@ -130,6 +132,7 @@ export async function createGatewayService(
           credentialFile,
           rights: overrides.rights,
           budgets: overrides.budgets,
+          rightsAgeMs: overrides.rightsAgeMs,
           shutdown: shutdown.signal,
           spans,
           onChange: (routeChanged) => onAgentChange(routeChanged),

@@ -6,9 +6,11 @@ import { gatewayTokenLimits, UnsignableTokenError } from '#identity/gateway-toke
 import { mintModelToken } from '#identity/model-token';
 import type { GrantedBudget, RunGrant, RunGrantVerifier } from '#identity/run-grant';
 import { mintServiceToken, serviceAudiences } from '#identity/service-token';
-import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import type { Relations } from '#relations/ports';
 import type { RoutedVersion } from '#resources/agent-route';
 import { judgeRights } from '../calls/judge-rights.ts';
+import type { CallerLimiter } from '../calls/limit-callers.ts';
+import { rightsFault } from '../calls/rights-fault.ts';
 import { smallerBudget } from '../calls/smaller-budget.ts';
 import { mayUseConnection } from '../connections/admit-connection-call.ts';
 import type { FlowConnections } from '../connections/open-connections.ts';
@@ -22,9 +24,10 @@ export type ExchangeParts = {
   readonly issuer: string;
   readonly grants: RunGrantVerifier;
   readonly connections: Pick<FlowConnections, 'find'>;
+  readonly callers: Pick<CallerLimiter, 'admitsRun' | 'retryAfterSeconds'>;
 };
 
-type ExchangeError = 'invalid_grant' | 'invalid_target' | 'temporarily_unavailable';
+type ExchangeError = 'invalid_grant' | 'invalid_target' | 'rate_limited' | 'temporarily_unavailable';
 type ExchangeResult =
   | { readonly kind: 'issued'; readonly token: string; readonly expiresIn: number }
   | { readonly kind: 'error'; readonly error: ExchangeError; readonly why: string };
@@ -56,6 +59,7 @@ export async function exchangeToken(
     if (grant.status === 503) return refused('temporarily_unavailable', 'the keys of the gateway cannot be read');
     return refused('invalid_grant', 'the grant is invalid or has expired');
   }
+  if (!parts.callers.admitsRun(grant.runId)) return refused('rate_limited', 'the run asks for too many tokens');
   if (!parts.table.isComplete) return refused('temporarily_unavailable', 'the routes are being loaded');
   try {
     const key = await parts.keys.signingKey();
@@ -83,8 +87,9 @@ export async function exchangeToken(
     });
     return token === undefined ? notRequired : { kind: 'issued', token, expiresIn: ttlSeconds };
   } catch (error) {
-    if (error instanceof RelationsUnavailableError)
-      return refused('temporarily_unavailable', 'rights cannot be checked');
+    const fault = rightsFault(error);
+    if (fault === 'unavailable') return refused('temporarily_unavailable', 'rights cannot be checked');
+    if (fault === 'unnamed') return refused('invalid_grant', 'a name is too long to have rights');
     if (error instanceof UnsignableTokenError)
       return refused('invalid_target', 'the chain of agents is too long or repeats one');
     throw error;

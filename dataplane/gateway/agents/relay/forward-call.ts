@@ -8,8 +8,9 @@ import type { RequestBytes } from '../../relay/held-frames.ts';
 import type { RequestLife } from '../../relay/interruption.ts';
 import { countUse } from '../budgets/count-use.ts';
 import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../budgets/ports.ts';
-import type { AdmittedCall } from '../calls/admit-agent-call.ts';
+import type { AdmissionParts, AdmittedCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
+import { confirmRight, type RightsAge } from '../calls/confirm-right.ts';
 import type { AgentCaller } from '../calls/identify-caller.ts';
 import type { ImageSlots } from '../calls/image-slots.ts';
 import type { RunLimiter } from '../calls/limit-runs.ts';
@@ -35,6 +36,8 @@ const unwatchedMs = 30_000;
 
 export type ForwardParts = IdentityParts &
   GuardParts &
+  Pick<AdmissionParts, 'relations'> &
+  RightsAge &
   BodyParts & {
     readonly runs: RunLimiter;
     /** Runs of images, by version. */
@@ -187,6 +190,7 @@ async function exchangeWithProcess(
       ? undefined
       : await judgeImageCall(plane, { version, operation, head, body: received }, { bytes, signal: life.signal });
   const body = judged === undefined ? received : judged.body;
+  if (operation.isRun) await confirmRight(plane, admitted, operation.mode);
   const identity = await issueIdentity(plane, {
     ...{ caller, version, operation },
     agentId: spec.agentId,

@@ -81,7 +81,7 @@ export async function startAgentPlane(
   connections: readonly object[] = [],
   budgets?: RunBudgets,
   stored?: Pick<Relations, 'check' | 'checkerOf'>,
-  bounds: Pick<GatewayOverrides, 'maxBodyMs' | 'clientIdleMs' | 'maxHeldBytes' | 'heldWaitMs'> = {},
+  bounds: Pick<GatewayOverrides, 'maxBodyMs' | 'clientIdleMs' | 'maxHeldBytes' | 'heldWaitMs' | 'rightsAgeMs'> = {},
 ): Promise<AgentPlaneWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
