@@ -41,7 +41,7 @@ export const agentSettings = {
     }),
   ),
   PORTCULLIS_AGENT_RUNS_PER_CALLER: setting.integer({
-    help: 'runs of one caller with one agent at a time, in this replica, and as many other calls, except those that end a run or a session; further ones are refused with 429',
+    help: 'runs of one caller with one agent at a time, in this replica, as many of its other calls, and as many that end a run or a session; further ones are refused with 429',
     min: 1,
     max: 10_000,
     default: 16,

@@ -8,7 +8,14 @@ import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scri
 import { until } from '#kit/testing/until';
 import type { RoutedVersion } from '#resources/agent-route';
 import { startToolServer, type ToolServer } from '../../../e2e/support/start-tool-server.ts';
-import { type AgentPlaneWorld, agentId, routedVersion, startAgentPlane } from './testing/start-agent-plane.ts';
+import { exchangeGrant } from './testing/exchange-grant.ts';
+import {
+  type AgentPlaneWorld,
+  agentId,
+  routedVersion,
+  secondVersion,
+  startAgentPlane,
+} from './testing/start-agent-plane.ts';
 
 const loopback = ['127.0.0.0/8'];
 const agents = ['question'];
@@ -215,6 +222,17 @@ describe('rights to call connections', () => {
     expect(await call('crm', get, token)).toMatchObject({ status: 404, code: 'connection_unknown' });
     await world.serve({ versions: [version] });
     expect((await call('crm', get, token)).status).toBe(200);
+  });
+
+  test('a run whose version its route no longer lists gets a token for a connection, which its calls take', async () => {
+    const [before, grant] = [await tokenFor('crm'), String(process.seen.at(-1)?.headers['x-portcullis-run-grant'])];
+    await world.serve({ versions: [{ ...version, versionId: secondVersion, requires: [] }] });
+    expect((await call('crm', get, before)).status).toBe(200);
+    const traded = await exchangeGrant(world.url, { grant, audience: connectionAudience('crm') });
+    expect((await call('crm', get, String(traded.json['access_token']))).status).toBe(200);
+    world.removeRoute();
+    expect(await call('crm', get, before)).toMatchObject({ status: 404, code: 'connection_unknown' });
+    await world.serve({ versions: [version] });
   });
 
   test('a request with another method, media type or size is refused', async () => {

@@ -47,7 +47,8 @@ const connectionPrefix = connectionAudience('');
 
 /**
  * Trades the grant of a run for a token of one audience that its version requires, of at most 60 s and never longer than
- * the run (RFC 8693). The person must still have the right to invoke the agent, and the version must still be routed.
+ * the run (RFC 8693). The person must still have the right to invoke the agent, and the route must list the version, or have listed it while
+ * the run may have begun.
  */
 export async function exchangeToken(
   parts: ExchangeParts,
@@ -69,8 +70,8 @@ export async function exchangeToken(
     }
     const called = await callableAgent(parts, grant, audience);
     // Read only now: the route may have switched, and the run may have ended, while the rights were asked for.
-    const version = routedVersion(parts, grant);
-    if (version === undefined) return refused('invalid_grant', 'the version of the run is no longer routed');
+    const version = parts.table.versionOfRun(grant)?.version;
+    if (version === undefined) return refused('invalid_grant', 'the agent or the version of the run is not routed');
     const ttlSeconds = Math.min(
       gatewayTokenLimits.workloadSeconds,
       Math.floor((grant.expiresAt.getTime() - now().getTime()) / 1_000),
@@ -96,15 +97,6 @@ export async function exchangeToken(
   }
 }
 
-/** The version of a run, while a route lists it. */
-function routedVersion(
-  { table }: Pick<ExchangeParts, 'table'>,
-  { agentId, versionId }: RunGrant,
-): RoutedVersion | undefined {
-  const found = table.lookup(agentId);
-  return found.kind === 'route' ? found.route.spec.versions.find((one) => one.versionId === versionId) : undefined;
-}
-
 const requiredNames = ({ requires }: RoutedVersion, kind: RoutedVersion['requires'][number]['kind']) =>
   requires.filter((one) => one.kind === kind).map(({ name }) => name);
 
@@ -121,7 +113,7 @@ function calledName(version: RoutedVersion | undefined, audience: string): strin
  * @throws RelationsUnavailableError
  */
 async function callableAgent(parts: ExchangeParts, grant: RunGrant, audience: string): Promise<string | undefined> {
-  const name = calledName(routedVersion(parts, grant), audience);
+  const name = calledName(parts.table.versionOfRun(grant)?.version, audience);
   if (name === undefined) return undefined;
   const called = parts.table.named(name);
   const caller = { ...callerOf(grant), actors: chainOf(parts, grant) };

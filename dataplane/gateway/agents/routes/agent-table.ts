@@ -1,6 +1,7 @@
-import type { AgentRouteSpec } from '#resources/agent-route';
+import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
 import type { ProbeVerdict, SeenRoute } from '../../routes/route-table.ts';
 import { type ReadAgentRoute, readAgentRoute } from './read-agent-route.ts';
+import { UnlistedVersions } from './unlisted-versions.ts';
 
 /** A route of an agent that serves. */
 type TakenAgentRoute = Omit<SeenRoute, 'spec'> & { readonly spec: AgentRouteSpec };
@@ -10,6 +11,9 @@ export type AgentLookup =
   | { readonly kind: 'route'; readonly route: TakenAgentRoute }
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'unknown' };
+
+/** The version of a run, and the name of its agent. */
+type VersionOfRun = { readonly agentName: string; readonly version: RoutedVersion };
 
 type Place = { readonly route: string; readonly uid: string; readonly version: string };
 export type AgentTableState = {
@@ -23,6 +27,8 @@ type Entry = {
   readonly reading: ReadAgentRoute;
   verdict: ProbeVerdict;
   taken: TakenAgentRoute | undefined;
+  /** Those that `taken` listed before. */
+  readonly unlisted: UnlistedVersions;
 };
 
 /**
@@ -36,11 +42,13 @@ export class AgentTable {
   /** Names of the routes that serve, by the name of their agent. */
   readonly #servingByName = new Map<string, Set<string>>();
   readonly #namespace: string;
+  readonly #now: () => number;
   #isComplete = false;
 
   /** @param namespace where the workloads of the routes run */
-  constructor(namespace: string) {
+  constructor(namespace: string, now: () => number = () => performance.now()) {
     this.#namespace = namespace;
+    this.#now = now;
   }
 
   /** Records the newest version of a route. @returns the spec if it must be proved before it serves */
@@ -51,7 +59,13 @@ export class AgentTable {
     // A route never moves to another agent.
     const isMoved = reading.ok && taken !== undefined && taken.spec.agentId !== reading.spec.agentId;
     this.remove(seen.name);
-    const entry: Entry = { seen, reading, verdict: { kind: 'unreached' }, taken: isMoved ? undefined : taken };
+    const entry: Entry = {
+      seen,
+      reading,
+      verdict: { kind: 'unreached' },
+      taken: isMoved ? undefined : taken,
+      unlisted: (isMoved || taken === undefined ? undefined : before?.unlisted) ?? new UnlistedVersions(this.#now),
+    };
     this.#entries.set(seen.name, entry);
     this.#index(entry.taken, true);
     const agentId = agentIdOf(entry);
@@ -80,6 +94,7 @@ export class AgentTable {
     if (entry?.seen.version !== version) return;
     entry.verdict = verdict;
     if (verdict.kind !== 'proved' || !entry.reading.ok) return;
+    entry.unlisted.replaced(entry.taken?.spec, entry.reading.spec);
     this.#index(entry.taken, false);
     entry.taken = { ...entry.seen, spec: entry.reading.spec };
     this.#index(entry.taken, true);
@@ -99,6 +114,17 @@ export class AgentTable {
     if (name === undefined) return this.#isComplete ? { kind: 'unknown' } : { kind: 'unavailable' };
     const route = more.length === 0 ? this.#entries.get(name)?.taken : undefined;
     return route === undefined ? { kind: 'unavailable' } : { kind: 'route', route };
+  }
+
+  /** The version of a run: one that the route lists, or has listed for as long as the run may last. */
+  versionOfRun(run: { readonly agentId: string; readonly versionId: string }): VersionOfRun | undefined {
+    const { agentId, versionId } = run;
+    const found = this.lookup(agentId);
+    if (found.kind !== 'route') return undefined;
+    const { name, spec } = found.route;
+    const version =
+      spec.versions.find((one) => one.versionId === versionId) ?? this.#entries.get(name)?.unlisted.find(versionId);
+    return version === undefined ? undefined : { agentName: spec.agent.name, version };
   }
 
   /** The id of the agent with this id or this name; undefined without a route that serves. */
