@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { digestOf } from '#contracts/canonical';
 import { until } from '#kit/testing/until';
@@ -9,9 +10,10 @@ import { type AgentPlaneWorld, agentId, routedVersion, startAgentPlane } from '.
 const parts = new AsyncDisposableStack();
 afterAll(() => parts.disposeAsync());
 
-/** A plane whose runs ask for rights again once these are as old, milliseconds. */
-async function open(rightsAgeMs: number) {
-  const world = parts.use(await startAgentPlane(undefined, [], undefined, undefined, { rightsAgeMs }));
+/** A plane whose runs ask for rights again once these are as old, milliseconds, or as old as in production. */
+async function open(rightsAgeMs: number | undefined, runs?: Parameters<typeof startAgentPlane>[0]) {
+  const bounds = rightsAgeMs === undefined ? {} : { rightsAgeMs };
+  const world = parts.use(await startAgentPlane(runs, [], undefined, undefined, bounds));
   const card = { name: 'question' };
   const process = await world.startProcess((response) => void response.end(JSON.stringify(card)));
   const modes = ['A2A' as const, 'MCP' as const];
@@ -55,6 +57,21 @@ describe('a run whose body arrives after the rights of its caller are too old', 
     expect([await end(), reached()]).toEqual([[status, code], 0]);
   });
 
+  test('does not begin after its agent was removed', async () => {
+    const { world, reached } = await open(0);
+    const end = await begin(world, 'mcp');
+    world.removeRoute();
+    expect([await end(), reached()]).toEqual([[404, 'not_found'], 0]);
+  });
+
+  test('does not begin after its route could not be used any more', async () => {
+    const { world, reached } = await open(0);
+    const end = await begin(world, 'mcp');
+    const other = await world.startProcess();
+    await world.serve({ versions: [routedVersion(other)] }, 'copy');
+    expect([await end(), reached()]).toEqual([[503, 'agent_unavailable'], 0]);
+  });
+
   test('begins for a caller that still has the right', async () => {
     const { world, reached } = await open(0);
     const end = await begin(world, 'mcp');
@@ -67,4 +84,35 @@ test('a run whose body arrives in time is not asked about twice', async () => {
   const end = await begin(world, 'mcp');
   world.rights.clear();
   expect([await end(), reached(), world.asked.length]).toEqual([[200, undefined], 1, 1]);
+});
+
+test('a run whose body takes more than a second is asked about twice', async () => {
+  const { world, reached } = await open(undefined);
+  const end = await begin(world, 'mcp');
+  await pause(1_001);
+  world.rights.clear();
+  expect([await end(), reached(), world.asked.length > 1]).toEqual([[404, 'not_found'], 0, true]);
+});
+
+test('a run whose client leaves while its right is asked for again was never sent, and counts no longer', async () => {
+  const { world, reached } = await open(0, { atOnce: 1, perMinute: 100 });
+  const answered = Promise.withResolvers<void>();
+  world.whileAsked = async () => {
+    if (world.asked.length === 2) await answered.promise;
+  };
+  const token = await world.personToken('ann');
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const sent = request(`${world.url}/agents/${agentId}/mcp`, { method: 'POST', headers });
+  sent.on('error', () => undefined).end('{"jsonrpc":"2.0"}');
+  await until('the right is asked for again', () => world.asked.length === 2);
+  const ended = () => world.gateway.log().includes('agent_call_ended');
+  const closed = new Promise((resolve) => sent.once('close', resolve));
+  sent.destroy();
+  await closed;
+  // The gateway learns it before it answers two more requests.
+  for (let at = 0; at < 2; at += 1) await (await fetch(`${world.url}/.well-known/jwks.json`)).text();
+  answered.resolve();
+  await until('the call has ended', ended);
+  expect(reached()).toBe(0);
+  expect((await world.call(`/agents/${agentId}/mcp`, { token, body: '{"jsonrpc":"2.0"}' })).status).toBe(200);
 });

@@ -7,9 +7,9 @@ import type { RequestBytes } from '../../relay/held-frames.ts';
 import type { RequestLife } from '../../relay/interruption.ts';
 import { countUse } from '../budgets/count-use.ts';
 import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../budgets/ports.ts';
-import type { AdmissionParts, AdmittedCall } from '../calls/admit-agent-call.ts';
+import type { AdmittedCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
-import { confirmRight, type RightsAge } from '../calls/confirm-right.ts';
+import { type ConfirmParts, confirmRight } from '../calls/confirm-right.ts';
 import type { AgentCaller } from '../calls/identify-caller.ts';
 import type { ImageSlots } from '../calls/image-slots.ts';
 import type { RunLimiter } from '../calls/limit-runs.ts';
@@ -37,8 +37,7 @@ const unwatchedMs = 30_000;
 
 export type ForwardParts = IdentityParts &
   GuardParts &
-  Pick<AdmissionParts, 'relations'> &
-  RightsAge &
+  ConfirmParts &
   BodyParts & {
     readonly runs: RunLimiter;
     /** Runs of images, by version. */
@@ -243,6 +242,8 @@ async function exchangeWithProcess(
   const { process, length, asked } = await prepareCall(plane, forward, bytes);
   const isLong = operation.isRun || operation.name === 'tasks:subscribe';
   using time = withTimeout(life.signal, isLong ? version.limits.timeoutMs + slackMs : shortMs);
+  // A client that has left before its call is sent starts no run.
+  life.signal.throwIfAborted();
   forwarded.sent = length;
   forwarded.reached = true;
   const answer = await plane.client.call(process, time.signal).catch((reason: unknown): never => {
