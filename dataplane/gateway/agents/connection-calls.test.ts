@@ -20,6 +20,7 @@ import {
 const loopback = ['127.0.0.0/8'];
 const agents = ['question'];
 const path = '/people/7';
+const otherId = '01890a5d-ac96-774b-bcce-b302099a8071';
 
 let service: ScriptedHttp;
 let streaming: ToolServer;
@@ -40,7 +41,7 @@ beforeAll(async () => {
     { ...crm, methods: ['GET', 'POST'], credential: 'crm-token', maxAnswerBytes: 1_000 },
     { ...crm, name: 'keyed', credential: 'crm-token', credentialHeader: 'x-api-key' },
     { ...crm, name: 'keyless', credential: 'absent-token' },
-    { ...crm, name: 'single', maxConcurrency: 1 },
+    { ...crm, name: 'single', maxConcurrency: 1, agents: [...agents, 'answer'] },
     { ...crm, name: 'hasty', timeoutMs: 100 },
     { ...crm, name: 'others', agents: ['other'] },
     { ...crm, name: 'elsewhere', allowedNetworks: ['10.0.0.0/8'] },
@@ -62,6 +63,9 @@ beforeAll(async () => {
   ];
   version = routedVersion(process, { requires });
   await world.serve({ versions: [version] });
+  world.allow('ann', 'invoke', otherId);
+  const other = routedVersion(process, { versionId: secondVersion, requires: named('Connection', 'single') });
+  await world.serve({ agentId: otherId, agent: { name: 'answer', uid: otherId }, versions: [other] }, 'answer');
 });
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
@@ -73,9 +77,9 @@ beforeEach(() => {
 });
 
 /** The token of a run for one connection; undefined if the gateway gives none. */
-async function tokenFor(connection: string): Promise<string | undefined> {
+async function tokenFor(connection: string, agent = agentId): Promise<string | undefined> {
   const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
-  expect((await world.call(`/agents/${agentId}/mcp`, call)).status).toBe(200);
+  expect((await world.call(`/agents/${agent}/mcp`, call)).status).toBe(200);
   const form = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     subject_token: String(process.seen.at(-1)?.headers['x-portcullis-run-grant']),
@@ -195,9 +199,12 @@ describe('calls whose body arrives slowly', () => {
     return { sent, answered };
   }
 
-  test('a call is counted from its admission on, until its request ends', async () => {
+  test('an agent has as many of them as the connection has places, and calls of another agent keep theirs', async () => {
+    const foreign = String(await tokenFor('single', otherId));
     const { sent } = begin('single', await tokenFor('single'));
     await until('the place is taken', async () => (await call('single', get)).code === 'too_many_calls');
+    expect((await call('single', get, foreign)).status).toBe(200);
+    expect(service.seen.length).toBe(1);
     sent.destroy();
     await until('the place is free', async () => (await call('single', get)).status === 200);
   });

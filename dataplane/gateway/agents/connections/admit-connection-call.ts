@@ -25,19 +25,19 @@ export function mayUseConnection(
   return isRequired && connection.agents.includes(found.agentName);
 }
 
-/** The connection that a request may call. @throws ConnectionError */
+/** The connection that a request may call, and the agent of its run. @throws ConnectionError */
 export async function admitConnectionCall(
   parts: ConnectionAdmission,
   name: string,
   rawHeaders: readonly string[],
-): Promise<OpenConnection> {
+): Promise<{ readonly open: OpenConnection; readonly agentId: string }> {
   const bearer = readBearer(rawHeaders);
   if (bearer.kind === 'refusal') throw new ConnectionError('unauthenticated');
   const client = await parts.connectionTokens.verify(bearer.token, name);
   if (client.kind === 'refusal') {
     throw new ConnectionError(client.status === 503 ? 'identity_unavailable' : 'unauthenticated');
   }
-  const found = parts.connections.find(name);
-  if (found === undefined || !mayUseConnection(parts, found, client)) throw new ConnectionError('connection_unknown');
-  return found;
+  const open = parts.connections.find(name);
+  if (open === undefined || !mayUseConnection(parts, open, client)) throw new ConnectionError('connection_unknown');
+  return { open, agentId: client.agentId };
 }

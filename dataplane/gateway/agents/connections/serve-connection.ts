@@ -18,6 +18,7 @@ import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import type { Spans } from '#kit/trace/span';
 import { beginRequest, Interruption } from '../../relay/interruption.ts';
+import type { ImageSlots } from '../calls/image-slots.ts';
 import type { ConnectionMetrics } from '../metrics/connection-metrics.ts';
 import { admitConnectionCall, type ConnectionAdmission } from './admit-connection-call.ts';
 import { callHttpService } from './call-http-service.ts';
@@ -26,6 +27,8 @@ import { ConnectionError } from './connection-error.ts';
 import type { OpenConnection } from './open-connections.ts';
 
 export type ConnectionParts = ConnectionAdmission & {
+  /** Bodies of calls that have not arrived yet, by connection and agent. */
+  readonly arriving: Pick<ImageSlots, 'take'>;
   readonly connectionMetrics: ConnectionMetrics;
   readonly spans: Spans;
   readonly logger: Logger;
@@ -81,16 +84,15 @@ async function answerCall(
 ): Promise<object> {
   if (incoming.method !== 'POST') throw new ConnectionError('method_not_allowed');
   const name = nameIn(incoming.url ?? '');
-  const open = await admitConnectionCall(parts, name, incoming.rawHeaders);
+  const { open, agentId } = await admitConnectionCall(parts, name, incoming.rawHeaders);
   facts.connection = name;
   const [type = '', ...more] = headerValues(incoming.rawHeaders, 'content-type');
   if (more.length > 0 || !jsonType.test(type.trim())) throw new ConnectionError('content_type_not_supported');
-  // Counted before its body is read, so that the concurrency of a connection bounds the bodies that the gateway holds for it.
-  using begun = open.begin();
-  if (begun === undefined) throw new ConnectionError('too_many_calls');
   using time = withTimeout(signal, open.connection.timeoutMs);
   try {
-    const call = await receiveCall(incoming, time.signal, parts.maxBodyMs);
+    const call = await receiveCall(parts, incoming, { open, agentId, signal: time.signal });
+    using begun = open.begin();
+    if (begun === undefined) throw new ConnectionError('too_many_calls');
     return await sendCall(open, call, time.signal);
   } catch (error) {
     if (time.timedOut() && !(error instanceof ConnectionError)) throw new ConnectionError('deadline_exceeded');
@@ -109,8 +111,26 @@ function nameIn(url: string): string {
   throw new ConnectionError('unauthenticated');
 }
 
-async function receiveCall(incoming: IncomingMessage, signal: AbortSignal, ms: number): Promise<ConnectionCall> {
-  using time = withTimeout(signal, ms);
+type Receiving = {
+  readonly open: OpenConnection;
+  /** The agent of the run that calls. */
+  readonly agentId: string;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Reads the body of a call. An agent has a bounded number of bodies that arrive, so that slow ones take neither the memory of the gateway nor the
+ * places of calls of other agents.
+ * @throws ConnectionError
+ */
+async function receiveCall(
+  { arriving, maxBodyMs }: Pick<ConnectionParts, 'arriving' | 'maxBodyMs'>,
+  incoming: IncomingMessage,
+  { open: { connection }, agentId, signal }: Receiving,
+): Promise<ConnectionCall> {
+  using place = arriving.take(JSON.stringify([connection.name, agentId]), connection.maxConcurrency);
+  if (place === undefined) throw new ConnectionError('too_many_calls');
+  using time = withTimeout(signal, maxBodyMs);
   const body = await readBody(incoming, { limit: flowConnectionLimits.requestBytes, signal: time.signal });
   if (!body.ok) {
     signal.throwIfAborted();
