@@ -127,6 +127,11 @@ export class AgentTable {
     return version === undefined ? undefined : { agentName: spec.agent.name, version };
   }
 
+  /** Drops unlisted versions whose runs have ended. @returns how many are kept */
+  forgetUnlisted(): number {
+    return this.#entries.values().reduce((kept, { unlisted }) => kept + unlisted.forget(), 0);
+  }
+
   /** The id of the agent with this id or this name; undefined without a route that serves. */
   named(name: string): string | undefined {
     if (this.#byAgent.has(name)) return this.lookup(name).kind === 'route' ? name : undefined;

@@ -90,3 +90,14 @@ test('a version is listed until the route that no longer lists it was proved', (
   table.probed(seen.name, '2', { kind: 'proved' });
   expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v1', 'v2']);
 });
+
+test('a version whose runs have ended is not kept in memory, also if its route does not change again', () => {
+  const { clock, table, list } = openTable();
+  list(firstVersion);
+  expect(table.forgetUnlisted()).toBe(0);
+  list(secondVersion);
+  clock.now = keptMs - 1;
+  expect(table.forgetUnlisted()).toBe(1);
+  clock.now = keptMs;
+  expect(table.forgetUnlisted()).toBe(0);
+});

@@ -19,12 +19,19 @@ export class UnlistedVersions {
 
   /** Call this method when a newer version of the route takes the place of the one before. */
   replaced(before: AgentRouteSpec | undefined, next: AgentRouteSpec): void {
-    const now = this.#now();
-    for (const [id, { until }] of this.#versions) if (until <= now) this.#versions.delete(id);
+    this.forget();
+    const until = this.#now() + keptMs;
     // The runs of another agent of the same name have no rights here.
     if (before?.agent.uid !== next.agent.uid) this.#versions.clear();
-    else for (const version of before.versions) this.#versions.set(version.versionId, { version, until: now + keptMs });
+    else for (const version of before.versions) this.#versions.set(version.versionId, { version, until });
     for (const { versionId } of next.versions) this.#versions.delete(versionId);
+  }
+
+  /** Drops the versions whose runs have ended. @returns how many are kept */
+  forget(): number {
+    const now = this.#now();
+    for (const [id, { until }] of this.#versions) if (until <= now) this.#versions.delete(id);
+    return this.#versions.size;
   }
 
   find(versionId: string): RoutedVersion | undefined {
