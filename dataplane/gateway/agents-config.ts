@@ -47,7 +47,7 @@ export const agentSettings = {
     default: 16,
   }),
   PORTCULLIS_AGENT_RUNS_PER_MINUTE: setting.integer({
-    help: 'runs of one caller with one agent that may start in a minute, in this replica; further ones get 429. Of all requests to agents together a caller may send 20 times as many, and a run may ask for as many tokens',
+    help: 'runs of one caller with one agent that may start in a minute, in this replica; further ones get 429. Of all requests to agents together a caller may send 20 times as many, and at least 12,000',
     min: 1,
     max: 1_000_000,
     default: 600,

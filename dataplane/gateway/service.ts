@@ -53,6 +53,8 @@ export type GatewayOverrides = {
   readonly budgets?: RunBudgets;
   /** The age of rights at which a run asks for them again, milliseconds. */
   readonly rightsAgeMs?: number;
+  /** The clock of the bounds of requests to agents, milliseconds. */
+  readonly requestClock?: () => number;
   readonly logger?: Logger;
   /** The file of the token of administrators, in place of the one of the settings. */
   readonly adminTokenFile?: string;
@@ -133,6 +135,7 @@ export async function createGatewayService(
           rights: overrides.rights,
           budgets: overrides.budgets,
           rightsAgeMs: overrides.rightsAgeMs,
+          requestClock: overrides.requestClock,
           shutdown: shutdown.signal,
           spans,
           onChange: (routeChanged) => onAgentChange(routeChanged),

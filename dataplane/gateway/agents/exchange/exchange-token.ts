@@ -24,7 +24,7 @@ export type ExchangeParts = {
   readonly issuer: string;
   readonly grants: RunGrantVerifier;
   readonly connections: Pick<FlowConnections, 'find'>;
-  readonly callers: Pick<CallerLimiter, 'admitsRun' | 'retryAfterSeconds'>;
+  readonly callers: Pick<CallerLimiter, 'admitsTrade' | 'retryAfterSeconds'>;
 };
 
 type ExchangeError = 'invalid_grant' | 'invalid_target' | 'rate_limited' | 'temporarily_unavailable';
@@ -60,7 +60,7 @@ export async function exchangeToken(
     if (grant.status === 503) return refused('temporarily_unavailable', 'the keys of the gateway cannot be read');
     return refused('invalid_grant', 'the grant is invalid or has expired');
   }
-  if (!parts.callers.admitsRun(grant.runId)) return refused('rate_limited', 'the run asks for too many tokens');
+  if (!parts.callers.admitsTrade(grant)) return refused('rate_limited', 'the run or its person asks for too many tokens');
   if (!parts.table.isComplete) return refused('temporarily_unavailable', 'the routes are being loaded');
   try {
     const key = await parts.keys.signingKey();

@@ -83,7 +83,10 @@ export async function startAgentPlane(
   connections: readonly object[] = [],
   budgets?: RunBudgets,
   stored?: Pick<Relations, 'check' | 'checkerOf'>,
-  bounds: Pick<GatewayOverrides, 'maxBodyMs' | 'clientIdleMs' | 'maxHeldBytes' | 'heldWaitMs' | 'rightsAgeMs'> = {},
+  bounds: Pick<
+    GatewayOverrides,
+    'maxBodyMs' | 'clientIdleMs' | 'maxHeldBytes' | 'heldWaitMs' | 'rightsAgeMs' | 'requestClock'
+  > = {},
 ): Promise<AgentPlaneWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
