@@ -1,5 +1,5 @@
-import { createTokenBuckets } from '#kit/concurrency/token-bucket';
 import type { RunGrant } from '#identity/run-grant';
+import { createTokenBuckets } from '#kit/concurrency/token-bucket';
 import type { AgentCaller } from './identify-caller.ts';
 import type { RunLimits } from './limit-runs.ts';
 

@@ -60,7 +60,8 @@ export async function exchangeToken(
     if (grant.status === 503) return refused('temporarily_unavailable', 'the keys of the gateway cannot be read');
     return refused('invalid_grant', 'the grant is invalid or has expired');
   }
-  if (!parts.callers.admitsTrade(grant)) return refused('rate_limited', 'the run or its person asks for too many tokens');
+  if (!parts.callers.admitsTrade(grant))
+    return refused('rate_limited', 'the run or its person asks for too many tokens');
   if (!parts.table.isComplete) return refused('temporarily_unavailable', 'the routes are being loaded');
   try {
     const key = await parts.keys.signingKey();
