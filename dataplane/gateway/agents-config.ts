@@ -41,13 +41,13 @@ export const agentSettings = {
     }),
   ),
   PORTCULLIS_AGENT_RUNS_PER_CALLER: setting.integer({
-    help: 'runs of one caller with one agent at a time, in this replica, and as many other calls, except those that end a run or a session; further ones are refused with 429',
+    help: 'runs of one caller with one agent at a time, in this replica, as many of its other calls, and as many that end a run or a session; further ones are refused with 429',
     min: 1,
     max: 10_000,
     default: 16,
   }),
   PORTCULLIS_AGENT_RUNS_PER_MINUTE: setting.integer({
-    help: 'runs of one caller with one agent that may start in a minute, in this replica; further ones get 429',
+    help: 'runs of one caller with one agent that may start in a minute, in this replica; further ones get 429. Of all requests to agents together a caller may send 20 times as many, and at least 12,000',
     min: 1,
     max: 1_000_000,
     default: 600,

@@ -4,6 +4,7 @@ import { createConnectionTokenVerifier } from '#identity/connection-token';
 import { type GatewayKeyRing, openGatewayKeyRing } from '#identity/gateway-key-ring';
 import { openIssuersVerifier } from '#identity/open-issuers-verifier';
 import { createRunGrantVerifier } from '#identity/run-grant';
+import { startWorkLoop } from '#kit/concurrency/work-loop';
 import type { Logger } from '#kit/log/logger';
 import type { Metrics } from '#kit/metrics/metrics';
 import { awaitRelations, type RelationsAccess } from '#relations/adapters/await-relations';
@@ -14,6 +15,7 @@ import { awaitBudgets } from './agents/budgets/await-budgets.ts';
 import { noBudgets, type RunBudgets } from './agents/budgets/ports.ts';
 import { type IdentifyCaller, identifyByHeaders, identifyByToken } from './agents/calls/identify-caller.ts';
 import { createImageSlots } from './agents/calls/image-slots.ts';
+import { createCallerLimiter } from './agents/calls/limit-callers.ts';
 import { createRunLimiter } from './agents/calls/limit-runs.ts';
 import { type FlowConnections, noConnections, openConnections } from './agents/connections/open-connections.ts';
 import { proveGuardrails } from './agents/guard/prove-guardrails.ts';
@@ -41,9 +43,18 @@ type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdo
   readonly rights?: Pick<Relations, 'check' | 'checkerOf'> | undefined;
   /** Budgets in place of those of the settings. */
   readonly budgets?: RunBudgets | undefined;
+  /** In place of the age of rights at which a run asks for them again, milliseconds. */
+  readonly rightsAgeMs?: number | undefined;
+  /** In place of the clock of the bounds of requests, milliseconds. */
+  readonly requestClock?: (() => number) | undefined;
   /** Called after a change of a route, a probe or the last call of a version. */
   readonly onChange: (routeChanged: boolean) => void;
 };
+
+/** A run begins at most this time after the right to start it was confirmed, milliseconds. */
+const rightsAgeMs = 1_000;
+/** How often versions whose runs have ended are dropped from memory, milliseconds. */
+const forgetMs = 60_000;
 
 /** The agents of one gateway replica. */
 export type HeldAgents = {
@@ -69,6 +80,11 @@ export async function composeAgents(
   const identify = await identifierOf(config, createAgentCallVerifier(own), logger);
   const relations = tools.rights ?? rightsIn(parts, config.rights, logger);
   const table = new AgentTable(tools.namespace);
+  const forget = (): Promise<boolean> => {
+    table.forgetUnlisted();
+    return Promise.resolve(false);
+  };
+  parts.use(startWorkLoop(forget, { pollMs: forgetMs }));
   const client = parts.use(createAgentClient());
   const pins = createVersionPins(() => onChange(false));
   const { checks } = tools;
@@ -95,8 +111,11 @@ export async function composeAgents(
     budgets,
     slots: createImageSlots(),
     reads: createImageSlots(),
+    arriving: createImageSlots(),
     readsAtOnce: config.runs.atOnce,
     runs: createRunLimiter(config.runs, () => performance.now()),
+    callers: createCallerLimiter(config.runs, tools.requestClock ?? (() => performance.now())),
+    rightsAgeMs: tools.rightsAgeMs ?? rightsAgeMs,
     confirmers: new Set(config.confirmers),
     metrics: createAgentCallMetrics(tools.registry),
     spans,

@@ -51,6 +51,10 @@ export type GatewayOverrides = {
   readonly rights?: Pick<Relations, 'check' | 'checkerOf'>;
   /** The budgets of runs, in place of those of the database. */
   readonly budgets?: RunBudgets;
+  /** The age of rights at which a run asks for them again, milliseconds. */
+  readonly rightsAgeMs?: number;
+  /** The clock of the bounds of requests to agents, milliseconds. */
+  readonly requestClock?: () => number;
   readonly logger?: Logger;
   /** The file of the token of administrators, in place of the one of the settings. */
   readonly adminTokenFile?: string;
@@ -130,6 +134,8 @@ export async function createGatewayService(
           credentialFile,
           rights: overrides.rights,
           budgets: overrides.budgets,
+          rightsAgeMs: overrides.rightsAgeMs,
+          requestClock: overrides.requestClock,
           shutdown: shutdown.signal,
           spans,
           onChange: (routeChanged) => onAgentChange(routeChanged),

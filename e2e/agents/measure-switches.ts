@@ -36,12 +36,14 @@ type Options = {
 };
 
 const versionOf = (at: number): string => `01890a5d-ac96-774b-bcce-${at.toString(16).padStart(12, '0')}`;
+/** A run of a version may call a model. */
+const requires = [{ kind: 'Model' as const, name: 'small' }];
 /** How long a version is served before the next switch. */
 const servedMs = 150;
 
 /**
- * Switches an agent from version to version while callers send runs without a pause. The process of a version that is not
- * served ends immediately when the gateway reports no call of it.
+ * Switches an agent from version to version while callers send runs without a pause. Each stream asks the gateway for a token of its run
+ * in the middle. The process of a version that is not served ends immediately when the gateway reports no call of it.
  */
 export async function measureSwitches({ switches, kills, callers, say }: Options): Promise<SwitchesResult> {
   using folder = temporaryFolder();
@@ -61,10 +63,12 @@ export async function measureSwitches({ switches, kills, callers, say }: Options
     const child = await startProcess({
       file: 'e2e/agents/stub-agent-process.ts',
       args: [versionId, runsFile],
-      environment: {},
+      environment: { PORTCULLIS_AGENT_GATEWAY_URL: world.url },
     });
     const process = processes.use(child);
-    return { process, routed: routedVersion(process, { versionId, modes: ['A2A'], cardDigest: digestOf(stubCard) }) };
+    const cardDigest = digestOf(stubCard);
+    const routed = routedVersion(process, { versionId, modes: ['A2A'], cardDigest, requires });
+    return { process, routed };
   }
   async function call(kind: 'send' | 'stream'): Promise<void> {
     while (!isOver) {

@@ -1,13 +1,16 @@
 // Usage: stub-agent-process.ts VERSION RUNS_FILE [EVENTS EVERY_MS KEEP_ALIVE_MS]: answers runs as a version of an agent does,
 // without a flow. A line of RUNS_FILE names each run before it begins, also after the process was killed; an empty name writes none.
+// With PORTCULLIS_AGENT_GATEWAY_URL each stream trades its grant in the middle, and ends with an error where the gateway gives no token.
 import { appendFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeReadyLine } from '#kit/process/ready';
+import { exchangeGrant } from '../../dataplane/gateway/agents/testing/exchange-grant.ts';
 import { stubCard } from './stub-card.ts';
 
 const [version = '', runsFile = '', eventCount = '10', interval = '20', keepAlive = '65000'] = process.argv.slice(2);
+const gateway = process.env['PORTCULLIS_AGENT_GATEWAY_URL'];
 const events = Number(eventCount);
 const everyMs = Number(interval);
 
@@ -16,7 +19,8 @@ const server = createServer(async (incoming, outgoing) => {
     if (incoming.method === 'GET') return void outgoing.end(JSON.stringify(stubCard));
     const { id, bytes = 0 } = (await json(incoming)) as { readonly id: string; readonly bytes?: number };
     if (runsFile !== '') appendFileSync(runsFile, `${id} ${version}\n`);
-    if (incoming.url === '/message:stream') return await stream(id, bytes, outgoing);
+    const grant = String(incoming.headers['x-portcullis-run-grant']);
+    if (incoming.url === '/message:stream') return await stream({ id, bytes, grant }, outgoing);
     if (everyMs > 0) await pause(everyMs);
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, version }));
   } catch {
@@ -24,15 +28,27 @@ const server = createServer(async (incoming, outgoing) => {
   }
 });
 
-/** Each event has this many further bytes. */
-async function stream(id: string, bytes: number, outgoing: ServerResponse): Promise<void> {
+type Run = { readonly id: string; readonly bytes: number; readonly grant: string };
+
+/** Each event has `bytes` further bytes. */
+async function stream({ id, bytes, grant }: Run, outgoing: ServerResponse): Promise<void> {
   const padding = bytes === 0 ? {} : { padding: 'x'.repeat(bytes) };
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
   for (let at = 0; at < events && !outgoing.destroyed; at += 1) {
+    if (gateway !== undefined && at === Math.floor(events / 2) && !(await hasToken(gateway, grant))) {
+      const error = { details: [{ reason: 'grant_ended' }] };
+      return void outgoing.end(`event: error\ndata: ${JSON.stringify({ error })}\n\n`);
+    }
     outgoing.write(`data: ${JSON.stringify({ id, version, at, isLast: at === events - 1, ...padding })}\n\n`);
     await (everyMs > 0 ? pause(everyMs) : afterWrites(outgoing));
   }
   outgoing.end();
+}
+
+/** Whether the run may call a model now. */
+async function hasToken(url: string, grant: string): Promise<boolean> {
+  const { status } = await exchangeGrant(url, { grant, audience: 'urn:portcullis:models' });
+  return status === 200;
 }
 
 /** Each event is a separate write to the socket. */

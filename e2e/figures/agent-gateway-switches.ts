@@ -6,7 +6,7 @@ const sizes = { full: { switches: 50, callers: 8 }, small: { switches: 4, caller
 export const figure: Figure = {
   name: 'agent-gateway-switches',
   title:
-    'an agent is switched from version to version under whole and streamed runs without a pause, and each process ends once no call uses it: no call fails or reaches a version that is not served; with kills of every second served process, only its runs end, each with a code, and none runs twice',
+    'an agent is switched from version to version under whole and streamed runs without a pause, each stream asks for a token of its run in the middle, and each process ends once no call uses it: no call fails or reaches a version that is not served; with kills of every second served process, only its runs end, each with a code, and none runs twice',
   async run(size, say) {
     const { switches, callers } = sizes[size];
     const steady = await measureSwitches({ switches, kills: false, callers, say });

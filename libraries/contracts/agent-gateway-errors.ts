@@ -22,6 +22,7 @@ export const agentGatewayErrors = {
   request_too_large: same('request_too_large'),
   request_timeout: same('request_timeout'),
   too_many_runs: error(429, 'RESOURCE_EXHAUSTED', 'The caller has reached its limit of concurrent calls of the agent.'),
+  rate_limited: error(429, 'RESOURCE_EXHAUSTED', 'The caller sends too many requests: call again after Retry-After.'),
   budget_used: error(
     429,
     'RESOURCE_EXHAUSTED',

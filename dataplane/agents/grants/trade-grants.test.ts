@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { PortCall } from '#flow/engine/ports';
 import { openTrace } from '#kit/http/trace-context';
 import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
+import { until } from '#kit/testing/until';
 import { RunGrants } from './run-grants.ts';
 import { createRunTokens, type RunTokens } from './trade-grants.ts';
 
@@ -51,6 +52,30 @@ test.each([
 ])('the refusal %s with status %i ends the call as %s', async (error, status, code) => {
   gateway.play(answers({ error }, status));
   await expect(tokens.tokenFor(call(), models)).rejects.toMatchObject({ code });
+});
+
+const limited = answers({ error: 'temporarily_unavailable' }, 429, { 'retry-after': '0' });
+
+test('a run that asks for too many tokens asks once more', async () => {
+  gateway.play((response, request) => {
+    gateway.play(issued('later'));
+    return limited(response, request);
+  });
+  expect(await tokens.tokenFor(call(), models)).toBe('later');
+  expect(gateway.seen.length).toBe(2);
+  gateway.play(limited);
+  await expect(tokens.tokenFor(call(), models)).rejects.toMatchObject({ code: 'unavailable' });
+  expect(gateway.seen.length).toBe(4);
+});
+
+test('a run that ends while it waits for its next token asks no more', async () => {
+  gateway.play(answers({ error: 'temporarily_unavailable' }, 429, { 'retry-after': '60' }));
+  const stop = new AbortController();
+  const token = tokens.tokenFor({ ...call(), signal: stop.signal }, models);
+  await until('the first trade is refused', () => gateway.seen.length === 1);
+  stop.abort(new Error('the run has ended'));
+  await expect(token).rejects.toThrow('the run has ended');
+  expect(gateway.seen.length).toBe(1);
 });
 
 test('a run without a grant gets no token and asks nothing', async () => {

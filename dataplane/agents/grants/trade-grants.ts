@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { PortError } from '#flow/engine/flow-error';
 import type { PortCall } from '#flow/engine/ports';
 import { readBounded } from '#kit/http/read-bounded';
+import { wait } from '#kit/time/wait';
 import type { RunGrants } from './run-grants.ts';
 
-/** Largest answer, bytes; time of one trade, milliseconds. */
-const limits = { answerBytes: 65_536, tradeMs: 10_000 } as const;
+/** Largest answer, bytes; time of one trade and longest pause before it is repeated, milliseconds. */
+const limits = { answerBytes: 65_536, tradeMs: 10_000, pauseMs: 5_000 } as const;
 
 const tradedSchema = z.object({
   access_token: z.string().min(1).max(16_384),
@@ -21,7 +22,7 @@ export type RunTokens = { tokenFor(call: PortCall, audience: string): Promise<st
  * Trades the grant of a run for a token of one audience, at `/token` of the gateway (RFC 8693). Each call of a run makes a
  * trade of its own, because the gateway then checks the rights of the user and the route of the version again: a token
  * that was kept would allow further calls after a revocation. The grant is sent to the gateway and nowhere else; a
- * redirect is not followed.
+ * redirect is not followed. A run that asks for too many tokens at once waits as long as the gateway says, and asks once more.
  */
 export function createRunTokens(gateway: URL, grants: Pick<RunGrants, 'of'>): RunTokens {
   const endpoint = new URL(`${gateway.href.replace(/\/+$/, '')}/token`);
@@ -34,7 +35,10 @@ export function createRunTokens(gateway: URL, grants: Pick<RunGrants, 'of'>): Ru
         audience,
         ...(share === undefined ? {} : { budget: JSON.stringify(share.amounts) }),
       });
-      const { status, json } = await post(endpoint, form, { signal, headers: { traceparent: trace.traceparent } });
+      const sending = { signal, headers: { traceparent: trace.traceparent } };
+      const first = await post(endpoint, form, sending);
+      if (first.status === 429) await wait(first.pauseMs, signal);
+      const { status, json } = first.status === 429 ? await post(endpoint, form, sending) : first;
       const traded = tradedSchema.safeParse(json);
       if (status === 200 && traded.success) return traded.data.access_token;
       const refusal = refusedSchema.safeParse(json);
@@ -51,9 +55,16 @@ async function post(url: URL, body: URLSearchParams, { signal, headers }: Sendin
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(limits.tradeMs)]);
     const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal: bounded });
     const bytes = answer.body === null ? undefined : await readBounded(answer.body, limits.answerBytes);
-    return { status: answer.status, json: JSON.parse((bytes ?? Buffer.alloc(0)).toString('utf8')) as unknown };
+    const json = JSON.parse((bytes ?? Buffer.alloc(0)).toString('utf8')) as unknown;
+    return { status: answer.status, json, pauseMs: pauseOf(answer.headers.get('retry-after')) };
   } catch {
     signal.throwIfAborted();
     throw new PortError('unavailable');
   }
+}
+
+/** Seconds of RFC 9110, section 10.2.3, as milliseconds; a second for any other text. */
+function pauseOf(header: string | null): number {
+  const seconds = header !== null && /^\d{1,6}$/.test(header) ? Number(header) : 1;
+  return Math.min(seconds * 1_000, limits.pauseMs);
 }

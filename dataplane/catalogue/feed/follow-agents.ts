@@ -36,6 +36,8 @@ type FeedOptions = {
   readonly onChange: (change: FeedChange) => void;
   /** How often the feed looks for changes by time, and repeats what failed, milliseconds. */
   readonly pollMs: number;
+  /** Agents that are compared with the stored ones by one statement, and between two passes for changes; 500 when absent. */
+  readonly comparedAtOnce?: number;
 };
 
 export type FeedChange = 'written' | 'removed' | 'failed';
@@ -54,8 +56,8 @@ export type AgentFeed = AsyncDisposable & {
 /** Agents are listed again after an interruption in which nothing proved for as long that they are current, milliseconds. */
 const relistAfterMs = 30_000;
 
-/** Agents that are compared with the stored ones by one statement. */
-const comparedAtOnce = 500;
+/** All agents are compared with their rows this often: a database that fails over to an older copy loses rows without a sign, milliseconds. */
+const compareAllMs = 600_000;
 
 /** As many agents may always vanish within this time; above it, this share of all. */
 const vanishing = { always: 10, share: 0.2, withinMs: 60_000 } as const;
@@ -66,10 +68,22 @@ const vanishing = { always: 10, share: 0.2, withinMs: 60_000 } as const;
  * (docs/design/catalogue.md).
  */
 export function followAgents(options: FeedOptions): AgentFeed {
-  const { client, database, logger, clock, cards, acceptsMassRemoval, onChange, pollMs } = options;
+  const {
+    client,
+    database,
+    logger,
+    clock,
+    cards,
+    acceptsMassRemoval,
+    onChange,
+    pollMs,
+    comparedAtOnce = 500,
+  } = options;
   const parts = new AsyncDisposableStack();
   /** Names of the agents that may have changed. */
   const changed = new Set<string>();
+  /** Names of the agents that are compared with their rows although no change of them was seen. */
+  const unsuspected = new Set<string>();
   /** Names of the agents whose texts wait for a decision of the policy, in the order of the attempts. */
   const unjudged = new Set<string>();
   /** When the last agents were removed, oldest first. */
@@ -81,6 +95,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
   let isListed = false;
   /** Every change until then is stored, on the clock; undefined before the first complete pass. */
   let currentAt: number | undefined;
+  /** When all agents were marked last, on the clock. */
+  let markedAt = Number.NEGATIVE_INFINITY;
   let isPaused = false;
 
   const loop = startWorkLoop(pass, { pollMs });
@@ -131,12 +147,17 @@ export function followAgents(options: FeedOptions): AgentFeed {
     () => undefined,
   );
 
-  /** Stores the changed agents. Returns whether there was work that succeeded. */
+  /** Stores the changed agents. Returns whether further agents wait to be compared with their rows. */
   async function pass(signal: AbortSignal): Promise<boolean> {
     if (!isListed) return false;
     const seenAt = Math.min(...[agents, versions, routes].map((one) => one.currentAt()));
     try {
-      if (currentAt === undefined) await markStored();
+      if (clock.now() - markedAt >= compareAllMs) await markAll();
+      // A few at a time, so that neither changes nor the age of the agents wait for the comparison of all.
+      for (const name of unsuspected.values().take(comparedAtOnce)) {
+        unsuspected.delete(name);
+        changed.add(name);
+      }
       ringAlarms();
       const vanished = [...changed].filter((name) => agents.store.get(name) === undefined);
       isPaused = !acceptsMassRemoval && vanished.length > 0 && (await isTooMany(vanished));
@@ -157,18 +178,22 @@ export function followAgents(options: FeedOptions): AgentFeed {
       // At rest this is written as often as the watches prove that nothing has changed.
       if (currentAt === undefined || seenAt > currentAt) await markCurrent(database.sql, clock.now() - seenAt);
       currentAt = seenAt;
-      return false;
+      return unsuspected.size > 0;
     } catch (error) {
       if (!signal.aborted) reportFailure(error);
       return false;
     }
   }
 
-  /** An agent that was deleted while no feed ran is in the table only. */
-  async function markStored(): Promise<void> {
+  /** An agent that was deleted while no feed ran, or whose removal the database lost, is in the table only. */
+  async function markAll(): Promise<void> {
+    // Before the first complete pass nothing says that the rows of agents without a change are current.
+    const marked = currentAt === undefined ? changed : unsuspected;
+    for (const { metadata } of agents.store.list()) marked.add(metadata.name);
     const rows = await database.sql<{ resource: string }[]>`
       select resource from catalogue.agents where state <> 'removed'`;
-    for (const { resource } of rows) changed.add(resource);
+    for (const { resource } of rows) marked.add(resource);
+    markedAt = clock.now();
   }
 
   function ringAlarms(): void {
@@ -199,15 +224,15 @@ export function followAgents(options: FeedOptions): AgentFeed {
       alarms.delete(name);
       const agent = agents.store.get(name);
       if (agent === undefined) return await removeOne(name);
-      const decided = await decideOne(agent);
+      const formerOf = ({ agent_id }: AgentContent) => stored.get(agent_id);
+      const decided = await decideOne(agent, (content) => isWritten(formerOf(content), content, cards.shown(content)));
       if (decided === undefined) return;
       remember(name, decided.content.is_ready);
       if (decided.again !== undefined) alarms.set(name, decided.again.getTime());
       const card = cards.shown(decided.content);
       if (card === undefined) awaitJudgement([name]);
       else unjudged.delete(name);
-      const former = stored.get(decided.content.agent_id);
-      if (former !== undefined && isStored(former, card ?? withFormerTexts(decided.content, former))) return;
+      if (isWritten(formerOf(decided.content), decided.content, card)) return;
       const write = (sql: TransactionSql) =>
         card === undefined ? writeWithFormerTexts(sql, decided.content) : writeAgent(sql, card);
       if (await database.sql.begin(write)) onChange('written');
@@ -220,8 +245,12 @@ export function followAgents(options: FeedOptions): AgentFeed {
   /**
    * The watches of the kinds are independent: that of the versions may be behind the one of the agents. So only a live read of
    * the served version decides that its agent is degraded.
+   * @param isKnown whether the row of the agent has a content already, as such a read has decided
    */
-  async function decideOne(agent: Stored<Agent>): Promise<RecordDecision | undefined> {
+  async function decideOne(
+    agent: Stored<Agent>,
+    isKnown: (content: AgentContent) => boolean = () => false,
+  ): Promise<RecordDecision | undefined> {
     const { metadata, status } = agent;
     const now = clock.date();
     const observed = {
@@ -232,7 +261,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
       claims: agents.store.by('id', status?.agentId ?? '').length,
     };
     const decided = decideRecord({ ...observed, version: versions.store.get });
-    if (decided?.content.state !== 'degraded' || status?.served === undefined) return decided;
+    if (decided?.content.state !== 'degraded' || status?.served === undefined || isKnown(decided.content))
+      return decided;
     const live = await client.get<AgentVersion>(kinds.agentVersion, status.served.version);
     return decideRecord({ ...observed, version: () => live });
   }
@@ -309,6 +339,15 @@ export function followAgents(options: FeedOptions): AgentFeed {
     ageMs: () => clock.now() - (currentAt ?? Number.NEGATIVE_INFINITY),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
+}
+
+/** Whether the row of an agent has its content: with the texts of the card, or with those of the row while they are not judged. */
+function isWritten(
+  former: AgentContent | undefined,
+  content: AgentContent,
+  card: Parameters<typeof writeAgent>[1] | undefined,
+): boolean {
+  return former !== undefined && isStored(former, card ?? withFormerTexts(content, former));
 }
 
 /** The flow and the tests of a version are large and not shown. */

@@ -102,6 +102,7 @@ test.each([
   ['a quota of retrieval', 'rate_limited', retrievalErrors.rate_limited.meaning, 'квота'],
   ['a quota of memory', 'rate_limited', memoryErrors.rate_limited.meaning, 'квота'],
   ['a limit of requests', 'rate_limited', managementErrors.rate_limited.meaning, 'предел запросов'],
+  ['a limit of requests to agents', 'rate_limited', agentGatewayErrors.rate_limited.meaning, 'предел запросов'],
   ['the runs of the caller', 'too_many_runs', agentGatewayErrors.too_many_runs.meaning, 'вам'],
   ['the runs of all callers', 'too_many_runs', agentErrors.too_many_runs.meaning, 'всем вместе'],
 ])('the Russian sentence for a limit says each cause of its code: %s', async (_title, code, meaning, cause) => {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectionAudience } from '#contracts/connections';
@@ -6,11 +8,19 @@ import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scri
 import { until } from '#kit/testing/until';
 import type { RoutedVersion } from '#resources/agent-route';
 import { startToolServer, type ToolServer } from '../../../e2e/support/start-tool-server.ts';
-import { type AgentPlaneWorld, agentId, routedVersion, startAgentPlane } from './testing/start-agent-plane.ts';
+import { exchangeGrant } from './testing/exchange-grant.ts';
+import {
+  type AgentPlaneWorld,
+  agentId,
+  routedVersion,
+  secondVersion,
+  startAgentPlane,
+} from './testing/start-agent-plane.ts';
 
 const loopback = ['127.0.0.0/8'];
 const agents = ['question'];
 const path = '/people/7';
+const otherId = '01890a5d-ac96-774b-bcce-b302099a8071';
 
 let service: ScriptedHttp;
 let streaming: ToolServer;
@@ -31,7 +41,7 @@ beforeAll(async () => {
     { ...crm, methods: ['GET', 'POST'], credential: 'crm-token', maxAnswerBytes: 1_000 },
     { ...crm, name: 'keyed', credential: 'crm-token', credentialHeader: 'x-api-key' },
     { ...crm, name: 'keyless', credential: 'absent-token' },
-    { ...crm, name: 'single', maxConcurrency: 1 },
+    { ...crm, name: 'single', maxConcurrency: 1, agents: [...agents, 'answer'] },
     { ...crm, name: 'hasty', timeoutMs: 100 },
     { ...crm, name: 'others', agents: ['other'] },
     { ...crm, name: 'elsewhere', allowedNetworks: ['10.0.0.0/8'] },
@@ -53,6 +63,9 @@ beforeAll(async () => {
   ];
   version = routedVersion(process, { requires });
   await world.serve({ versions: [version] });
+  world.allow('ann', 'invoke', otherId);
+  const other = routedVersion(process, { versionId: secondVersion, requires: named('Connection', 'single') });
+  await world.serve({ agentId: otherId, agent: { name: 'answer', uid: otherId }, versions: [other] }, 'answer');
 });
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
@@ -64,9 +77,9 @@ beforeEach(() => {
 });
 
 /** The token of a run for one connection; undefined if the gateway gives none. */
-async function tokenFor(connection: string): Promise<string | undefined> {
+async function tokenFor(connection: string, agent = agentId): Promise<string | undefined> {
   const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
-  expect((await world.call(`/agents/${agentId}/mcp`, call)).status).toBe(200);
+  expect((await world.call(`/agents/${agent}/mcp`, call)).status).toBe(200);
   const form = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     subject_token: String(process.seen.at(-1)?.headers['x-portcullis-run-grant']),
@@ -175,6 +188,32 @@ describe('calls of HTTP services', () => {
   });
 });
 
+describe('calls whose body arrives slowly', () => {
+  /** Begins a call whose body does not end. */
+  function begin(connection: string, token: string | undefined) {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'content-length': 100 };
+    const sent = request(`${world.url}/connections/${connection}`, { method: 'POST', headers });
+    const answered = once(sent, 'response').then(([answer]) => (answer as IncomingMessage).statusCode);
+    answered.catch(() => undefined);
+    sent.on('error', () => undefined).write('{');
+    return { sent, answered };
+  }
+
+  test('an agent has as many of them as the connection has places, and calls of another agent keep theirs', async () => {
+    const foreign = String(await tokenFor('single', otherId));
+    const { sent } = begin('single', await tokenFor('single'));
+    await until('the place is taken', async () => (await call('single', get)).code === 'too_many_calls');
+    expect((await call('single', get, foreign)).status).toBe(200);
+    expect(service.seen.length).toBe(1);
+    sent.destroy();
+    await until('the place is free', async () => (await call('single', get)).status === 200);
+  });
+
+  test('a call whose body has not arrived within the timeout of its connection ends', async () => {
+    expect(await begin('hasty', await tokenFor('hasty')).answered).toBe(504);
+  });
+});
+
 describe('rights to call connections', () => {
   test.each(['others', 'unlisted', 'absent'])('a run gets no token for the connection %s', async (connection) => {
     expect(await tokenFor(connection)).toBeUndefined();
@@ -190,6 +229,17 @@ describe('rights to call connections', () => {
     expect(await call('crm', get, token)).toMatchObject({ status: 404, code: 'connection_unknown' });
     await world.serve({ versions: [version] });
     expect((await call('crm', get, token)).status).toBe(200);
+  });
+
+  test('a run whose version its route no longer lists gets a token for a connection, which its calls take', async () => {
+    const [before, grant] = [await tokenFor('crm'), String(process.seen.at(-1)?.headers['x-portcullis-run-grant'])];
+    await world.serve({ versions: [{ ...version, versionId: secondVersion, requires: [] }] });
+    expect((await call('crm', get, before)).status).toBe(200);
+    const traded = await exchangeGrant(world.url, { grant, audience: connectionAudience('crm') });
+    expect((await call('crm', get, String(traded.json['access_token']))).status).toBe(200);
+    world.removeRoute();
+    expect(await call('crm', get, before)).toMatchObject({ status: 404, code: 'connection_unknown' });
+    await world.serve({ versions: [version] });
   });
 
   test('a request with another method, media type or size is refused', async () => {

@@ -48,7 +48,8 @@ test('a judged body is held with 256 bytes for each value until it was judged, a
   expect(await send(most)).toEqual({ status: 200, code: undefined });
 });
 
-test('the values of a body that is not judged are not counted', async () => {
+test('the values of a body that is not judged are not counted, and it has at most 100,000 of them', async () => {
   await serve({ guardrails: { input: { mode: 'None' }, output: { mode: 'None' } } });
-  expect(await send(most + 1, bodyBytes + 1)).toEqual({ status: 200, code: undefined });
+  expect(await send(100_000, bodyBytes + 1)).toEqual({ status: 200, code: undefined });
+  expect(await send(100_001, bodyBytes + 1)).toEqual({ status: 413, code: 'request_too_large' });
 });

@@ -92,6 +92,16 @@ test('a refusal and the next run of its caller do not wait until the bytes are c
   expect(used).toEqual(Array.from({ length: 2 }, () => ({ tokens: 0, bytes: body.length })));
 });
 
+test('a call that no process took counts no bytes', async () => {
+  image.play((response) => void response.destroy());
+  expect((await call()).status).toBe(503);
+  image.play((response) => void response.end(JSON.stringify(resultOf('fine'))));
+  expect((await call()).status).toBe(200);
+  await counted();
+  expect(used).toHaveLength(1);
+});
+
+// The last test: the run that its client left counts for its caller for 30 s more.
 test('the bytes of a judged stream that its client left count for its person', async () => {
   image.play((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -102,13 +112,4 @@ test('the bytes of a judged stream that its client left count for its person', a
   leave.abort();
   await counted();
   expect(used).toEqual([{ tokens: 0, bytes: body.length + eventOf(progress).length }]);
-});
-
-test('a call that no process took counts no bytes', async () => {
-  image.play((response) => void response.destroy());
-  expect((await call()).status).toBe(503);
-  image.play((response) => void response.end(JSON.stringify(resultOf('fine'))));
-  expect((await call()).status).toBe(200);
-  await counted();
-  expect(used).toHaveLength(1);
 });

@@ -75,10 +75,15 @@ test('a call whose route does not change while rights are asked for reaches the 
 test('a public card is read without a token, which calls and cards of other agents need', async () => {
   const card = `/agents/${agentId}/.well-known/agent-card.json`;
   const admit = (path: string, method: string) =>
-    world.call(path, method === 'GET' ? { method } : { body: '{}' }).then(({ status }) => status);
+    world.call(path, method === 'GET' ? { method } : { method, body: '{}' }).then(({ status }) => status);
   expect(await admit(card, 'GET')).toBe(401);
   await world.serve({ versions: versions(), served: firstVersion, cards: 'Public' });
   expect(await admit(card, 'GET')).not.toBe(401);
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    expect(await admit(card, method)).toBe(401);
+    const refused = await world.call(card, { method, token: await world.personToken('ann') });
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  }
   expect(await admit(of(), 'POST')).toBe(401);
   expect(await admit(`/agents/${agentId}/message:send`, 'POST')).toBe(401);
 });
@@ -109,7 +114,8 @@ test('a version is in use from the moment when the route of a call is read', asy
   const identify = async () => ({ ...caller, tenant: undefined, parent: undefined, token: undefined });
   const check = async () => true;
   const relations = { check, checkerOf: () => check };
-  const parts = { table, pins, identify, relations, confirmers: new Set<string>() };
+  const callers = { admits: () => true, retryAfterSeconds: 1 };
+  const parts = { table, pins, identify, callers, relations, confirmers: new Set<string>() };
   const origin = { rawHeaders: [], remoteAddress: undefined };
   const admitted = await admitAgentCall(parts, parseCall(of()) as RoutedCall, 'POST', origin);
   expect(reported).toEqual([{ agentId, versionId: firstVersion }]);

@@ -1,19 +1,22 @@
 import { confirmerName } from '#identity/mcp-confirmers';
-import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import type { Relations } from '#relations/ports';
 import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
 import type { AgentLookup, AgentTable } from '../routes/agent-table.ts';
 import { chooseVersion } from '../routes/choose-version.ts';
 import type { VersionPins } from '../routes/pin-versions.ts';
 import { AgentRefusal } from './agent-refusal.ts';
+import { askRights } from './ask-rights.ts';
 import type { AgentCaller, CallOrigin, IdentifyCaller } from './identify-caller.ts';
-import { type AgentRight, judgeRights } from './judge-rights.ts';
-import { type CallMode, cardOperation, type RoutedCall } from './parse-call.ts';
+import { judgeRights } from './judge-rights.ts';
+import type { CallerLimiter } from './limit-callers.ts';
+import { cardOperation, type RoutedCall } from './parse-call.ts';
 
 /** The inputs of the checks of a call. */
 export type AdmissionParts = {
   readonly table: Pick<AgentTable, 'lookup' | 'isComplete'>;
   readonly pins: Pick<VersionPins, 'pin'>;
   readonly identify: IdentifyCaller;
+  readonly callers: Pick<CallerLimiter, 'admits' | 'retryAfterSeconds'>;
   /** Throws RelationsUnavailableError while there is no connection. */
   readonly relations: Pick<Relations, 'check' | 'checkerOf'>;
   /** `issuer|subject` of those who may call MCP while its profile is confirmed. */
@@ -26,12 +29,14 @@ export type AdmittedCall = {
   readonly version: RoutedVersion;
   /** The proved caller; undefined only for a read of a public card. */
   readonly caller: AgentCaller | undefined;
+  /** When the rights of the caller were known, on the clock of `performance`, milliseconds. */
+  readonly askedAt: number;
   /** Holds the version. The caller of the admission disposes it when the call has ended. */
   readonly pin: Disposable;
 };
 
 /**
- * Checks identity, right and route, in this order. A caller without view and invoke gets the answer of a missing agent,
+ * Checks identity, the rate of requests, right and route, in this order. A caller without view and invoke gets the answer of a missing agent,
  * after the same questions. The version is pinned at the moment when its route is read: a replica that reports a switch
  * later reports the version as used, so that its process is not ended before the call.
  * @throws AgentRefusal
@@ -45,16 +50,15 @@ export async function admitAgentCall(
   const { agentId, versionId, operation } = call;
   const isCard = operation === cardOperation;
   const open = isCard ? specOf(plane.table.lookup(agentId)) : undefined;
-  if (open?.cards === 'Public' && plane.table.isComplete) {
+  if (open?.cards === 'Public' && plane.table.isComplete && operation.methods.includes(method)) {
     return pinned(plane, open, versionOf(open, call, undefined), undefined);
   }
-  const caller = await plane.identify(origin, agentId);
-  if (caller.kind === 'refused') throw new AgentRefusal(caller.code);
+  const caller = await knownCaller(plane, origin, agentId);
   if (!operation.methods.includes(method)) {
     throw new AgentRefusal('method_not_allowed', { allow: operation.methods.join(', ') });
   }
   if (!plane.table.isComplete) throw new AgentRefusal('agent_unavailable');
-  const right = await rightOf(plane, caller, { agentId, mode: operation.mode });
+  const right = await askRights(() => judgeRights(plane.relations, caller, { agentId, mode: operation.mode }));
   // Read only now: the route may have switched while the caller and its rights were asked for.
   const found = plane.table.lookup(agentId);
   const spec = specOf(found);
@@ -68,6 +72,21 @@ export async function admitAgentCall(
   return pinned(plane, spec, versionOf(spec, { versionId, operation }, subject), caller);
 }
 
+/**
+ * The caller of a request, whose rate is bounded before any question about an agent: a hidden agent and a missing one are refused alike.
+ * @throws AgentRefusal
+ */
+export async function knownCaller(
+  { identify, callers }: Pick<AdmissionParts, 'identify' | 'callers'>,
+  origin: CallOrigin,
+  agentId: string,
+): Promise<AgentCaller> {
+  const caller = await identify(origin, agentId);
+  if (caller.kind === 'refused') throw new AgentRefusal(caller.code);
+  if (callers.admits(caller)) return caller;
+  throw new AgentRefusal('rate_limited', { 'retry-after': String(callers.retryAfterSeconds) });
+}
+
 /** A call that may be forwarded: its version is in use from now on. */
 export function pinned<Caller extends AgentCaller | undefined>(
   { pins }: AdmissionParts,
@@ -76,24 +95,11 @@ export function pinned<Caller extends AgentCaller | undefined>(
   caller: Caller,
 ) {
   const pin = pins.pin({ agentId: spec.agentId, versionId: version.versionId });
-  return { spec, version, caller, pin };
+  return { spec, version, caller, pin, askedAt: performance.now() };
 }
 
 function specOf(found: AgentLookup): AgentRouteSpec | undefined {
   return found.kind === 'route' ? found.route.spec : undefined;
-}
-
-async function rightOf(
-  plane: AdmissionParts,
-  caller: AgentCaller,
-  asked: { readonly agentId: string; readonly mode: CallMode },
-): Promise<AgentRight> {
-  try {
-    return await judgeRights(plane.relations, caller, asked);
-  } catch (error) {
-    if (error instanceof RelationsUnavailableError) throw new AgentRefusal('authorization_unavailable');
-    throw error;
-  }
 }
 
 function versionOf(

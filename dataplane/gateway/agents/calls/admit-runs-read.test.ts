@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { digestOf } from '#contracts/canonical';
 import type { ScriptedHttp } from '#kit/testing/scripted-http';
 import { RelationsUnavailableError } from '#relations/ports';
+import { RelationsModelError } from '#relations/relations-error';
 import { authenticatedAll } from '#relations/tenant-object';
 import {
   type AgentPlaneWorld,
@@ -84,8 +85,10 @@ test('the group of every caller reads runs of an agent over A2A, and none of a t
 });
 
 test('runs are not read while the rights cannot be asked for', async () => {
-  world.fault = new RelationsUnavailableError();
-  expect((await read('ann', runs)).status).toBe(503);
+  for (const fault of [new RelationsUnavailableError(), new RelationsModelError('too_complex', 'too many groups')]) {
+    world.fault = fault;
+    expect((await read('ann', runs)).status).toBe(503);
+  }
 });
 
 test('a person reads no runs after the agent has another owner', async () => {

@@ -1,8 +1,8 @@
 import { confirmerName } from '#identity/mcp-confirmers';
-import { RelationsUnavailableError } from '#relations/ports';
 import { chooseVersion } from '../routes/choose-version.ts';
-import { type AdmissionParts, type AdmittedCall, pinned } from './admit-agent-call.ts';
+import { type AdmissionParts, type AdmittedCall, knownCaller, pinned } from './admit-agent-call.ts';
 import { AgentRefusal } from './agent-refusal.ts';
+import { askRights } from './ask-rights.ts';
 import type { AgentCaller, CallOrigin } from './identify-caller.ts';
 import { judgeOwner, judgeRights } from './judge-rights.ts';
 import { type RoutedCall, runsOperation } from './parse-call.ts';
@@ -21,11 +21,10 @@ export async function admitRunsRead(
   method: string,
   origin: CallOrigin,
 ): Promise<AdmittedRead> {
-  const caller = await plane.identify(origin, agentId);
-  if (caller.kind === 'refused') throw new AgentRefusal(caller.code);
+  const caller = await knownCaller(plane, origin, agentId);
   if (method !== 'GET') throw new AgentRefusal('method_not_allowed', { allow: 'GET' });
   if (!plane.table.isComplete) throw new AgentRefusal('agent_unavailable');
-  const { isOwner, overA2a, overMcp } = await rightsOf(plane, caller, agentId);
+  const { isOwner, overA2a, overMcp } = await askRights(() => rightsOf(plane, caller, agentId));
   const found = plane.table.lookup(agentId);
   const spec = found.kind === 'route' ? found.route.spec : undefined;
   if (found.kind === 'unknown' || (!isOwner && overA2a === 'none')) throw new AgentRefusal('not_found');
@@ -48,15 +47,10 @@ export async function admitRunsRead(
 }
 
 async function rightsOf({ relations }: AdmissionParts, caller: AgentCaller, agentId: string) {
-  try {
-    const [isOwner, overA2a, overMcp] = await Promise.all([
-      judgeOwner(relations, caller, agentId),
-      judgeRights(relations, caller, { agentId, mode: 'A2A' }),
-      judgeRights(relations, caller, { agentId, mode: 'MCP' }),
-    ]);
-    return { isOwner, overA2a, overMcp };
-  } catch (error) {
-    if (error instanceof RelationsUnavailableError) throw new AgentRefusal('authorization_unavailable');
-    throw error;
-  }
+  const [isOwner, overA2a, overMcp] = await Promise.all([
+    judgeOwner(relations, caller, agentId),
+    judgeRights(relations, caller, { agentId, mode: 'A2A' }),
+    judgeRights(relations, caller, { agentId, mode: 'MCP' }),
+  ]);
+  return { isOwner, overA2a, overMcp };
 }

@@ -1,6 +1,6 @@
-/** Calls of images at the same time, counted in this replica: the process of an image is not trusted to count them. */
+/** Calls at the same time by their key, counted in this replica: the process of an image is not trusted to count its own. */
 export type ImageSlots = {
-  /** @returns undefined if the version, or the caller, has as many calls as it may have */
+  /** @returns undefined if the key has as many calls as it may have */
   take(key: string, limit: number): Disposable | undefined;
   /** Keys with calls. */
   readonly size: number;

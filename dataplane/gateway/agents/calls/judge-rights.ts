@@ -7,7 +7,7 @@ import type { CallMode } from './parse-call.ts';
  * The right that both the subject and the agent that calls for it have: `invoke`; `view`, if each has at least view or
  * invoke; `none` otherwise.
  */
-export type AgentRight = 'invoke' | 'view' | 'none';
+type AgentRight = 'invoke' | 'view' | 'none';
 
 /**
  * Asks for the rights on an agent, at each request (`agent-gateway:invoke:agent-right`). Every caller without the right

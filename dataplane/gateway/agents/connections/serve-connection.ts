@@ -18,6 +18,7 @@ import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import type { Spans } from '#kit/trace/span';
 import { beginRequest, Interruption } from '../../relay/interruption.ts';
+import type { ImageSlots } from '../calls/image-slots.ts';
 import type { ConnectionMetrics } from '../metrics/connection-metrics.ts';
 import { admitConnectionCall, type ConnectionAdmission } from './admit-connection-call.ts';
 import { callHttpService } from './call-http-service.ts';
@@ -26,6 +27,8 @@ import { ConnectionError } from './connection-error.ts';
 import type { OpenConnection } from './open-connections.ts';
 
 export type ConnectionParts = ConnectionAdmission & {
+  /** Bodies of calls that have not arrived yet, by connection and agent. */
+  readonly arriving: Pick<ImageSlots, 'take'>;
   readonly connectionMetrics: ConnectionMetrics;
   readonly spans: Spans;
   readonly logger: Logger;
@@ -81,14 +84,20 @@ async function answerCall(
 ): Promise<object> {
   if (incoming.method !== 'POST') throw new ConnectionError('method_not_allowed');
   const name = nameIn(incoming.url ?? '');
-  const open = await admitConnectionCall(parts, name, incoming.rawHeaders);
+  const { open, agentId } = await admitConnectionCall(parts, name, incoming.rawHeaders);
   facts.connection = name;
   const [type = '', ...more] = headerValues(incoming.rawHeaders, 'content-type');
   if (more.length > 0 || !jsonType.test(type.trim())) throw new ConnectionError('content_type_not_supported');
-  const call = await receiveCall(incoming, signal, parts.maxBodyMs);
-  using begun = open.begin();
-  if (begun === undefined) throw new ConnectionError('too_many_calls');
-  return await callWithin(open, call, signal);
+  using time = withTimeout(signal, open.connection.timeoutMs);
+  try {
+    const call = await receiveCall(parts, incoming, { open, agentId, signal: time.signal });
+    using begun = open.begin();
+    if (begun === undefined) throw new ConnectionError('too_many_calls');
+    return await sendCall(open, call, time.signal);
+  } catch (error) {
+    if (time.timedOut() && !(error instanceof ConnectionError)) throw new ConnectionError('deadline_exceeded');
+    throw error;
+  }
 }
 
 /** The name in the path; a request of another form is answered as one with a token that is not for it. */
@@ -102,8 +111,26 @@ function nameIn(url: string): string {
   throw new ConnectionError('unauthenticated');
 }
 
-async function receiveCall(incoming: IncomingMessage, signal: AbortSignal, ms: number): Promise<ConnectionCall> {
-  using time = withTimeout(signal, ms);
+type Receiving = {
+  readonly open: OpenConnection;
+  /** The agent of the run that calls. */
+  readonly agentId: string;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Reads the body of a call. An agent has a bounded number of bodies that arrive, so that slow ones take neither the memory of the gateway nor the
+ * places of calls of other agents.
+ * @throws ConnectionError
+ */
+async function receiveCall(
+  { arriving, maxBodyMs }: Pick<ConnectionParts, 'arriving' | 'maxBodyMs'>,
+  incoming: IncomingMessage,
+  { open: { connection }, agentId, signal }: Receiving,
+): Promise<ConnectionCall> {
+  using place = arriving.take(JSON.stringify([connection.name, agentId]), connection.maxConcurrency);
+  if (place === undefined) throw new ConnectionError('too_many_calls');
+  using time = withTimeout(signal, maxBodyMs);
   const body = await readBody(incoming, { limit: flowConnectionLimits.requestBytes, signal: time.signal });
   if (!body.ok) {
     signal.throwIfAborted();
@@ -118,18 +145,12 @@ async function receiveCall(incoming: IncomingMessage, signal: AbortSignal, ms: n
   throw new ConnectionError('invalid_request');
 }
 
-async function callWithin(open: OpenConnection, call: ConnectionCall, signal: AbortSignal): Promise<object> {
+async function sendCall(open: OpenConnection, call: ConnectionCall, signal: AbortSignal): Promise<object> {
   const { connection, dispatcher } = open;
   const { maxAnswerBytes } = connection;
-  using time = withTimeout(signal, connection.timeoutMs);
-  const link = { dispatcher, credential: open.credential(), maxAnswerBytes, signal: time.signal };
-  try {
-    if (connection.kind === 'http' && 'path' in call) return await callHttpService(connection, call, link);
-    if (connection.kind === 'mcp' && 'tool' in call) return await callMcpServer(connection, call, link);
-  } catch (error) {
-    if (time.timedOut() && !(error instanceof ConnectionError)) throw new ConnectionError('deadline_exceeded');
-    throw error;
-  }
+  const link = { dispatcher, credential: open.credential(), maxAnswerBytes, signal };
+  if (connection.kind === 'http' && 'path' in call) return await callHttpService(connection, call, link);
+  if (connection.kind === 'mcp' && 'tool' in call) return await callMcpServer(connection, call, link);
   throw new ConnectionError('invalid_request');
 }
 

@@ -4,7 +4,6 @@ import type { ScriptedHttp } from '#kit/testing/scripted-http';
 import { agentSubject, userSubject } from '#relations/subject';
 import { authenticatedAll } from '#relations/tenant-object';
 import type { RoutedVersion } from '#resources/agent-route';
-import { verifies } from '../../../../e2e/support/verifies.ts';
 import { exchangeGrant } from '../testing/exchange-grant.ts';
 import {
   type AgentPlaneWorld,
@@ -46,11 +45,16 @@ beforeEach(async () => {
   process.forget();
 });
 
-/** Exchanges the grant of a run while `change` happens between the question about rights on an agent and its answer. */
-async function exchangeThrough(audience: string, change: () => Promise<void>, asked = agentId) {
+/** The grant of a run of the first version. */
+async function beginRun(): Promise<string> {
   const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
   expect((await world.call(`/agents/${agentId}/mcp`, call)).status).toBe(200);
-  const grant = String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);
+  return String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);
+}
+
+/** Exchanges the grant of a run while `change` happens between the question about rights on an agent and its answer. */
+async function exchangeThrough(audience: string, change: () => Promise<void>, asked = agentId) {
+  const grant = await beginRun();
   let changed: Promise<void> | undefined;
   world.whileAsked = async () => {
     if (world.asked.at(-1) !== `invoke agent:${asked}`) return;
@@ -61,14 +65,34 @@ async function exchangeThrough(audience: string, change: () => Promise<void>, as
   return [status, json['error'] ?? json['token_type']];
 }
 
-verifies(
-  ['agent-gateway:route-to-version:bound'],
-  'a run whose version is unlisted while its rights are asked for gets no token',
-  async () => {
-    const change = () => serveRequiring({ versionId: secondVersion, requires });
-    expect(await exchangeThrough(models, change)).toEqual([400, 'invalid_grant']);
-  },
-);
+test('a run whose version its route no longer lists gets tokens for what the version requires while no call reaches the version', async () => {
+  const switched = () => serveRequiring({ versionId: secondVersion, requires: [] });
+  expect(await exchangeThrough(models, switched)).toEqual([200, 'Bearer']);
+  const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
+  expect((await world.call(`/agents/${agentId}/versions/${firstVersion}/mcp`, call)).status).toBe(404);
+});
+
+test('a run gets tokens for models and agents after its version has left the route, and none after the right of its person has ended', async () => {
+  const grant = await beginRun();
+  const own = `${userSubject({ issuer: peopleIssuer, subject: 'ann' })} invoke agent:${agentId}`;
+  await serveRequiring({ versionId: secondVersion });
+  for (const audience of [models, helper]) {
+    expect(await exchangeGrant(world.url, { grant, audience })).toMatchObject({ status: 200 });
+  }
+  world.rights.delete(own);
+  const refused = await exchangeGrant(world.url, { grant, audience: models });
+  world.rights.add(own);
+  expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+});
+
+test('a run gets no token after the route of its agent was removed, also when another route of the agent follows', async () => {
+  const grant = await beginRun();
+  const trade = () => exchangeGrant(world.url, { grant, audience: models });
+  world.removeRoute();
+  expect(await trade()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+  await serveRequiring({ versionId: secondVersion, requires });
+  expect(await trade()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+});
 
 test('a run gets no token for a model that its route stops to name while rights are asked for', async () => {
   const change = () => serveRequiring({ versionId: firstVersion, requires: [] });

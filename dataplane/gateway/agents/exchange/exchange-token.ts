@@ -6,9 +6,11 @@ import { gatewayTokenLimits, UnsignableTokenError } from '#identity/gateway-toke
 import { mintModelToken } from '#identity/model-token';
 import type { GrantedBudget, RunGrant, RunGrantVerifier } from '#identity/run-grant';
 import { mintServiceToken, serviceAudiences } from '#identity/service-token';
-import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import type { Relations } from '#relations/ports';
 import type { RoutedVersion } from '#resources/agent-route';
 import { judgeRights } from '../calls/judge-rights.ts';
+import type { CallerLimiter } from '../calls/limit-callers.ts';
+import { rightsFault } from '../calls/rights-fault.ts';
 import { smallerBudget } from '../calls/smaller-budget.ts';
 import { mayUseConnection } from '../connections/admit-connection-call.ts';
 import type { FlowConnections } from '../connections/open-connections.ts';
@@ -22,9 +24,10 @@ export type ExchangeParts = {
   readonly issuer: string;
   readonly grants: RunGrantVerifier;
   readonly connections: Pick<FlowConnections, 'find'>;
+  readonly callers: Pick<CallerLimiter, 'admitsTrade' | 'retryAfterSeconds'>;
 };
 
-type ExchangeError = 'invalid_grant' | 'invalid_target' | 'temporarily_unavailable';
+type ExchangeError = 'invalid_grant' | 'invalid_target' | 'rate_limited' | 'temporarily_unavailable';
 type ExchangeResult =
   | { readonly kind: 'issued'; readonly token: string; readonly expiresIn: number }
   | { readonly kind: 'error'; readonly error: ExchangeError; readonly why: string };
@@ -44,7 +47,8 @@ const connectionPrefix = connectionAudience('');
 
 /**
  * Trades the grant of a run for a token of one audience that its version requires, of at most 60 s and never longer than
- * the run (RFC 8693). The person must still have the right to invoke the agent, and the version must still be routed.
+ * the run (RFC 8693). The person must still have the right to invoke the agent, and the route must list the version, or have listed it while
+ * the run may have begun.
  */
 export async function exchangeToken(
   parts: ExchangeParts,
@@ -56,6 +60,8 @@ export async function exchangeToken(
     if (grant.status === 503) return refused('temporarily_unavailable', 'the keys of the gateway cannot be read');
     return refused('invalid_grant', 'the grant is invalid or has expired');
   }
+  if (!parts.callers.admitsTrade(grant))
+    return refused('rate_limited', 'the run or its person asks for too many tokens');
   if (!parts.table.isComplete) return refused('temporarily_unavailable', 'the routes are being loaded');
   try {
     const key = await parts.keys.signingKey();
@@ -65,8 +71,8 @@ export async function exchangeToken(
     }
     const called = await callableAgent(parts, grant, audience);
     // Read only now: the route may have switched, and the run may have ended, while the rights were asked for.
-    const version = routedVersion(parts, grant);
-    if (version === undefined) return refused('invalid_grant', 'the version of the run is no longer routed');
+    const version = parts.table.versionOfRun(grant)?.version;
+    if (version === undefined) return refused('invalid_grant', 'the agent or the version of the run is not routed');
     const ttlSeconds = Math.min(
       gatewayTokenLimits.workloadSeconds,
       Math.floor((grant.expiresAt.getTime() - now().getTime()) / 1_000),
@@ -83,21 +89,13 @@ export async function exchangeToken(
     });
     return token === undefined ? notRequired : { kind: 'issued', token, expiresIn: ttlSeconds };
   } catch (error) {
-    if (error instanceof RelationsUnavailableError)
-      return refused('temporarily_unavailable', 'rights cannot be checked');
+    const fault = rightsFault(error);
+    if (fault === 'unavailable') return refused('temporarily_unavailable', 'rights cannot be checked');
+    if (fault === 'unnamed') return refused('invalid_grant', 'a name is too long to have rights');
     if (error instanceof UnsignableTokenError)
       return refused('invalid_target', 'the chain of agents is too long or repeats one');
     throw error;
   }
-}
-
-/** The version of a run, while a route lists it. */
-function routedVersion(
-  { table }: Pick<ExchangeParts, 'table'>,
-  { agentId, versionId }: RunGrant,
-): RoutedVersion | undefined {
-  const found = table.lookup(agentId);
-  return found.kind === 'route' ? found.route.spec.versions.find((one) => one.versionId === versionId) : undefined;
 }
 
 const requiredNames = ({ requires }: RoutedVersion, kind: RoutedVersion['requires'][number]['kind']) =>
@@ -116,7 +114,7 @@ function calledName(version: RoutedVersion | undefined, audience: string): strin
  * @throws RelationsUnavailableError
  */
 async function callableAgent(parts: ExchangeParts, grant: RunGrant, audience: string): Promise<string | undefined> {
-  const name = calledName(routedVersion(parts, grant), audience);
+  const name = calledName(parts.table.versionOfRun(grant)?.version, audience);
   if (name === undefined) return undefined;
   const called = parts.table.named(name);
   const caller = { ...callerOf(grant), actors: chainOf(parts, grant) };

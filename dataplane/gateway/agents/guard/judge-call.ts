@@ -3,8 +3,9 @@ import { JsonError, parseStrict } from '#kit/json/parse-strict';
 import type { RoutedVersion } from '#resources/agent-route';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
+import { awaitedMessage } from './awaited-message.ts';
 import { isPlainId } from './plain-id.ts';
-import { type Hold, mostMessageValues, treeBytes } from './tree-bytes.ts';
+import { type Hold, mostMessageValues, mostUnjudgedValues, treeBytes } from './tree-bytes.ts';
 import type { StageGuard } from './version-guard.ts';
 
 /** Operations of an image that the gateway can judge. Push notifications and further cards would pass it. */
@@ -51,7 +52,7 @@ type BodyGuard = {
 
 /**
  * Admits the body of a call of an image: only messages that the gateway knows reach its process, with every text as the
- * input policy leaves it.
+ * input policy leaves it, and without a request to answer before the run has ended.
  * @param judging undefined if the input is declared unguarded
  * @throws AgentRefusal operation_not_supported, push_notification_not_supported, extended_card_not_configured, invalid_request,
  * request_too_large for too many values, overloaded, content_type_not_supported, guardrail_denied, guardrail_error
@@ -64,14 +65,15 @@ export async function judgeCall(
 ): Promise<JudgedCall> {
   if (!offered.has(name)) throw new AgentRefusal(exactRefusals.get(name) ?? 'operation_not_supported');
   if (body === undefined || body.length === 0) return { body, asked: undefined };
-  const message = objectOf(body, judging === undefined ? Number.POSITIVE_INFINITY : mostMessageValues);
-  if (message === 'too_many_values') throw new AgentRefusal('request_too_large');
-  if (message === undefined) throw new AgentRefusal('invalid_request');
+  const sent = objectOf(body, judging === undefined ? mostUnjudgedValues : mostMessageValues);
+  if (sent === 'too_many_values') throw new AgentRefusal('request_too_large');
+  if (sent === undefined) throw new AgentRefusal('invalid_request');
+  const message = awaitedMessage(sent, mode);
   const asked = mode === 'MCP' ? askedOf(message, sdk?.tool) : undefined;
   if (isWireObject(message['configuration']) && 'taskPushNotificationConfig' in message['configuration']) {
     throw new AgentRefusal('push_notification_not_supported');
   }
-  if (judging === undefined) return { body, asked };
+  if (judging === undefined) return { body: message === sent ? body : wireBytes(message), asked };
   const { guard, hold } = judging;
   if (!(await hold(treeBytes(message)))) throw new AgentRefusal('overloaded');
   if (mode === 'MCP') {

@@ -6,6 +6,12 @@ export type Hold = (bytes: number) => boolean | Promise<boolean>;
 /** Most values of one message that is judged. */
 export const mostMessageValues = 32_768;
 
+/**
+ * Most values of one message that is not judged, as in the process of a flow. Its values are not counted: its tree is dropped when it was read,
+ * or when it was written without the members that detach a run.
+ */
+export const mostUnjudgedValues = 100_000;
+
 /** Memory of one value of a message beside its characters, with its place in the list of texts to judge. */
 const bytesPerValue = 256;
 

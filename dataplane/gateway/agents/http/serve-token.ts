@@ -33,9 +33,10 @@ export async function serveToken(
   const refuse = (error: string, why: string): void => {
     if (!incoming.complete) drainRefused(incoming, outgoing);
     ended(error);
-    const status = error === 'temporarily_unavailable' ? 503 : 400;
-    const headers = status === 503 ? { ...noStore, 'retry-after': '1' } : noStore;
-    sendJson(outgoing, status, { error, error_description: why }, headers);
+    const later = laterOf(plane, error);
+    const answer = { error: later === undefined ? error : 'temporarily_unavailable', error_description: why };
+    const headers = later === undefined ? noStore : { ...noStore, 'retry-after': String(later.seconds) };
+    sendJson(outgoing, later?.status ?? 400, answer, headers);
   };
   if (incoming.method !== 'POST') {
     if (!incoming.complete) drainRefused(incoming, outgoing);
@@ -61,6 +62,12 @@ export async function serveToken(
     plane.logger.error('token_exchange_failed', { failure: describeFailure(error) });
     refuse('temporarily_unavailable', 'the exchange failed');
   }
+}
+
+/** The status of an error after which the same request may succeed, and when; RFC 6749 has no error of its own for a rate. */
+function laterOf({ callers }: Pick<AgentPlane, 'callers'>, error: string) {
+  if (error === 'rate_limited') return { status: 429, seconds: callers.retryAfterSeconds };
+  return error === 'temporarily_unavailable' ? { status: 503, seconds: 1 } : undefined;
 }
 
 /** GET /.well-known/jwks.json: the public keys of the tokens of this gateway (RFC 7517). Never rejects. */

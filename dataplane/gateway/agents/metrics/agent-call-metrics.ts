@@ -34,6 +34,7 @@ const exchangeOutcomes = [
   'unsupported_grant_type',
   'invalid_grant',
   'invalid_target',
+  'rate_limited',
   'temporarily_unavailable',
 ] as const;
 

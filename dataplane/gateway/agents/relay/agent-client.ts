@@ -9,14 +9,14 @@ import type { RoutedVersion } from '#resources/agent-route';
 import type { RouteProof } from '../../routes/follow-proved.ts';
 
 /** One call of the process of a version. */
-type ProcessCall = {
+export type ProcessCall = {
   /** Origin of the process. */
   readonly address: string;
   readonly method: string;
   /** Path with query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array | undefined;
+  readonly body: Buffer | Readable | undefined;
 };
 
 export type ProcessAnswer =

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { runUsageHeader } from '#contracts/run-usage';
 import { withTimeout } from '#kit/concurrency/abort';
-import type { TakenBytes } from '#kit/http/byte-budget';
 import type { Logger } from '#kit/log/logger';
 import type { RoutedVersion } from '#resources/agent-route';
 import type { RequestBytes } from '../../relay/held-frames.ts';
@@ -10,6 +9,7 @@ import { countUse } from '../budgets/count-use.ts';
 import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../budgets/ports.ts';
 import type { AdmittedCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
+import { type ConfirmParts, confirmRight } from '../calls/confirm-right.ts';
 import type { AgentCaller } from '../calls/identify-caller.ts';
 import type { ImageSlots } from '../calls/image-slots.ts';
 import type { RunLimiter } from '../calls/limit-runs.ts';
@@ -20,26 +20,29 @@ import { type CallHead, judgeHead } from '../guard/judge-head.ts';
 import { sendJudgedAnswer } from '../guard/send-judged.ts';
 import { type GuardParts, stageGuard } from '../guard/version-guard.ts';
 import type { VersionPins } from '../routes/pin-versions.ts';
-import type { AgentClient, ProcessAnswer } from './agent-client.ts';
+import type { AgentClient, ProcessAnswer, ProcessCall } from './agent-client.ts';
+import { CallBytes } from './call-bytes.ts';
 import { headersForAgent, headersForClient } from './forward-headers.ts';
 import { type IdentityParts, issueIdentity } from './issue-identity.ts';
 import { type PipeEnd, pipeAnswer } from './pipe-answer.ts';
+import { processBody } from './process-body.ts';
 import { type BodyParts, receiveCallBody } from './receive-body.ts';
 
 /** Time beyond that of a run in which its process may answer, milliseconds. */
 const slackMs = 10_000;
 /** Timeout of an operation that starts no run and streams nothing, milliseconds. */
 const shortMs = 30_000;
-/** How long a process continues a streamed run that no client reads, milliseconds. */
+/** How long a process continues a run whose answer no client reads, milliseconds. */
 const unwatchedMs = 30_000;
 
 export type ForwardParts = IdentityParts &
   GuardParts &
+  ConfirmParts &
   BodyParts & {
     readonly runs: RunLimiter;
     /** Runs of images, by version. */
     readonly slots: ImageSlots;
-    /** Calls that start and end no run, by caller; whole answers of flows apart from the others. */
+    /** Calls that start no run, by caller: whole answers of flows, and calls that end a run or a session, apart from the others. */
     readonly reads: ImageSlots;
     /** The most of them at a time of one caller with one agent. */
     readonly readsAtOnce: number;
@@ -88,18 +91,15 @@ type ImageCall = {
 
 /** Sends an admitted call to the process of its version, and the answer to the client. @throws AgentRefusal */
 export async function forwardCall(plane: ForwardParts, forward: Forward): Promise<void> {
-  const { call, admitted, forwarded } = forward;
+  const { call, admitted, exchange, forwarded } = forward;
   const { version } = admitted;
   const { issuer, subject } = admitted.caller.subject;
   const key = JSON.stringify([admitted.spec.agentId, issuer, subject]);
   using held = new DisposableStack();
   if (!call.operation.isRun) {
-    if (!endsWork(call.operation, forward.exchange)) {
-      // Whole answers of flows have places of their own: a caller whose subscriptions have all of theirs can read its tasks.
-      const isWholeOfFlow = version.sdk === undefined && call.operation.name !== 'tasks:subscribe';
-      held.use(slotOf(plane.reads.take(isWholeOfFlow ? `${key} whole` : key, plane.readsAtOnce)));
-    }
-    return await exchangeWithProcess(plane, forward, () => undefined);
+    held.use(slotOf(plane.reads.take(`${key} ${placesOf(forward)}`, plane.readsAtOnce)));
+    await exchangeWithProcess(plane, forward, () => undefined);
+    return releaseOnceSent(held, exchange.outgoing);
   }
   if (version.sdk !== undefined) held.use(slotOf(plane.slots.take(version.versionId, version.limits.concurrency)));
   const admission = plane.runs.admit(key);
@@ -107,6 +107,8 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
     throw new AgentRefusal('too_many_runs', { 'retry-after': String(admission.retryAfterSeconds) });
   }
   const { run } = admission;
+  using counted = new DisposableStack();
+  counted.defer(() => run.end());
   plane.metrics.runs.add(1);
   const onContinued = (continuedMs: number): void => {
     run.endAfter(continuedMs);
@@ -119,9 +121,10 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   try {
     await takeBudget(plane, admitted);
     await exchangeWithProcess(plane, forward, onContinued);
+    // The caller may have many answers that it does not read, so that one counts as its run until then.
+    releaseOnceSent(counted, exchange.outgoing);
   } finally {
     plane.metrics.runs.add(-1);
-    run.end();
     // Not awaited here: a refusal is answered after this function.
     forwarded.counted = countUse(plane, {
       agentId: admitted.spec.agentId,
@@ -131,9 +134,13 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   }
 }
 
-/** Whether a call ends a run or a session: a caller that follows all of its runs can still stop them. */
-function endsWork({ name }: AgentOperation, { incoming }: AgentExchange): boolean {
-  return name === 'tasks:cancel' || incoming.method === 'DELETE';
+/**
+ * Which places of its caller a call takes that starts no run. A caller that follows all of its runs can still stop them, and one whose
+ * subscriptions have all of their places can read its tasks.
+ */
+function placesOf({ call: { operation }, admitted, exchange }: Forward): 'end' | 'whole' | 'other' {
+  if (operation.name === 'tasks:cancel' || exchange.incoming.method === 'DELETE') return 'end';
+  return admitted.version.sdk === undefined && operation.name !== 'tasks:subscribe' ? 'whole' : 'other';
 }
 
 function slotOf(taken: Disposable | undefined): Disposable {
@@ -158,23 +165,33 @@ async function takeBudget(
   throw new AgentRefusal('budget_used', { 'retry-after': String(used.retryAfterSeconds) });
 }
 
-async function exchangeWithProcess(
+/** A call as its process gets it. */
+type PreparedCall = {
+  readonly process: ProcessCall;
+  /** Bytes of its body. */
+  readonly length: number;
+  readonly asked: JudgedCall['asked'];
+};
+
+/**
+ * Receives the body of a call, judges it for an image, and issues the identity. Its bytes are released when they were sent.
+ * @throws AgentRefusal
+ */
+async function prepareCall(
   plane: ForwardParts,
-  { call, admitted, exchange, life, forwarded }: Forward,
-  onContinued: (continuedMs: number) => void,
-): Promise<void> {
-  const { incoming, outgoing, trace } = exchange;
+  { call, admitted, exchange, life }: Forward,
+  bytes: RequestBytes,
+): Promise<PreparedCall> {
+  const { incoming, trace } = exchange;
   const { version, caller, spec } = admitted;
   const { operation } = call;
   const headers = headersForAgent(incoming.rawHeaders);
   const query = forwardedQuery(incoming.url ?? '');
   if (headers === undefined || query === undefined) throw new AgentRefusal('invalid_request');
-  using held = new DisposableStack();
   const { token } = caller;
   if (token !== undefined && Object.values(headers).some((value) => value.includes(token))) {
     throw new AgentRefusal('token_exposed');
   }
-  const bytes = bytesOf(plane, held);
   const received = await receiveCallBody(
     plane,
     exchange,
@@ -187,13 +204,13 @@ async function exchangeWithProcess(
       ? undefined
       : await judgeImageCall(plane, { version, operation, head, body: received }, { bytes, signal: life.signal });
   const body = judged === undefined ? received : judged.body;
+  if (operation.isRun) await confirmRight(plane, admitted, operation.mode);
   const identity = await issueIdentity(plane, {
     ...{ caller, version, operation },
     agentId: spec.agentId,
     exposure: spec.exposure,
   });
-  const isLong = operation.isRun || operation.name === 'tasks:subscribe';
-  using time = withTimeout(life.signal, isLong ? version.limits.timeoutMs + slackMs : shortMs);
+  const receivedBytes = received?.length ?? 0;
   const process = {
     address: version.address,
     method: incoming.method ?? 'GET',
@@ -204,11 +221,34 @@ async function exchangeWithProcess(
       traceparent: trace.traceparent,
       'accept-encoding': 'identity',
     },
-    body,
+    body: body === undefined ? undefined : processBody(body, () => bytes.release(receivedBytes)),
   };
-  forwarded.sent = body?.length ?? 0;
+  return { process, length: body?.length ?? 0, asked: judged?.asked };
+}
+
+async function exchangeWithProcess(
+  plane: ForwardParts,
+  forward: Forward,
+  onContinued: (continuedMs: number) => void,
+): Promise<void> {
+  const { call, admitted, exchange, life, forwarded } = forward;
+  const { outgoing } = exchange;
+  const { version, caller } = admitted;
+  const { operation } = call;
+  using held = new DisposableStack();
+  const { issuer, subject } = caller.subject;
+  const bytes = held.use(new CallBytes(plane.bodies, JSON.stringify([issuer, subject])));
+  // Nothing here refers to the body, so that it is no longer in memory once it was sent.
+  const { process, length, asked } = await prepareCall(plane, forward, bytes);
+  const isLong = operation.isRun || operation.name === 'tasks:subscribe';
+  using time = withTimeout(life.signal, isLong ? version.limits.timeoutMs + slackMs : shortMs);
+  // A client that has left before its call is sent starts no run.
+  life.signal.throwIfAborted();
+  forwarded.sent = length;
   forwarded.reached = true;
   const answer = await plane.client.call(process, time.signal).catch((reason: unknown): never => {
+    // Without a client the process of a flow ends a run whose answer has not begun, except over MCP.
+    if (version.sdk !== undefined || operation.mode === 'MCP') onContinued(unwatchedMs);
     if (time.timedOut()) throw new AgentRefusal('deadline_exceeded');
     throw reason;
   });
@@ -220,17 +260,18 @@ async function exchangeWithProcess(
   forwarded.status = answer.status;
   const guard = stageGuard(plane, version, 'response', time.signal);
   if (guard !== undefined) {
-    const facts = { operation, version, asked: judged?.asked, guard };
+    const facts = { operation, version, asked, guard };
     const onSent = (sent: number): void => {
       forwarded.received += sent;
     };
     const sending = { exchange, signal: time.signal, idleMs: plane.clientIdleMs, onSent, bytes };
     await sendJudgedAnswer(answer, facts, sending).catch((reason: unknown): never => {
       const isBroken = reason instanceof AgentRefusal && reason.code === 'agent_unavailable';
-      if (operation.name === 'message:stream' && !isBroken) onContinued(unwatchedMs);
+      if (!isBroken && isUnread(answer)) onContinued(unwatchedMs);
       if (time.timedOut() && !(reason instanceof AgentRefusal)) throw new AgentRefusal('deadline_exceeded');
       throw reason;
     });
+    bytes.settle();
     releaseOnceSent(held, outgoing);
     return;
   }
@@ -240,13 +281,8 @@ async function exchangeWithProcess(
     signal: time.signal,
   });
   forwarded.received = end.bytes;
-  // The process continues the run of a stream for a while, in case its client comes back. The process of a flow ends the stream of
-  // a client that reads too slowly with an error. Then the run continues until its end, which the gateway does not learn, so that no
-  // client frees its place in this way. A stream that broke off without an error has no run left, because the process was killed,
-  // or one that the process ends soon, because it has no reader.
-  const isCut = end.kind === 'broken' && end.saysWhy && version.sdk === undefined;
-  const isContinued = end.kind !== 'whole' && (end.kind !== 'broken' || isCut);
-  if (operation.name === 'message:stream' && isContinued) onContinued(isCut ? version.limits.timeoutMs : unwatchedMs);
+  const continuedMs = continuedAfter(end, forward, answer);
+  if (continuedMs > 0) onContinued(continuedMs);
   if (end.kind === 'client_gone' || end.kind === 'client_stuck') outgoing.destroy();
   else if (end.kind !== 'whole') {
     endBroken(exchange, end, {
@@ -254,6 +290,29 @@ async function exchangeWithProcess(
       code: codeOf(end, time.timedOut(), plane.shutdown.aborted),
     });
   }
+}
+
+/** An answer of an image that was not read to its end. After another status than one of success there is no run. */
+function isUnread({ status, body }: Extract<ProcessAnswer, { readonly kind: 'answer' }>): boolean {
+  return status < 300 && !body.readableEnded;
+}
+
+/**
+ * How long a run counts after the end of its answer, milliseconds. The process continues the run of a stream for a while, in case its
+ * client comes back, and an image may do so with every run. The process of a flow ends the stream of a client that reads too slowly with
+ * an error. Then the run continues until its end, which the gateway does not learn, so that no client frees its place in this way. An
+ * answer that broke off without an error has no run left, because the process was killed, or one that the process ends soon, because it
+ * has no reader.
+ */
+function continuedAfter(
+  end: PipeEnd,
+  { call: { operation }, admitted: { version } }: Forward,
+  answer: Extract<ProcessAnswer, { readonly kind: 'answer' }>,
+): number {
+  const isStream = operation.name === 'message:stream';
+  if (end.kind === 'broken') return isStream && end.saysWhy && version.sdk === undefined ? version.limits.timeoutMs : 0;
+  if (end.kind === 'whole') return 0;
+  return isStream || (version.sdk !== undefined && isUnread(answer)) ? unwatchedMs : 0;
 }
 
 /**
@@ -281,19 +340,7 @@ async function judgeImageCall(
   return { ...judged, headers: await judgeHead(guard, head, hasBody) };
 }
 
-/** The bytes of a call in the budget. The call gets its place among the others with its first bytes. */
-function bytesOf({ bodies }: Pick<BodyParts, 'bodies'>, held: DisposableStack): RequestBytes {
-  let taken: TakenBytes | undefined;
-  return {
-    take(bytes) {
-      taken ??= held.use(bodies.open());
-      return taken.take(bytes);
-    },
-    release: (bytes) => taken?.release(bytes),
-  };
-}
-
-/** An answer takes memory until its client has read it. */
+/** What an answer takes is held until its client has read it. */
 function releaseOnceSent(held: DisposableStack, outgoing: ServerResponse): void {
   if (outgoing.destroyed) return;
   const kept = held.move();

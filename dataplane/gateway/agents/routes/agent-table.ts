@@ -1,6 +1,7 @@
-import type { AgentRouteSpec } from '#resources/agent-route';
+import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
 import type { ProbeVerdict, SeenRoute } from '../../routes/route-table.ts';
 import { type ReadAgentRoute, readAgentRoute } from './read-agent-route.ts';
+import { UnlistedVersions } from './unlisted-versions.ts';
 
 /** A route of an agent that serves. */
 type TakenAgentRoute = Omit<SeenRoute, 'spec'> & { readonly spec: AgentRouteSpec };
@@ -10,6 +11,9 @@ export type AgentLookup =
   | { readonly kind: 'route'; readonly route: TakenAgentRoute }
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'unknown' };
+
+/** The version of a run, and the name of its agent. */
+type VersionOfRun = { readonly agentName: string; readonly version: RoutedVersion };
 
 type Place = { readonly route: string; readonly uid: string; readonly version: string };
 export type AgentTableState = {
@@ -23,6 +27,8 @@ type Entry = {
   readonly reading: ReadAgentRoute;
   verdict: ProbeVerdict;
   taken: TakenAgentRoute | undefined;
+  /** Those that `taken` listed before. */
+  readonly unlisted: UnlistedVersions;
 };
 
 /**
@@ -33,12 +39,16 @@ export class AgentTable {
   readonly #entries = new Map<string, Entry>();
   /** Names of routes by the id of their agent. */
   readonly #byAgent = new Map<string, Set<string>>();
+  /** Names of the routes that serve, by the name of their agent. */
+  readonly #servingByName = new Map<string, Set<string>>();
   readonly #namespace: string;
+  readonly #now: () => number;
   #isComplete = false;
 
   /** @param namespace where the workloads of the routes run */
-  constructor(namespace: string) {
+  constructor(namespace: string, now: () => number = () => performance.now()) {
     this.#namespace = namespace;
+    this.#now = now;
   }
 
   /** Records the newest version of a route. @returns the spec if it must be proved before it serves */
@@ -49,8 +59,15 @@ export class AgentTable {
     // A route never moves to another agent.
     const isMoved = reading.ok && taken !== undefined && taken.spec.agentId !== reading.spec.agentId;
     this.remove(seen.name);
-    const entry: Entry = { seen, reading, verdict: { kind: 'unreached' }, taken: isMoved ? undefined : taken };
+    const entry: Entry = {
+      seen,
+      reading,
+      verdict: { kind: 'unreached' },
+      taken: isMoved ? undefined : taken,
+      unlisted: (isMoved || taken === undefined ? undefined : before?.unlisted) ?? new UnlistedVersions(this.#now),
+    };
     this.#entries.set(seen.name, entry);
+    this.#index(entry.taken, true);
     const agentId = agentIdOf(entry);
     if (agentId !== undefined) this.#byAgent.set(agentId, (this.#byAgent.get(agentId) ?? new Set()).add(seen.name));
     return reading.ok ? reading.spec : undefined;
@@ -64,6 +81,7 @@ export class AgentTable {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
     this.#entries.delete(name);
+    this.#index(entry.taken, false);
     const agentId = agentIdOf(entry);
     if (agentId === undefined) return;
     const names = this.#byAgent.get(agentId);
@@ -75,7 +93,11 @@ export class AgentTable {
     const entry = this.#entries.get(name);
     if (entry?.seen.version !== version) return;
     entry.verdict = verdict;
-    if (verdict.kind === 'proved' && entry.reading.ok) entry.taken = { ...entry.seen, spec: entry.reading.spec };
+    if (verdict.kind !== 'proved' || !entry.reading.ok) return;
+    entry.unlisted.replaced(entry.taken?.spec, entry.reading.spec);
+    this.#index(entry.taken, false);
+    entry.taken = { ...entry.seen, spec: entry.reading.spec };
+    this.#index(entry.taken, true);
   }
 
   /** Call when the complete list of routes has been loaded. */
@@ -94,11 +116,27 @@ export class AgentTable {
     return route === undefined ? { kind: 'unavailable' } : { kind: 'route', route };
   }
 
+  /** The version of a run: one that the route lists, or has listed for as long as the run may last. */
+  versionOfRun(run: { readonly agentId: string; readonly versionId: string }): VersionOfRun | undefined {
+    const { agentId, versionId } = run;
+    const found = this.lookup(agentId);
+    if (found.kind !== 'route') return undefined;
+    const { name, spec } = found.route;
+    const version =
+      spec.versions.find((one) => one.versionId === versionId) ?? this.#entries.get(name)?.unlisted.find(versionId);
+    return version === undefined ? undefined : { agentName: spec.agent.name, version };
+  }
+
+  /** Drops unlisted versions whose runs have ended. @returns how many are kept */
+  forgetUnlisted(): number {
+    return this.#entries.values().reduce((kept, { unlisted }) => kept + unlisted.forget(), 0);
+  }
+
   /** The id of the agent with this id or this name; undefined without a route that serves. */
   named(name: string): string | undefined {
     if (this.#byAgent.has(name)) return this.lookup(name).kind === 'route' ? name : undefined;
-    const found = this.state().taken.filter(({ spec }) => spec.agent.name === name);
-    return found.length === 1 ? found[0]?.spec.agentId : undefined;
+    const [route = '', ...more] = this.#servingByName.get(name) ?? [];
+    return more.length === 0 ? this.#entries.get(route)?.taken?.spec.agentId : undefined;
   }
 
   /** Whether a route has a version that is neither served nor rejected. */
@@ -116,6 +154,15 @@ export class AgentTable {
       if (entry.taken !== undefined) taken.push(entry.taken);
     }
     return { taken, pending, rejected };
+  }
+
+  /** Keeps the names of agents in step with the routes that serve. */
+  #index(taken: TakenAgentRoute | undefined, serves: boolean): void {
+    if (taken === undefined) return;
+    const { name } = taken.spec.agent;
+    const routes = this.#servingByName.get(name) ?? new Set<string>();
+    if (serves) this.#servingByName.set(name, routes.add(taken.name));
+    else if (routes.delete(taken.name) && routes.size === 0) this.#servingByName.delete(name);
   }
 
   #rejectionOf({ reading, verdict }: Entry): string | undefined {

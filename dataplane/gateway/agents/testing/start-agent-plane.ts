@@ -54,6 +54,8 @@ export type AgentPlaneWorld = AsyncDisposable & {
   startProcess(script?: Script): Promise<ScriptedHttp>;
   /** Writes a route and waits until the gateway has loaded it. */
   serve(spec: Partial<AgentRouteSpec> & Pick<AgentRouteSpec, 'versions'>, name?: string): Promise<void>;
+  /** Removes a route; the gateway has dropped it when this returns. */
+  removeRoute(name?: string): void;
   call(path: string, request: SentRequest): Promise<Response>;
 };
 
@@ -81,7 +83,10 @@ export async function startAgentPlane(
   connections: readonly object[] = [],
   budgets?: RunBudgets,
   stored?: Pick<Relations, 'check' | 'checkerOf'>,
-  bounds: Pick<GatewayOverrides, 'maxBodyMs' | 'clientIdleMs' | 'maxHeldBytes' | 'heldWaitMs'> = {},
+  bounds: Pick<
+    GatewayOverrides,
+    'maxBodyMs' | 'clientIdleMs' | 'maxHeldBytes' | 'heldWaitMs' | 'rightsAgeMs' | 'requestClock'
+  > = {},
 ): Promise<AgentPlaneWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
@@ -194,6 +199,9 @@ export async function startAgentPlane(
         const agents = gateway.reports.at(-1)?.agents;
         return Number(agents?.appliedThrough) >= version && agents?.pending.length === 0;
       });
+    },
+    removeRoute(name = 'question') {
+      agentRoutes.remove(name);
     },
     async call(path: string, { token, method = 'POST', body, headers = {} }: SentRequest) {
       return await fetch(`${url}${path}`, {

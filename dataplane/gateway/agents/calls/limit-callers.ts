@@ -1,0 +1,44 @@
+import type { RunGrant } from '#identity/run-grant';
+import { createTokenBuckets } from '#kit/concurrency/token-bucket';
+import type { AgentCaller } from './identify-caller.ts';
+import type { RunLimits } from './limit-runs.ts';
+
+export type CallerLimiter = {
+  /** Whether a request of this caller may be answered now, for any agent. */
+  admits(caller: Pick<AgentCaller, 'subject' | 'actors'>): boolean;
+  /** Whether the run of this grant may ask for a token now. */
+  admitsTrade(grant: Pick<RunGrant, 'runId' | 'agentId' | 'subject'>): boolean;
+  /** Seconds after which a refused caller or run has its next request. */
+  readonly retryAfterSeconds: number;
+};
+
+/** Requests of any kind for each run that a caller may start, as for reads of its tasks. */
+const requestsPerRun = 20;
+/** A caller of an agent whose runs are few may read and poll as often as one that starts this many in a minute. */
+const leastPerMinute = 600;
+/** Seconds in which a caller that has sent nothing may send at once. */
+const burstSeconds = 2;
+/** Tokens of a run in a second, and as many at once: each of its calls needs one, and a loop makes many calls side by side. */
+const tradesOfRun = 1_000;
+/** Tokens in a second of all runs of one person with one agent: a grant can be traded until its deadline, also after its run. */
+const tradesOfPerson = 2_000;
+/** Most callers, runs, and pairs of person and agent in memory. */
+const maxKeys = 50_000;
+
+/**
+ * Bounds the requests of each caller, and the trades of each run and person, before any question about rights, so that nobody fills the
+ * connections to the store. The bounds are those of one replica. Those of requests do not depend on the agent.
+ */
+export function createCallerLimiter({ perMinute }: Pick<RunLimits, 'perMinute'>, now: () => number): CallerLimiter {
+  const bucketsOf = (perSecond: number, seconds: number) =>
+    createTokenBuckets({ burst: perSecond * seconds, refillMs: 1_000 / perSecond, maxKeys, now });
+  const callers = bucketsOf((Math.max(perMinute, leastPerMinute) * requestsPerRun) / 60, burstSeconds);
+  const [runs, persons] = [bucketsOf(tradesOfRun, 1), bucketsOf(tradesOfPerson, 1)];
+  return {
+    admits: ({ subject, actors }) =>
+      callers.take(JSON.stringify([subject, ...actors].map((one) => [one.issuer, one.subject]))),
+    admitsTrade: ({ runId, agentId, subject }) =>
+      runs.take(runId) && persons.take(JSON.stringify([subject.issuer, subject.subject, agentId])),
+    retryAfterSeconds: 1,
+  };
+}

@@ -1,0 +1,23 @@
+import { Readable } from 'node:stream';
+
+/** A body that is sent in one piece stays in memory until the call has ended, like the headers of the call. */
+const wholeBytes = 16_384;
+/** A larger one is sent in pieces of this size, and is no longer in memory after the last of them. */
+const pieceBytes = 65_536;
+
+/**
+ * The body of a call as the HTTP client takes it. The client keeps bytes until the answer has ended, but drops a stream piece by piece.
+ * @param onSent called once, when the body is no longer in memory
+ */
+export function processBody(bytes: Buffer, onSent: () => void): Buffer | Readable {
+  if (bytes.length <= wholeBytes) {
+    onSent();
+    return bytes;
+  }
+  // Everything is there at once, so that the client knows the length.
+  const body = new Readable({ read: () => undefined });
+  body.on('error', () => undefined).once('close', onSent);
+  for (let at = 0; at < bytes.length; at += pieceBytes) body.push(bytes.subarray(at, at + pieceBytes));
+  body.push(null);
+  return body;
+}
