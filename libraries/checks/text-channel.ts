@@ -19,7 +19,7 @@ type TextWindow = { readonly text: string; readonly end: number };
  * Positions are bytes of UTF-8 from the start of the text.
  */
 export class TextChannel {
-  #carried: Buffer;
+  #carried: Buffer = Buffer.alloc(0);
   #pending: Buffer = Buffer.alloc(0);
   /** Text behind `#pending` that is not encoded yet: pieces are a few bytes each, and a window is encoded at once. */
   #added = '';
@@ -28,11 +28,6 @@ export class TextChannel {
   /** The first half of a surrogate pair, kept until the next piece of text brings the second half. */
   #highSurrogate = '';
   #ended = false;
-
-  /** @param before text in front of this one that was judged elsewhere; its last bytes are in the first window */
-  constructor(before = '') {
-    this.#carried = overlapOf(Buffer.from(before, 'utf8'));
-  }
 
   /**
    * Adds the next piece of the text; a surrogate pair may be cut between two pieces.
@@ -79,6 +74,16 @@ export class TextChannel {
   /** Whether all text so far has passed a check. */
   get isChecked(): boolean {
     return this.length === this.#checkedEnd;
+  }
+
+  /** Position up to which text has passed a check. */
+  get checkedEnd(): number {
+    return this.#checkedEnd;
+  }
+
+  /** Whether `nextWindow` has a window. */
+  get hasWindow(): boolean {
+    return this.#pendingBytes > limits.windowBytes || (this.#ended && this.#pendingBytes > 0);
   }
 
   /** Position up to which text may be sent to the client. */

@@ -6,8 +6,12 @@ import { isApiWord } from './covered-texts.ts';
 import type { Coverage } from './route-coverage.ts';
 import { isService } from './service-value.ts';
 
-/** A piece of a text that grows from frame to frame; `path` names the member, without positions in lists. */
-type Piece = { readonly path: string; readonly text: string };
+/**
+ * A piece of a text that grows from frame to frame. `path` names the member, without positions in lists, and with the `index` of an
+ * item where it has one. `isString`: it is a string and no key or number, which have a blank behind them. `inList`: it is in an item
+ * of a list without an `index`.
+ */
+type Piece = { readonly path: string; readonly text: string; readonly isString?: true; readonly inList?: true };
 
 /** A piece of one tool call; `call` is the number of that call in the message. */
 type CallPiece = { readonly call: string; readonly name: string; readonly input: string };
@@ -15,6 +19,11 @@ type CallPiece = { readonly call: string; readonly name: string; readonly input:
 /** The texts of one frame beyond content and refusal, of the kinds that `judge` of the binding adds. */
 export type DeltaTexts = {
   readonly pieces: readonly Piece[];
+  /**
+   * Strings of `pieces` that a client can read as texts of their own: several ones of the frame that have one path, and items of a list
+   * of kind `parameters` without an `index`. A rule for whole words does not find a word to which another string is glued.
+   */
+  readonly lone: readonly string[];
   readonly calls: readonly CallPiece[];
   /** Whether the frame belongs to a tool call of which a part is judged, so that its order counts. */
   readonly isCall: boolean;
@@ -30,14 +39,18 @@ type ObjectNode = JsonNode & { readonly kind: 'object' };
  */
 export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Coverage): DeltaTexts {
   const pieces: Piece[] = [];
+  const items: string[] = [];
   const calls: CallPiece[] = [];
   let unjudged = false;
   let isCall = false;
   const judgesCalls = judged.has('toolCalls') || judged.has('names');
   const takePieces = (kind: JudgedTextKind, path: string, value: JsonNode): void => {
     const found = piecesOf(value, path, bytes);
-    if (judged.has(kind)) pieces.push(...found);
-    else unjudged ||= found.some(({ text }) => !isApiWord(text));
+    if (judged.has(kind)) {
+      pieces.push(...found);
+      // The pieces of an answer are items of the log probabilities, and those of a reasoning are items in some APIs.
+      if (kind === 'parameters' && path !== 'logprobs') items.push(...textsOf(found.filter(({ inList }) => inList)));
+    } else unjudged ||= found.some(({ text }) => !isApiWord(text));
   };
   const takeKey = (kind: JudgedTextKind, path: string, key: string): void => {
     if (judged.has(kind)) pieces.push({ path, text: `${key} ` });
@@ -64,7 +77,20 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
       }
     }
   }
-  return { pieces, calls, isCall, unjudged };
+  return { pieces, lone: [...items, ...repeated(pieces)], calls, isCall, unjudged };
+}
+
+/** The strings of which a frame has several ones with one path. */
+function repeated(pieces: readonly Piece[]): readonly string[] {
+  const strings = pieces.filter(({ isString }) => isString);
+  const counts = new Map<string, number>();
+  for (const { path } of strings) counts.set(path, (counts.get(path) ?? 0) + 1);
+  return textsOf(strings.filter(({ path }) => (counts.get(path) ?? 0) > 1));
+}
+
+/** The texts of pieces that are judged alone. The window of a piece has the whole of a character that the piece cuts. */
+function textsOf(pieces: readonly Piece[]): readonly string[] {
+  return pieces.map(({ text }) => text.toWellFormed());
 }
 
 /** The further texts of a content that is a list of parts; `path` has no positions, so that a text grows from frame to frame. */
@@ -131,18 +157,23 @@ function readCall(path: string, call: string, node: ObjectNode, sink: Sink): voi
 }
 
 /** Every string below a value, keys of an author, and numbers as they are written. */
-function piecesOf(node: JsonNode, path: string, bytes: Buffer): readonly Piece[] {
+function piecesOf(node: JsonNode, path: string, bytes: Buffer, inList: Pick<Piece, 'inList'> = {}): readonly Piece[] {
   switch (node.kind) {
     case 'string':
-      return node.value === '' ? [] : [{ path, text: node.value }];
+      return node.value === '' ? [] : [{ path, text: node.value, isString: true, ...inList }];
     case 'number':
       return [{ path: `${path} numbers`, text: `${writtenAt(bytes, node)} ` }];
     case 'array':
-      return node.items.flatMap((item) => piecesOf(item, path, bytes));
+      return node.items.flatMap((item) => {
+        const index = member(item, 'index');
+        return index?.kind === 'number'
+          ? piecesOf(item, `${path} ${index.value}`, bytes, inList)
+          : piecesOf(item, path, bytes, { inList: true });
+      });
     case 'object':
       return node.members.flatMap(({ key, value }) => [
         ...(isFixedKey(key) ? [] : [{ path: `${path} keys`, text: `${key} ` }]),
-        ...piecesOf(value, `${path}.${key}`, bytes),
+        ...piecesOf(value, `${path}.${key}`, bytes, inList),
       ]);
     case 'boolean':
     case 'null':

@@ -17,7 +17,8 @@ import {
 /**
  * One event of a streamed response.
  * - `deltas`: the next pieces of growing texts. `isCall`: it is JSON, which is judged when it is complete.
- * - `wholes`: complete texts; `path` is that of the growing text which they should equal. `ends`: no piece of them follows.
+ * - `wholes`: whole texts; `path` is that of the growing text which they should equal. `ends`: no piece of them follows; otherwise
+ *   they are what their texts begin with.
  * - `endsBelow`: no piece follows of the texts whose path begins with it.
  * - `others`: further texts of the event, which are judged before it is sent.
  */
@@ -194,7 +195,10 @@ function readItemEvent(
   const input = member(item, 'arguments') ?? member(item, 'input');
   const isCall = callItems.has(declaredType(item) ?? '') && input?.kind === 'string';
   const call = isCall && judged.has('toolCalls') ? { path: `${index}.call`, text: input.value } : undefined;
-  return { ...read, ends: isDone, call: isDone ? call : undefined, read: ['item'] };
+  if (isDone) return { ...read, ends: true, call, read: ['item'] };
+  // Clients add the pieces that follow to the input with which a call begins.
+  const begin = call === undefined || call.text === '' ? [] : [{ ...call, isCall: true }];
+  return { ...read, deltas: begin, read: ['item'] };
 }
 
 const callDeltas = /^response\.(?:function_call_arguments|custom_tool_call_input|mcp_call_arguments)\.(delta|done)$/;

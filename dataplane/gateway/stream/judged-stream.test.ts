@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batchMessages, checksSize } from '#checks/batch-messages';
 import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
-import { denies, runGuard } from '../testing/run-guard.ts';
+import { denies, deniesMatch, runGuard } from '../testing/run-guard.ts';
 import type { WindowVerdict } from './stepped-guard.ts';
 import type { StreamCoverage } from './stream-guard.ts';
 
@@ -199,11 +199,79 @@ describe('further texts in a stream', () => {
     expect(checksOf({ ...limits, maxBodyBytes: bytes - 1 })).toEqual([texts.slice(0, 2), texts.slice(2)]);
   });
 
+  const card = deniesMatch(/\b4111\b/);
+  const source = (title: string) => ({ type: 'url_citation', url_citation: { title } });
+
+  test.each([
+    ['two sources of one frame', [frame({ annotations: [source('Visa'), source('4111 1111')] })]],
+    [
+      'the source of a later frame',
+      [frame({ annotations: [source('Visa')] }), frame({ annotations: [source('4111')] })],
+    ],
+    ['two strings of a member of the provider', [frame({ thoughts: { inner: ['Visa', '4111'] } })]],
+    ['two parts of a reasoning', [frame({ reasoning_details: [{ text: 'Visa' }, { text: '4111' }] })]],
+    [
+      'two thoughts of a part',
+      [frame({ content: [{ type: 'thinking', thinking: [{ text: 'Visa' }, { text: '4111' }] }] })],
+    ],
+    ['two log probabilities', [frame({}, { logprobs: [{ token: 'Visa' }, { token: '4111' }] })]],
+  ])(
+    'a forbidden word that begins one of %s is found, although clients may read another string in front of it',
+    (_, frames) => {
+      const { emitted, end } = run([...frames, finish, done], card);
+      expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+      expect(emitted).not.toContain('4111');
+      expect(run([...frames, finish, done]).end).toEqual({ kind: 'finished' });
+    },
+  );
+
+  test('items that alternate are told apart by their index', () => {
+    const item = (index: number, text: string) => frame({ reasoning_details: [{ type: 'text', text, index }] });
+    const frames = [item(0, 'bo'), item(1, 'x'), item(0, 'mb'), finish, done];
+    expect(run(frames, denies('bomb'))).toMatchObject({
+      end: { kind: 'stopped', stop: { kind: 'denied' } },
+      emitted: '',
+    });
+    const { windows } = run(frames);
+    expect(windows).toContain('bomb');
+    expect(windows).toContain('x');
+  });
+
+  test('a list of sources that each frame repeats is judged once, beside its window', () => {
+    const sources = ['https://a.example/one', 'https://b.example/two'];
+    const frames = Array.from({ length: 20 }, () => frame({ content: 'word ' }, { citations: sources }));
+    const { windows, end } = run([...frames, finish, done]);
+    expect(end).toEqual({ kind: 'finished' });
+    for (const one of sources) expect(windows.filter((text) => text === one)).toHaveLength(1);
+  });
+
+  test('half a character at the end of a string of a list is judged, and the whole one in the window', () => {
+    const frames = [frame({ thoughts: ['4111 \ud83d'] }), frame({ thoughts: ['\ude00'] }), finish, done];
+    expect(run([frame({ thoughts: ['Visa'] }), ...frames], card).end).toEqual({
+      kind: 'stopped',
+      stop: { kind: 'denied' },
+    });
+    const { windows, end } = run(frames);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(windows).toContain('4111 😀');
+    expect(windows.every((text) => text.isWellFormed())).toBe(true);
+  });
+
+  test('a frame may have as many strings as 1,024 checks have messages, and one more ends the stream', () => {
+    const strings = (count: number) => frame({}, { list: Array.from({ length: count }, (_, at) => `s${at}`) });
+    const most = 1_024 * limits.maxMessages;
+    expect(run([strings(most), done]).end).toEqual({ kind: 'finished' });
+    expect(run([strings(most + 1), done]).end).toEqual({
+      kind: 'stopped',
+      stop: { kind: 'upstream', fault: 'held_too_much' },
+    });
+  });
+
   test('a stream with more further texts than may be judged is refused', () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => frame({}, { [`note_${at}`]: 'a b' }));
     // The names of the members are one more text.
-    expect(run([...many(31), done]).end).toEqual({ kind: 'finished' });
-    expect(run([...many(32), done]).end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
+    expect(run([...many(255), done]).end).toEqual({ kind: 'finished' });
+    expect(run([...many(256), done]).end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
   });
 });
 
