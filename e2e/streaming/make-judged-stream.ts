@@ -94,17 +94,19 @@ function escapeUnits(character: string): string {
 
 /**
  * The frames of a text, and content behind it, often so long that the text stands still and frames of the content pass its
- * tail. The text may grow again. Not a clean one of words: the text so far is judged, which can end inside of a word.
+ * tail. The text may grow again, a clean one of words between two words: the text so far is judged, which can end inside of a word.
  */
 function textFrames(random: Random, member: string, text: string, { kind }: StreamKind): readonly string[] {
-  const thoughts = cutIntoPieces(random, text).flatMap((piece) => [
-    payload(random, { [member]: piece }, null),
-    ...(random.chance(3) ? [payload(random, { content: 'clean ' }, null)] : []),
-  ]);
+  const thoughtsOf = (part: string): readonly string[] =>
+    cutIntoPieces(random, part).flatMap((piece) => [
+      ...(piece === '' ? [] : [payload(random, { [member]: piece }, null)]),
+      ...(random.chance(3) ? [payload(random, { content: 'clean ' }, null)] : []),
+    ]);
   const answer = random.chance(60) ? cleanText(random, 'latin', random.between(1_000, 4_000)) : 'and the answer';
   const answers = cutIntoPieces(random, answer).map((piece) => payload(random, { content: piece }, null));
-  const pause = kind !== 'tokens' && random.chance(50) ? random.below(thoughts.length) : thoughts.length;
-  return [...thoughts.slice(0, pause), ...answers, ...thoughts.slice(pause)];
+  const drawn = random.chance(50) ? random.below(text.length + 1) : text.length;
+  const pause = kind === 'tokens' && drawn < text.length ? text.lastIndexOf(' ', drawn) + 1 : drawn;
+  return [...thoughtsOf(text.slice(0, pause)), ...answers, ...thoughtsOf(text.slice(pause))];
 }
 
 /** The frames of two calls; text of the answer may be in front of them. */

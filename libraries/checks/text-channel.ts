@@ -1,5 +1,5 @@
 import { limits } from '#contracts/limits';
-import { characterStart, chooseWindowEnd, nextCharacterStart } from './token-boundary.ts';
+import { characterStart, chooseWindowEnd, nextCharacterStart, wordStart } from './token-boundary.ts';
 
 /**
  * Size of the range, at the end of a window, in which a token boundary is searched as the end, so that few words are
@@ -9,12 +9,12 @@ const boundarySearchBytes = 64;
 /** The most bytes of checked text that a phrase of `overlapBytes` can have when it ends in the next window. */
 const heldTailBytes = limits.overlapBytes - 1;
 
-/** Text of one window, and the position in the whole text at which the window ends. */
-type TextWindow = { readonly text: string; readonly end: number };
+/** Text of one window, and the position in the whole text at which the window ends. `isEarly`: it is shorter than a full window. */
+type TextWindow = { readonly text: string; readonly end: number; readonly isEarly?: true };
 
 /**
  * One text of a streamed answer, judged in windows (`gateway:stream:window-1024`, `gateway:stream:overlap-256`;
- * docs/design/streaming.md). A window is up to 256 checked bytes and up to 1,024 new ones. A phrase of at most 256 bytes
+ * docs/design/streaming.md). A window is up to 256 checked bytes, or up to 320 behind an early window, and up to 1,024 new ones. A phrase of at most 256 bytes
  * lies whole in the window in which it ends, and begins after `releasedEnd` until that window has passed.
  * Positions are bytes of UTF-8 from the start of the text.
  */
@@ -101,7 +101,10 @@ export class TextChannel {
    * A window over all text so far, even if it is shorter than a full window; undefined when no text is left to judge.
    */
   earlyWindow(): TextWindow | undefined {
-    return this.nextWindow() ?? this.#windowOf(this.#pendingBytes);
+    const full = this.nextWindow();
+    if (full !== undefined) return full;
+    const window = this.#windowOf(this.#pendingBytes);
+    return window && { ...window, isEarly: true };
   }
 
   #windowOf(length: number): TextWindow | undefined {
@@ -110,11 +113,12 @@ export class TextChannel {
     return { text: bytes.toString('utf8'), end: this.#checkedEnd + length };
   }
 
-  /** Records that the window returned by `nextWindow` has passed. */
+  /** Records that the window returned by `nextWindow` or `earlyWindow` has passed. */
   pass(window: TextWindow): void {
     const length = window.end - this.#checkedEnd;
     const pending = this.#encode();
-    this.#carried = overlapOf(Buffer.concat([this.#carried, pending.subarray(0, length)]));
+    const judged = Buffer.concat([this.#carried, pending.subarray(0, length)]);
+    this.#carried = judged.subarray(overlapStart(judged, window.isEarly === true));
     const rest = pending.subarray(length);
     // A short rest is copied, because a part of a buffer keeps the whole buffer in memory.
     this.#pending = rest.length <= limits.windowBytes ? Buffer.from(rest) : rest;
@@ -134,8 +138,13 @@ export class TextChannel {
   }
 }
 
-function overlapOf(judged: Buffer): Buffer {
-  return judged.subarray(nextCharacterStart(judged, judged.length - limits.overlapBytes));
+/**
+ * The end of a full window is chosen so that the overlap begins between two words. That of an early one is where the text so far
+ * ends, so that its overlap is longer where it would begin inside of a word.
+ */
+function overlapStart(judged: Buffer, isEarly: boolean): number {
+  const start = nextCharacterStart(judged, judged.length - limits.overlapBytes);
+  return isEarly ? wordStart(judged, start - boundarySearchBytes, start) : start;
 }
 
 function isHighSurrogate(unit: number): boolean {

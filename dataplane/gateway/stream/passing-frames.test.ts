@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import { cutAt } from '#kit/testing/cut-at';
-import { denies, runGuard } from '../testing/run-guard.ts';
+import { denies, deniesMatch, runGuard } from '../testing/run-guard.ts';
 import { dataEvent, eventsOf } from '../testing/stream-script.ts';
 
 const judging = (...judged: readonly JudgedTextKind[]) => ({
@@ -137,6 +137,21 @@ describe('text behind a text that stands still', () => {
     expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
     expect(emitted).not.toContain('reasoning');
     expect(textsOf(read(emitted))['content']?.length).toBeGreaterThan(2_000);
+  });
+
+  test('the window behind a text that stood still does not begin inside of a word', () => {
+    const reasoning = (text: string): Frame => frame({ reasoning_content: text });
+    const before = `${'so '.repeat(14)}class${' clean'.repeat(42)} x`;
+    const rest = [...words(1_025), reasoning(' and more'), finish];
+    const clean = [reasoning(before), ...rest];
+    const { emitted, end } = runGuard([write(clean), Buffer.from(done)], deniesMatch(/\bass\b/), judging('reasoning'));
+    expect(end).toEqual({ kind: 'finished' });
+    expect(read(emitted)).toHaveLength(clean.length);
+    const denied = [reasoning(before.replace('class', 'cl ass')), ...rest];
+    expect(runGuard([write(denied)], deniesMatch(/\bass\b/), judging('reasoning')).end).toEqual({
+      kind: 'stopped',
+      stop: { kind: 'denied' },
+    });
   });
 
   test('parts of the content keep their order, and frames with a finish reason and those behind them keep their places', () => {
