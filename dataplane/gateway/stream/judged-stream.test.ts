@@ -257,6 +257,42 @@ describe('further texts in a stream', () => {
     expect(windows.every((text) => text.isWellFormed())).toBe(true);
   });
 
+  test('a string of a list is judged whole up to the limit of one check, and in windows above it', () => {
+    const longest = limits.maxBodyBytes - checksSize([{ role: 'assistant', content: '' }], 'response').bytes;
+    const windowsFor = (length: number) => {
+      const { windows, end } = run([frame({ citations: ['x'.repeat(length)] }), finish, done], withinLimits());
+      expect(end).toEqual({ kind: 'finished' });
+      return windows.filter((text) => text.startsWith('x')).map((text) => text.length);
+    };
+    expect(Math.max(...windowsFor(longest))).toBe(longest);
+    expect(Math.max(...windowsFor(longest + 1))).toBe(1_280);
+  });
+
+  test('a forbidden word at any place of a string of a list that is larger than a check is found alone', () => {
+    fc.assert(
+      fc.property(fc.nat(40_000), fc.boolean(), (before, isForbidden) => {
+        const text = `${'x '.repeat(before / 2)}${isForbidden ? '' : 'v'}4111${' y'.repeat((40_000 - before) / 2)}`;
+        // Glued to the string in front of it, a word at the beginning is no word.
+        const { emitted, end } = run(
+          [frame({ thoughts: ['Visa'] }), frame({ thoughts: [text] }), finish, done],
+          (one, texts) => (withinLimits()(one, texts).kind === 'failed' ? withinLimits()(one, texts) : card(one)),
+        );
+        expect(end).toEqual(isForbidden ? { kind: 'stopped', stop: { kind: 'denied' } } : { kind: 'finished' });
+        if (isForbidden) expect(emitted).not.toContain('4111');
+      }),
+      { numRuns: 20, examples: [[0, true]] },
+    );
+  });
+
+  test('a string larger than a check that each frame repeats is judged once', () => {
+    const text = `${'x '.repeat(20_000)}end`;
+    const frames = Array.from({ length: 4 }, () => frame({ content: 'word ' }, { citations: [text] }));
+    const { windows, end } = run([...frames, finish, done], withinLimits());
+    expect(end).toEqual({ kind: 'finished' });
+    // Once alone, and four times in the text of the member.
+    expect(windows.length).toBeLessThan((5.5 * text.length) / 960);
+  });
+
   test('a frame may have as many strings as 1,024 checks have messages, and one more ends the stream', () => {
     const strings = (count: number) => frame({}, { list: Array.from({ length: count }, (_, at) => `s${at}`) });
     const most = 1_024 * limits.maxMessages;

@@ -1,50 +1,55 @@
 import { createHash } from 'node:crypto';
-import { textMemory } from '../chat/text-bounds.ts';
+import { bytesPerValue, textMemory } from '../chat/text-bounds.ts';
+import type { CheckLimits } from '../judged/call-texts.ts';
+import { piecesOfText } from '../judged/pieces-of-text.ts';
 import type { WaitingText } from './check-together.ts';
 
-/** So many texts that have passed are known again; one more is judged again when it comes again. */
+/** So many texts are known again; one more is judged again when it comes again. */
 const maxKnown = 4_096;
 
 /**
- * Texts of frames that are judged each alone, beside the window that has them together with others. A text that comes again,
- * as a list of sources that a provider repeats in each frame, is judged once.
+ * Texts of frames that are judged each alone, beside the window that has them together with others: whole, or in windows where one
+ * is larger than a check. A text that comes again, as a list of sources that a provider repeats in each frame, is judged once.
  */
 export class LoneTexts {
-  readonly #waiting = new Set<string>();
+  /** The texts of the next checks, in their order: each text, or the windows of one. */
+  readonly #waiting = new Set<{ readonly text: string }>();
+  /** Digests of texts that wait or have passed. What waits is judged before any window, so that nothing leaves before it. */
   readonly #known = new Set<string>();
+  /** Digests of further texts that wait. */
+  readonly #unknown = new Set<string>();
   #heldBytes = 0;
 
-  add(texts: readonly string[]): void {
+  add(texts: readonly string[], { maxBodyBytes }: CheckLimits): void {
     for (const text of texts) {
-      if (this.#waiting.has(text) || this.#known.has(digestOf(text))) continue;
-      this.#waiting.add(text);
-      this.#heldBytes += textMemory([text]);
+      const digest = digestOf(text);
+      if (this.#known.has(digest) || this.#unknown.has(digest)) continue;
+      (this.#known.size < maxKnown ? this.#known : this.#unknown).add(digest);
+      const pieces = piecesOfText({ role: 'assistant', content: text }, maxBodyBytes);
+      for (const piece of pieces) this.#waiting.add({ text: piece });
+      this.#heldBytes += textMemory(pieces);
     }
   }
 
+  /** The number of texts of the next checks. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** Memory of the texts that are still to be judged, bytes. */
+  /** Memory of the texts that are still to be judged, and of the digests, bytes. */
   get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#heldBytes + (this.#known.size + this.#unknown.size) * bytesPerValue;
   }
 
-  /** The first texts that are still to be judged. */
+  /** The first texts that are still to be judged. They pass in their order. */
   next(most: number): readonly WaitingText[] {
-    const texts: WaitingText[] = [];
-    for (const text of this.#waiting) {
-      if (texts.length >= most) break;
-      texts.push({ text, pass: () => this.#pass(text) });
-    }
-    return texts;
+    return [...this.#waiting.values().take(most)].map((one) => ({ text: one.text, pass: () => this.#pass(one) }));
   }
 
-  #pass(text: string): void {
-    if (!this.#waiting.delete(text)) return;
-    this.#heldBytes -= textMemory([text]);
-    if (this.#known.size < maxKnown) this.#known.add(digestOf(text));
+  #pass(one: { readonly text: string }): void {
+    this.#waiting.delete(one);
+    this.#heldBytes -= textMemory([one.text]);
+    if (this.#waiting.size === 0) this.#unknown.clear();
   }
 }
 

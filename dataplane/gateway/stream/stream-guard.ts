@@ -174,7 +174,7 @@ export class StreamGuard extends SteppedGuard {
       grown.add(channel);
     }
     this.#calls.add(calls);
-    this.#lone.add(lone);
+    this.#lone.add(lone, this.#coverage.limits);
     if (this.#lone.size > maxChecks * this.#coverage.limits.maxMessages) {
       this.stop({ kind: 'upstream', fault: 'held_too_much' });
       return undefined;
