@@ -208,6 +208,20 @@ describe('further texts in a stream', () => {
       'the source of a later frame',
       [frame({ annotations: [source('Visa')] }), frame({ annotations: [source('4111')] })],
     ],
+    [
+      'an item of one index in a later frame',
+      [frame({ annotations: [{ index: 0, title: 'Visa' }] }), frame({ annotations: [{ index: 0, title: '4111' }] })],
+    ],
+    ['a part in a later frame', ['Visa', '4111'].map((title) => frame({ content: [{ type: 'reference', title }] }))],
+    [
+      'the input of a second call that is an object',
+      ['Visa', '4111'].map((to, index) => frame({ tool_calls: [{ index, function: { arguments: { to } } }] })),
+    ],
+    [
+      'the input of a call that comes in two objects',
+      ['Visa', '4111'].map((to) => frame({ function_call: { arguments: { to } } })),
+    ],
+    ['members of two calls', ['Visa', '4111'].map((note, index) => frame({ tool_calls: [{ index, note }] }))],
     ['two strings of a member of the provider', [frame({ thoughts: { inner: ['Visa', '4111'] } })]],
     ['two parts of a reasoning', [frame({ reasoning_details: [{ text: 'Visa' }, { text: '4111' }] })]],
     [
@@ -224,6 +238,37 @@ describe('further texts in a stream', () => {
       expect(run([...frames, finish, done]).end).toEqual({ kind: 'finished' });
     },
   );
+
+  test('JSON in an input of a call that is an object is judged without its escapes, as in a whole answer', () => {
+    const inputs = ['{"a":"bad\\u0077ord"}', '{"b":"{\\"c\\":\\"bad\\\\u0077ord\\"}"}'];
+    for (const q of inputs) {
+      const frames = [frame({ tool_calls: [{ index: 0, function: { arguments: { q } } }] }), finish, done];
+      expect(run(frames, denies('badword'))).toMatchObject({ emitted: '', end: { stop: { kind: 'denied' } } });
+      expect(run(frames, denies('goodword')).end).toEqual({ kind: 'finished' });
+    }
+  });
+
+  test('a member of calls other than their input is not judged in pieces alone', () => {
+    const frames = ['cl', 'ass'].map((note) => frame({ tool_calls: [{ index: 0, note }] }));
+    const { windows, end } = run([...frames, finish, done]);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(windows).toContain('class');
+    expect(windows).not.toContain('ass');
+  });
+
+  test('log probabilities with 20 tokens for each one take few checks', () => {
+    const token = (at: number, other: number) => ({ token: `t${at}x${other}` });
+    const frames = Array.from({ length: 250 }, (_, at) => {
+      const logprobs = {
+        content: [{ ...token(at, 20), top_logprobs: Array.from({ length: 20 }, (_, one) => token(at, one)) }],
+      };
+      return frame({ content: 'word' }, { choices: [{ index: 0, delta: { content: 'word' }, logprobs }] });
+    });
+    const bytes = 250 * 21 * 'word '.length;
+    const { windows, end } = run([...frames, finish, done]);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(windows.length).toBeLessThan((4 * bytes) / 960);
+  });
 
   test('items that alternate are told apart by their index', () => {
     const item = (index: number, text: string) => frame({ reasoning_details: [{ type: 'text', text, index }] });
@@ -306,8 +351,8 @@ describe('further texts in a stream', () => {
   test('a stream with more further texts than may be judged is refused', () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => frame({}, { [`note_${at}`]: 'a b' }));
     // The names of the members are one more text.
-    expect(run([...many(255), done]).end).toEqual({ kind: 'finished' });
-    expect(run([...many(256), done]).end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
+    expect(run([...many(1_023), done]).end).toEqual({ kind: 'finished' });
+    expect(run([...many(1_024), done]).end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
   });
 });
 
