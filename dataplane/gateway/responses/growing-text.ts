@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beginOf } from '#checks/guard/join-seams';
 import { TextChannel } from '#checks/text-channel';
+import { textMemory } from '../chat/text-bounds.ts';
 import type { WaitingText } from '../stream/check-together.ts';
 
 /**
@@ -10,8 +11,10 @@ import type { WaitingText } from '../stream/check-together.ts';
 export class GrowingText {
   readonly channel = new TextChannel();
   readonly #digest = createHash('sha256');
-  /** The end of the texts in front of it, until it was judged together with the beginning of this one. */
-  #before: string;
+  /** The end of the texts in front of it. */
+  readonly #before: string;
+  /** Whether it was judged together with the beginning of this text. */
+  #isJoined = false;
   #isEnded = false;
 
   /** @param before the end of the texts that clients read in front of it, as one text with it */
@@ -34,7 +37,17 @@ export class GrowingText {
   complete(whole: string): readonly string[] {
     this.#digest.update(Buffer.from(whole, 'utf16le'));
     this.end();
+    return this.joined(whole);
+  }
+
+  /** @returns the texts to judge for a whole text in its place: that text, and the place where clients join it to the text in front of it */
+  joined(whole: string): readonly string[] {
     return this.#before === '' ? [whole] : [this.#before + beginOf(whole), whole];
+  }
+
+  /** Memory of the end of the texts in front of it, bytes. */
+  get heldBytes(): number {
+    return this.#before === '' ? 0 : textMemory([this.#before]);
   }
 
   /** @returns whether the text is well-formed */
@@ -52,9 +65,9 @@ export class GrowingText {
     const window = this.channel.nextWindow();
     if (window === undefined) return [];
     const next: WaitingText = { text: window.text, pass: () => this.channel.pass(window) };
-    if (this.#before === '') return [next];
+    if (this.#before === '' || this.#isJoined) return [next];
     const pass = (): void => {
-      this.#before = '';
+      this.#isJoined = true;
     };
     return [{ text: this.#before + beginOf(window.text), pass }, next];
   }

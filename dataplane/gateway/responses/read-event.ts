@@ -278,7 +278,7 @@ function readUnknown(
   const command = member(root, 'command_index');
   const below = `${path.part} ${command?.kind === 'number' ? command.value : 0} ${type.replace(/\.[a-z_]+$/, '')} `;
   const deltas = rest.flatMap(({ key, value }) => (key === 'delta' ? piecesOf(value, below, data) : []));
-  const others = rest.flatMap(({ key, value }) => (key === 'delta' ? [] : stringsOf(value, data)));
+  const others = rest.flatMap(({ key, value }) => (key === 'delta' ? listedIn(value) : stringsOf(value, data)));
   const endsBelow = endedTypes.test(type) ? below : undefined;
   if (!hostedTools.test(type) || judged.has('toolCalls')) return { deltas, others, endsBelow };
   return { unjudged: others.length > 0 || deltas.length > 0 };
@@ -295,6 +295,17 @@ function piecesOf(node: JsonNode, path: string, data: Buffer): readonly Piece[] 
     ]);
   }
   return isLong(node) ? [{ path: `${path} numbers`, text: `${writtenAt(data, node)} `, isCall: false }] : [];
+}
+
+/**
+ * The strings in lists of a piece. A reader can take each of them alone, and a rule for whole words does not find a word to which
+ * another string is glued.
+ */
+function listedIn(node: JsonNode, isListed = false): readonly CheckUnit[] {
+  if (node.kind === 'array') return node.items.flatMap((item) => listedIn(item, true));
+  if (node.kind === 'object') return node.members.flatMap(({ value }) => listedIn(value, isListed));
+  // The window of a piece has the whole of a character that the piece cuts.
+  return isListed && node.kind === 'string' && node.value !== '' ? [fixedUnit(node.value.toWellFormed())] : [];
 }
 
 function stringsOf(node: JsonNode, data: Buffer): readonly CheckUnit[] {

@@ -168,7 +168,7 @@ describe('a streamed response', () => {
     const pieces = (end: string): Events => [
       ...[...'my BAD verse'].map((delta) => ({ type: 'response.poem.delta', delta })),
       { type: 'response.poem.done' },
-      ...[...end].map((delta) => ({ type: 'response.poem.delta', delta: { verse: [delta] } })),
+      ...[...end].map((delta) => ({ type: 'response.poem.delta', delta: { verse: delta } })),
     ];
     const stream = streamed([...events.slice(0, 2), ...pieces('more'), ...events.slice(2)]);
     const result = run(stream, denies('BAD'));
@@ -180,6 +180,45 @@ describe('a streamed response', () => {
     const ended = run(streamed([...events.slice(0, 2), ...pieces('')]));
     expect(sentEvents(ended.beforeEnd)).toHaveLength(2 + 'my BAD verse'.length + 1);
   });
+
+  test('a string in a list of pieces is judged alone, too, because a reader can take it without the one in front of it', () => {
+    const events = responseEvents([messageItem(['fine'])]);
+    const poem = (...pieces: readonly unknown[]): Uint8Array[] =>
+      streamed([
+        ...events.slice(0, 2),
+        ...pieces.map((delta) => ({ type: 'response.poem.delta', delta })),
+        ...events.slice(2),
+      ]);
+    for (const stream of [poem(['Visa', '4111']), poem(['Visa'], ['4111']), poem({ lines: ['Visa', { of: '4111' }] })]) {
+      const result = run(stream, deniesMatch(/\b4111\b/));
+      expect(result.end).toEqual(denied);
+      expect(result.emitted).not.toContain('4111');
+      expect(run(stream).end).toEqual({ kind: 'finished' });
+    }
+    expect(run(poem('Visa', '4111'), deniesMatch(/\b4111\b/)).end).toEqual({ kind: 'finished' });
+    const half = run(poem(['4111 \ud83d'], ['\ude00']));
+    expect(half.end).toEqual({ kind: 'finished' });
+    expect(half.windows).toContain('4111 😀');
+  });
+
+  test.each(['response.output_text.done', 'response.content_part.done', 'response.output_item.done'])(
+    'another whole text in %s is judged with the text in front of it, before it leaves',
+    (type) => {
+      const stream = (text: string): Uint8Array[] =>
+        streamed(
+          responseEvents([messageItem(['it is bo']), messageItem(['x'], 'msg_2')], (whole) => [whole]).map((one) => {
+            if (one['type'] !== type || one['output_index'] !== 1) return one;
+            if ('item' in one) return { ...one, item: messageItem([text], 'msg_2') };
+            return 'part' in one ? { ...one, part: part(text) } : { ...one, text };
+          }),
+        );
+      const result = run(stream('mb'), denies('bomb'));
+      expect(result.end).toEqual(denied);
+      expect(result.emitted).not.toContain('"mb"');
+      expect(result.windows).toContain('mb');
+      expect(run(stream('nd'), denies('bomb')).end).toEqual({ kind: 'finished' });
+    },
+  );
 
   const joints: readonly (readonly [string, readonly ReturnType<typeof messageItem>[]])[] = [
     ['two parts of a message', [messageItem(['it is B', 'AD here'])]],

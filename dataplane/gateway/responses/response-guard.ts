@@ -54,6 +54,8 @@ export class ResponseGuard extends SteppedGuard {
   readonly #calls = new Map<string, Call>();
   /** The end of the text of all messages so far, in the order in which it came. */
   #joined = '';
+  /** Memory of the ends of texts in front of others, bytes. */
+  #joinedBytes = 0;
   /** The text of a message that grew last. */
   #newest = '';
   /** Whether the texts of messages came in another order than that of their places. */
@@ -74,7 +76,7 @@ export class ResponseGuard extends SteppedGuard {
   /** Memory of the events that are held, of the texts that are still to be judged, and of the texts of the request, bytes. */
   get heldBytes(): number {
     const sent = this.#coverage.sent?.heldBytes ?? 0;
-    return this.#heldBytes + this.#held.length * bytesPerValue + this.#checkBytes + sent;
+    return this.#heldBytes + this.#held.length * bytesPerValue + this.#checkBytes + this.#joinedBytes + sent;
   }
 
   protected prepare(): GuardCheck | 'end' | undefined {
@@ -152,6 +154,7 @@ export class ResponseGuard extends SteppedGuard {
     if (this.#texts.size >= responseStreamBounds.texts) return undefined;
     const text = new GrowingText(isMessageText(path) ? this.#joined : '');
     this.#texts.set(path, text);
+    this.#joinedBytes += text.heldBytes;
     this.#open.add(text);
     return text;
   }
@@ -180,7 +183,7 @@ export class ResponseGuard extends SteppedGuard {
     }
     // Pieces that follow are added to this text by some readers, and to the pieces in front of it by others.
     if (text !== undefined && !ends) this.#invalid();
-    return [unitOf(whole)];
+    return text === undefined ? [unitOf(whole)] : text.joined(whole).map(unitOf);
   }
 
   /** A text without pieces, which is complete. */
