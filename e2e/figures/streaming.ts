@@ -9,7 +9,7 @@ export const figure: Figure = {
     for (const violation of report.violations.slice(0, 20)) say(violation);
     const line =
       `${report.forbidden} streams with a forbidden phrase (${report.phrases} phrases of ${report.lengths} lengths at ` +
-      `${report.offsets} offsets), ${report.clean} clean, ${report.tokens} with cut words; ${report.responses} of all are streams of the Responses API, ` +
+      `${report.offsets} offsets), ${report.clean} clean, ${report.tokens} with cut words, ${report.words} with a forbidden word; ${report.responses} of all are streams of the Responses API, ` +
       `${report.judgedOnRequest} have the text in reasoning or arguments of calls: ` +
       `${report.violations.length} violations, ${report.falseStops} false stops of token terms`;
     return { holds: report.violations.length === 0, line };

@@ -42,7 +42,7 @@ function judgeClean(stream: MadeStream, events: readonly string[]): StreamVerdic
   if (events.at(-1) !== '[DONE]') return bad('a clean stream without [DONE]');
   const payloads = events.slice(0, -1);
   if (payloads.length !== stream.payloads.length) return bad('a clean stream with frames missing or added');
-  const different = payloads.findIndex((data, index) => data !== stream.payloads[index]);
+  const different = findDifferent(stream, payloads);
   return different < 0 ? { kind: 'good' } : bad(`frame ${different} differs from the frame that was sent`);
 }
 
@@ -51,12 +51,34 @@ function judgeForbidden(stream: MadeStream, events: readonly string[]): StreamVe
   if (events.includes('[DONE]')) return bad('a stopped stream with [DONE]');
   if (events.at(-1) !== denied) return bad('a stop without its error');
   const payloads = events.slice(0, -1);
-  if (payloads.some((data, index) => data !== stream.payloads[index]))
-    return bad('a frame differs from the frame that was sent');
+  if (findDifferent(stream, payloads) >= 0) return bad('a frame differs from the frame that was sent');
   const emitted = payloads.map((data) => textOf(data, stream.field)).join('');
   if (!stream.text.startsWith(emitted)) return bad('the text differs from the text that was sent');
   const leaked = emitted.length - stream.forbidden.stop;
   return leaked > 0 ? bad(`${leaked} characters of the phrase were sent to the client`) : { kind: 'good' };
+}
+
+/**
+ * The first frame that was not sent, or is not in its place, -1 where there is none. Where further texts of a chat are judged,
+ * frames of other members may pass those of a text that stands still; those of one member are in their order.
+ */
+function findDifferent({ api, isJudgedOnRequest, payloads: sent }: MadeStream, payloads: readonly string[]): number {
+  if (api === 'responses' || !isJudgedOnRequest) return payloads.findIndex((data, index) => data !== sent[index]);
+  const left = Map.groupBy(sent, membersOf);
+  return payloads.findIndex((data, index) => {
+    const isLast = data === sent.at(-1);
+    return left.get(membersOf(data))?.shift() !== data || (isLast && index < sent.length - 1);
+  });
+}
+
+/** The members of the delta of a chunk with a text. */
+function membersOf(data: string): string {
+  const { choices } = JSON.parse(data) as { readonly choices: readonly { readonly delta: object }[] };
+  const delta = choices[0]?.delta ?? {};
+  return Object.entries(delta)
+    .filter(([, value]) => value !== '')
+    .map(([key]) => key)
+    .join(' ');
 }
 
 function bad(fault: string): StreamVerdict {
@@ -75,6 +97,13 @@ function readEvents(text: string): string[] {
   });
 }
 
+/** A text, or a list of parts. */
+type Member = string | null | undefined | readonly { readonly text?: string }[];
+
+function textOfMember(member: Member): string {
+  return Array.isArray(member) ? member.map(({ text }) => text ?? '').join('') : ((member as string | null) ?? '');
+}
+
 /** The piece of the field that one chunk or event has. */
 function textOf(data: string, field: StreamField): string {
   const chunk = JSON.parse(data) as {
@@ -84,7 +113,8 @@ function textOf(data: string, field: StreamField): string {
   };
   if (chunk.type !== undefined) return chunk.type === field ? (chunk.delta ?? '') : '';
   const delta = chunk.choices?.[0]?.delta ?? {};
-  if (field !== 'arguments' && field !== 'name') return (delta as Readonly<Record<string, string | null>>)[field] ?? '';
+  if (field !== 'arguments' && field !== 'name')
+    return textOfMember((delta as Readonly<Record<string, Member>>)[field]);
   const pieces = (delta.tool_calls ?? []).map(({ index, function: called }) =>
     index === testedCall ? (called[field] ?? '') : '',
   );

@@ -30,7 +30,7 @@ export function makeJudgedStream(seed: number, kind: StreamKind): MadeStream {
   if (place !== 'parameter' && random.chance(50)) return judgedResponse(random, { ...tested, seed, place });
   const payloads = [
     payload(random, { role: 'assistant', content: '' }, null),
-    ...chatFrames(random, tested.text, place),
+    ...chatFrames(random, tested.text, place, kind),
     payload(random, {}, place === 'arguments' || place === 'name' ? 'tool_calls' : 'stop'),
   ];
   const field = chatFields[place];
@@ -45,7 +45,7 @@ const chatFields = {
   parameter: 'note',
 } as const satisfies Record<TestedPlace, StreamField>;
 
-function chatFrames(random: Random, text: string, place: TestedPlace): readonly string[] {
+function chatFrames(random: Random, text: string, place: TestedPlace, kind: StreamKind): readonly string[] {
   switch (place) {
     case 'arguments':
       return callFrames(random, 'lookup', text);
@@ -53,13 +53,14 @@ function chatFrames(random: Random, text: string, place: TestedPlace): readonly 
       return callFrames(random, text, '{"city":"Oslo"}');
     case 'reasoning':
     case 'parameter':
-      return textFrames(random, chatFields[place], text);
+      return textFrames(random, chatFields[place], text, kind);
   }
 }
 
 /** A text that is larger than one check, so that it is judged in windows. */
 function lengthened(random: Random, { text, forbidden }: Tested, { kind }: StreamKind): Tested {
-  const more = kind === 'tokens' ? `${tokenText(random, longBytes)} ` : cleanText(random, 'mixed', longBytes);
+  const more =
+    kind === 'tokens' || kind === 'word' ? `${tokenText(random, longBytes)} ` : cleanText(random, 'mixed', longBytes);
   return random.chance(50) ? { text: more + text, forbidden } : { text: text + more, forbidden };
 }
 
@@ -91,12 +92,21 @@ function escapeUnits(character: string): string {
     .join('');
 }
 
-function textFrames(random: Random, member: string, text: string): readonly string[] {
-  const thoughts = cutIntoPieces(random, text).flatMap((piece) => [
-    payload(random, { [member]: piece }, null),
-    ...(random.chance(3) ? [payload(random, { content: 'clean ' }, null)] : []),
-  ]);
-  return [...thoughts, payload(random, { content: 'and the answer' }, null)];
+/**
+ * The frames of a text, and content behind it, often so long that the text stands still and frames of the content pass its
+ * tail. The text may grow again, a clean one of words between two words: the text so far is judged, which can end inside of a word.
+ */
+function textFrames(random: Random, member: string, text: string, { kind }: StreamKind): readonly string[] {
+  const thoughtsOf = (part: string): readonly string[] =>
+    cutIntoPieces(random, part).flatMap((piece) => [
+      ...(piece === '' ? [] : [payload(random, { [member]: piece }, null)]),
+      ...(random.chance(3) ? [payload(random, { content: 'clean ' }, null)] : []),
+    ]);
+  const answer = random.chance(60) ? cleanText(random, 'latin', random.between(1_000, 4_000)) : 'and the answer';
+  const answers = cutIntoPieces(random, answer).map((piece) => payload(random, { content: piece }, null));
+  const drawn = random.chance(50) ? random.below(text.length + 1) : text.length;
+  const pause = kind === 'tokens' && drawn < text.length ? text.lastIndexOf(' ', drawn) + 1 : drawn;
+  return [...thoughtsOf(text.slice(0, pause)), ...answers, ...thoughtsOf(text.slice(pause))];
 }
 
 /** The frames of two calls; text of the answer may be in front of them. */

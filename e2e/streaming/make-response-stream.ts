@@ -13,13 +13,41 @@ import { createRandom, type Random } from './random.ts';
  */
 export function makeResponseStream(seed: number, kind: StreamKind): MadeStream {
   const random = createRandom(seed);
-  const { text, forbidden } = makeText(random, kind);
-  // The end of a part ends a word, which then is a separate token.
-  const cuts = kind.kind === 'tokens' ? [] : partCuts(random, text);
+  const made = makeText(random, kind);
+  const { text, forbidden, cuts } =
+    kind.kind === 'word' ? glueWord(random, made) : { ...made, cuts: cutsOf(random, made.text, kind) };
   const place = forbidden && { ...forbidden, stop: stopOf(forbidden, cuts) };
   const sent = sendItems(random, itemsOf(random, partsOf(text, cuts)));
   const field = 'response.output_text.delta';
   return { seed, api: 'responses', isJudgedOnRequest: false, forbidden: place, text, field, ...sent };
+}
+
+type Tested = Pick<MadeStream, 'text' | 'forbidden'>;
+
+/**
+ * The word begins or ends a part, and the part beside it ends or begins with a letter: it is a word of its part, but not of the
+ * joined text.
+ */
+function glueWord(random: Random, { text, forbidden }: Tested): Tested & { readonly cuts: readonly number[] } {
+  if (forbidden === undefined) throw new Error('a stream of the kind word has no word');
+  const { phrase } = forbidden;
+  const [isBegin, isEnd] = random.pick([
+    [true, false],
+    [false, true],
+    [true, true],
+  ]);
+  const before = text.slice(0, forbidden.start);
+  const after = text.slice(forbidden.start + phrase.text.length);
+  const front = isBegin ? before.replace(/[^\p{L}]+$/u, '') : before;
+  const back = isEnd ? after.replace(/^[^\p{L}]+/u, '') : after;
+  const start = front.length;
+  const end = start + phrase.text.length;
+  const cuts = [...(isBegin ? [start] : []), ...(isEnd ? [end] : [])];
+  return {
+    text: front + phrase.text + back,
+    forbidden: { phrase, start, startBytes: Buffer.byteLength(front), stop: start },
+    cuts,
+  };
 }
 
 /** The events of a stream of these items, with texts and arguments in pieces. */
@@ -52,11 +80,20 @@ function itemsOf(random: Random, parts: readonly string[]): readonly Readonly<Re
   ];
 }
 
-/** Where one to three parts begin, never inside of a surrogate pair, because each is a separate text. */
-function partCuts(random: Random, text: string): readonly number[] {
-  return Array.from({ length: random.below(3) }, () => random.below(text.length + 1))
-    .filter((at) => !/[\ud800-\udbff]/.test(text.charAt(at - 1)))
-    .sort((one, other) => one - other);
+/**
+ * Where one to three parts begin, never inside of a surrogate pair, because each is a separate text, and in a text of words
+ * at the border of one: the end of a part ends a word, which then is a token of its own.
+ */
+function cutsOf(random: Random, text: string, { kind }: StreamKind): readonly number[] {
+  const isBorder = (at: number): boolean =>
+    kind === 'tokens'
+      ? /[\p{L}]/u.test(text.charAt(at - 1)) !== /[\p{L}]/u.test(text.charAt(at))
+      : !/[\ud800-\udbff]/.test(text.charAt(at - 1));
+  return Array.from({ length: random.below(3) }, () => {
+    let at = random.below(text.length + 1);
+    while (at > 0 && !isBorder(at)) at -= 1;
+    return at;
+  }).sort((one, other) => one - other);
 }
 
 function partsOf(text: string, cuts: readonly number[]): readonly string[] {

@@ -52,6 +52,8 @@ export type StreamKind =
   | { readonly kind: 'clean' }
   /** A stream that token rules do not match unless a window cuts a word. */
   | { readonly kind: 'tokens' }
+  /** The same words, and one that a token rule denies. */
+  | { readonly kind: 'word'; readonly word: string }
   | { readonly kind: 'forbidden'; readonly phrase: Phrase; readonly offset: number };
 
 const phrases = allPhrases();
@@ -67,7 +69,10 @@ export function makeStream(seed: number, kind: StreamKind): MadeStream {
   const random = createRandom(seed);
   const { text, forbidden } = makeText(random, kind);
   const field = random.chance(85) ? 'content' : 'refusal';
-  const payloads = cutIntoPieces(random, text).flatMap((piece) => framesOf(random, field, piece));
+  const inParts = field === 'content' && random.chance(30);
+  const payloads = cutIntoPieces(random, text).flatMap((piece) =>
+    inParts && random.chance(80) ? partsFrames(random, piece) : framesOf(random, field, piece),
+  );
   const whole = [
     payload(random, { role: 'assistant', content: '' }, null),
     ...payloads,
@@ -80,28 +85,32 @@ export function makeStream(seed: number, kind: StreamKind): MadeStream {
 
 /** The text of a stream, with its forbidden phrase where the kind has one. */
 export function makeText(random: Random, kind: StreamKind): Pick<MadeStream, 'text' | 'forbidden'> {
-  const script = kind.kind === 'forbidden' ? kind.phrase.script : random.pick(scriptNames);
-  const before = beforeOf(random, script, kind);
-  if (kind.kind !== 'forbidden') return { text: before, forbidden: undefined };
-  const after = textOf(random, script, random.below(700));
-  const forbidden = {
-    phrase: kind.phrase,
-    start: before.length,
-    startBytes: Buffer.byteLength(before),
-    stop: before.length,
-  };
-  return { text: before + kind.phrase.text + after, forbidden };
+  switch (kind.kind) {
+    case 'forbidden': {
+      const { script } = kind.phrase;
+      const before = textOf(random, script, kind.offset);
+      return {
+        text: before + kind.phrase.text + textOf(random, script, random.below(700)),
+        forbidden: placeOf(kind.phrase, before),
+      };
+    }
+    case 'clean':
+      return { text: textOf(random, random.pick(scriptNames), random.below(3_600)), forbidden: undefined };
+    case 'tokens':
+      return { text: tokenText(random, random.between(1_500, 4_500)), forbidden: undefined };
+    case 'word': {
+      const phrase = { script: 'latin', text: kind.word, bytes: Buffer.byteLength(kind.word) } as const;
+      const before = tokenText(random, random.below(2_500));
+      return {
+        text: `${before}${kind.word}. ${tokenText(random, random.below(700))}`,
+        forbidden: placeOf(phrase, before),
+      };
+    }
+  }
 }
 
-function beforeOf(random: Random, script: ScriptName, kind: StreamKind): string {
-  switch (kind.kind) {
-    case 'forbidden':
-      return textOf(random, script, kind.offset);
-    case 'clean':
-      return textOf(random, script, random.below(3_600));
-    case 'tokens':
-      return tokenText(random, random.between(1_500, 4_500));
-  }
+function placeOf(phrase: Phrase, before: string): ForbiddenPlace {
+  return { phrase, start: before.length, startBytes: Buffer.byteLength(before), stop: before.length };
 }
 
 /** Clean text of that many bytes, with near misses where they fit. */
@@ -128,6 +137,19 @@ function framesOf(random: Random, field: string, piece: string): string[] {
   const frames = [payload(random, { [field]: piece }, null)];
   if (random.chance(4)) frames.push(payload(random, random.pick(withoutText), null));
   return frames;
+}
+
+/** Frames whose content is a list of parts, as Mistral sends it; a part with a thought may be between them. */
+function partsFrames(random: Random, piece: string): string[] {
+  const at = random.chance(30) ? random.below(piece.length + 1) : 0;
+  const parts = [piece.slice(0, at), piece.slice(at)]
+    .filter((text) => text !== '')
+    .map((text) => ({ type: 'text', text }));
+  const thinking = [{ type: 'thinking', thinking: [{ type: 'text', text: 'a thought' }] }];
+  return [
+    payload(random, { content: parts }, null),
+    ...(random.chance(4) ? [payload(random, { content: thinking }, null)] : []),
+  ];
 }
 
 /** The data of one chunk. */

@@ -17,8 +17,8 @@ import { tokens } from './token-words.ts';
 
 type StreamingRun = {
   /**
-   * Total number of streams: eight of ten contain a phrase, one is clean, one is clean but has words at cuts that
-   * contain a term.
+   * Total number of streams: eight of ten contain a phrase, one is clean, one has words at cuts that contain a term, and in
+   * every second case a term as a word, too.
    */
   readonly streams: number;
   readonly seed: number;
@@ -29,6 +29,8 @@ type StreamingReport = {
   readonly forbidden: number;
   readonly clean: number;
   readonly tokens: number;
+  /** Streams with a term as a word. */
+  readonly words: number;
   /** How many of all are streams of the Responses API; the others are chats. */
   readonly responses: number;
   /** How many of all have the text under test in reasoning, in a call of a tool or in a member of the provider. */
@@ -57,7 +59,8 @@ export async function runStreaming({ streams, seed, say }: StreamingRun): Promis
   await using world = await startGuardedGateway({ bundle: phraseBundle() });
   await addRoutes(world, provider.url);
   using client = createStreamClient(world.url, world.key, connections);
-  const counts = { forbidden: 0, clean: 0, tokens: 0, responses: 0, judgedOnRequest: 0 };
+  const kinds = { forbidden: 0, clean: 0, tokens: 0, word: 0 };
+  const counts = { responses: 0, judgedOnRequest: 0 };
   const tried = { phrases: new Set<string>(), lengths: new Set<number>(), offsets: new Set<number>() };
   const violations: string[] = [];
   let falseStops = 0;
@@ -68,7 +71,7 @@ export async function runStreaming({ streams, seed, say }: StreamingRun): Promis
       const index = next;
       next += 1;
       const kind = kindOf(index);
-      counts[kind.kind] += 1;
+      kinds[kind.kind] += 1;
       if (kind.kind === 'forbidden') {
         tried.phrases.add(kind.phrase.text);
         tried.lengths.add(kind.phrase.bytes);
@@ -86,7 +89,10 @@ export async function runStreaming({ streams, seed, say }: StreamingRun): Promis
 
   await Promise.all(Array.from({ length: connections }, work));
   const { phrases, lengths, offsets: begins } = tried;
+  const { word: words, ...others } = kinds;
   return {
+    ...others,
+    words,
     ...counts,
     phrases: phrases.size,
     lengths: lengths.size,
@@ -110,8 +116,9 @@ const borders = [limits.windowBytes, 2 * limits.windowBytes - 40] as const;
 function kindOf(index: number): StreamKind {
   const place = index % 10;
   if (place === 8) return { kind: 'clean' };
-  if (place === 9) return { kind: 'tokens' };
-  const count = Math.floor(index / 10) * 4 + (place >> 1);
+  const group = Math.floor(index / 10);
+  if (place === 9) return group % 2 === 0 ? { kind: 'tokens' } : { kind: 'word', word: take(tokens, group >> 1) };
+  const count = group * 4 + (place >> 1);
   if (place % 2 === 0)
     return { kind: 'forbidden', phrase: take(phrases, count * 181), offset: (count * 1_009) % offsets };
   const offset = take(borders, count) - 330 + ((count * 37) % 340);
@@ -133,7 +140,7 @@ async function sendThrough(
 ): Promise<string | undefined> {
   provider.offer(stream);
   try {
-    const policy = kind === 'tokens' ? aliases.tokens : aliases.phrases;
+    const policy = kind === 'tokens' || kind === 'word' ? aliases.tokens : aliases.phrases;
     const alias = stream.isJudgedOnRequest ? judgedAlias(policy) : policy;
     const verdict = judgeStream(stream, alias, await client.ask(alias, stream));
     if (verdict.kind === 'good') return undefined;

@@ -16,7 +16,8 @@ verifies(
     expect(report.violations).toEqual([]);
     expect(report.forbidden).toBe(480);
     expect(report.clean).toBe(60);
-    expect(report.tokens).toBe(60);
+    expect(report.tokens).toBe(30);
+    expect(report.words).toBe(30);
     expect(report.responses).toBeGreaterThan(200);
     expect(report.judgedOnRequest).toBe(200);
     // Clean streams of long words, in which a wrong cut produces a forbidden token.

@@ -1,5 +1,5 @@
 import { limits } from '#contracts/limits';
-import { characterStart, chooseWindowEnd, nextCharacterStart } from './token-boundary.ts';
+import { characterStart, chooseWindowEnd, nextCharacterStart, wordStart } from './token-boundary.ts';
 
 /**
  * Size of the range, at the end of a window, in which a token boundary is searched as the end, so that few words are
@@ -9,17 +9,17 @@ const boundarySearchBytes = 64;
 /** The most bytes of checked text that a phrase of `overlapBytes` can have when it ends in the next window. */
 const heldTailBytes = limits.overlapBytes - 1;
 
-/** Text of one window, and the position in the whole text at which the window ends. */
-type TextWindow = { readonly text: string; readonly end: number };
+/** Text of one window, and the position in the whole text at which the window ends. `isEarly`: it is shorter than a full window. */
+type TextWindow = { readonly text: string; readonly end: number; readonly isEarly?: true };
 
 /**
  * One text of a streamed answer, judged in windows (`gateway:stream:window-1024`, `gateway:stream:overlap-256`;
- * docs/design/streaming.md). A window is up to 256 checked bytes and up to 1,024 new ones. A phrase of at most 256 bytes
+ * docs/design/streaming.md). A window is up to 256 checked bytes, or up to 320 behind an early window, and up to 1,024 new ones. A phrase of at most 256 bytes
  * lies whole in the window in which it ends, and begins after `releasedEnd` until that window has passed.
  * Positions are bytes of UTF-8 from the start of the text.
  */
 export class TextChannel {
-  #carried: Buffer;
+  #carried: Buffer = Buffer.alloc(0);
   #pending: Buffer = Buffer.alloc(0);
   /** Text behind `#pending` that is not encoded yet: pieces are a few bytes each, and a window is encoded at once. */
   #added = '';
@@ -28,11 +28,6 @@ export class TextChannel {
   /** The first half of a surrogate pair, kept until the next piece of text brings the second half. */
   #highSurrogate = '';
   #ended = false;
-
-  /** @param before text in front of this one that was judged elsewhere; its last bytes are in the first window */
-  constructor(before = '') {
-    this.#carried = overlapOf(Buffer.from(before, 'utf8'));
-  }
 
   /**
    * Adds the next piece of the text; a surrogate pair may be cut between two pieces.
@@ -81,6 +76,16 @@ export class TextChannel {
     return this.length === this.#checkedEnd;
   }
 
+  /** Position up to which text has passed a check. */
+  get checkedEnd(): number {
+    return this.#checkedEnd;
+  }
+
+  /** Whether `nextWindow` has a window. */
+  get hasWindow(): boolean {
+    return this.#pendingBytes > limits.windowBytes || (this.#ended && this.#pendingBytes > 0);
+  }
+
   /** Position up to which text may be sent to the client. */
   get releasedEnd(): number {
     if (this.#ended && this.#pendingBytes === 0) return this.#checkedEnd;
@@ -96,7 +101,10 @@ export class TextChannel {
    * A window over all text so far, even if it is shorter than a full window; undefined when no text is left to judge.
    */
   earlyWindow(): TextWindow | undefined {
-    return this.nextWindow() ?? this.#windowOf(this.#pendingBytes);
+    const full = this.nextWindow();
+    if (full !== undefined) return full;
+    const window = this.#windowOf(this.#pendingBytes);
+    return window && { ...window, isEarly: true };
   }
 
   #windowOf(length: number): TextWindow | undefined {
@@ -105,11 +113,12 @@ export class TextChannel {
     return { text: bytes.toString('utf8'), end: this.#checkedEnd + length };
   }
 
-  /** Records that the window returned by `nextWindow` has passed. */
+  /** Records that the window returned by `nextWindow` or `earlyWindow` has passed. */
   pass(window: TextWindow): void {
     const length = window.end - this.#checkedEnd;
     const pending = this.#encode();
-    this.#carried = overlapOf(Buffer.concat([this.#carried, pending.subarray(0, length)]));
+    const judged = Buffer.concat([this.#carried, pending.subarray(0, length)]);
+    this.#carried = judged.subarray(overlapStart(judged, window.isEarly === true));
     const rest = pending.subarray(length);
     // A short rest is copied, because a part of a buffer keeps the whole buffer in memory.
     this.#pending = rest.length <= limits.windowBytes ? Buffer.from(rest) : rest;
@@ -129,8 +138,13 @@ export class TextChannel {
   }
 }
 
-function overlapOf(judged: Buffer): Buffer {
-  return judged.subarray(nextCharacterStart(judged, judged.length - limits.overlapBytes));
+/**
+ * The end of a full window is chosen so that the overlap begins between two words. That of an early one is where the text so far
+ * ends, so that its overlap is longer where it would begin inside of a word.
+ */
+function overlapStart(judged: Buffer, isEarly: boolean): number {
+  const start = nextCharacterStart(judged, judged.length - limits.overlapBytes);
+  return isEarly ? wordStart(judged, start - boundarySearchBytes, start) : start;
 }
 
 function isHighSurrogate(unit: number): boolean {

@@ -31,6 +31,16 @@ export function chooseWindowEnd(bytes: Buffer, lowest: number, highest: number, 
   return fallback ?? highest;
 }
 
+/**
+ * The last position between `lowest` and `position`, on a character boundary, that cuts no word; `position` if there is none.
+ */
+export function wordStart(bytes: Buffer, lowest: number, position: number): number {
+  for (let at = position; at >= lowest; at = characterStart(bytes, at - 1)) {
+    if (!cutsWord(bytes, at)) return at;
+  }
+  return position;
+}
+
 function cutsWord(bytes: Buffer, position: number): boolean {
   if (position <= 0) return false;
   return isTokenAt(bytes, position) && isTokenAt(bytes, characterStart(bytes, position - 1));

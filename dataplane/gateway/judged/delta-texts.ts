@@ -3,11 +3,16 @@ import { type JsonNode, member } from '#kit/json/parse-tree';
 import { type AnswerPlace, isOfContent, isWithoutFurtherText, reasoningMembers } from './answer-texts.ts';
 import { isFixedKey, writtenAt } from './collect-texts.ts';
 import { isApiWord } from './covered-texts.ts';
+import { escapedTexts } from './escaped-texts.ts';
 import type { Coverage } from './route-coverage.ts';
 import { isService } from './service-value.ts';
 
-/** A piece of a text that grows from frame to frame; `path` names the member, without positions in lists. */
-type Piece = { readonly path: string; readonly text: string };
+/**
+ * A piece of a text that grows from frame to frame. `path` names the member, without positions in lists, and with the `index` of an
+ * item where it has one. `isString`: it is a string and no key or number, which have a blank behind them. `inList`: it is in an item
+ * of a list.
+ */
+type Piece = { readonly path: string; readonly text: string; readonly isString?: true; readonly inList?: true };
 
 /** A piece of one tool call; `call` is the number of that call in the message. */
 type CallPiece = { readonly call: string; readonly name: string; readonly input: string };
@@ -15,6 +20,12 @@ type CallPiece = { readonly call: string; readonly name: string; readonly input:
 /** The texts of one frame beyond content and refusal, of the kinds that `judge` of the binding adds. */
 export type DeltaTexts = {
   readonly pieces: readonly Piece[];
+  /**
+   * Strings of `pieces` that a client can read as texts of their own: several ones of the frame that have one path, those in a list of
+   * kind `parameters`, and those of a call whose input is no string, as they are written and without the escapes of JSON in them. A rule
+   * for whole words does not find a word to which another string is glued.
+   */
+  readonly lone: readonly string[];
   readonly calls: readonly CallPiece[];
   /** Whether the frame belongs to a tool call of which a part is judged, so that its order counts. */
   readonly isCall: boolean;
@@ -30,14 +41,22 @@ type ObjectNode = JsonNode & { readonly kind: 'object' };
  */
 export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Coverage): DeltaTexts {
   const pieces: Piece[] = [];
+  const logprobs: Piece[] = [];
+  const items: string[] = [];
   const calls: CallPiece[] = [];
   let unjudged = false;
   let isCall = false;
   const judgesCalls = judged.has('toolCalls') || judged.has('names');
-  const takePieces = (kind: JudgedTextKind, path: string, value: JsonNode): void => {
-    const found = piecesOf(value, path, bytes);
-    if (judged.has(kind)) pieces.push(...found);
-    else unjudged ||= found.some(({ text }) => !isApiWord(text));
+  const takePieces = (kind: JudgedTextKind, path: string, value: JsonNode, isItem = false): void => {
+    const found = piecesOf(value, path, bytes, isItem ? { inList: true } : {});
+    if (!judged.has(kind)) unjudged ||= found.some(({ text }) => !isApiWord(text));
+    else if (path === 'logprobs') logprobs.push(...found);
+    else {
+      pieces.push(...found);
+      // The pieces of a reasoning are items in some APIs.
+      if (kind !== 'reasoning') items.push(...textsOf(found.filter(({ inList }) => inList)));
+      if (kind === 'toolCalls') items.push(...textsOf(found).flatMap(withoutEscapes));
+    }
   };
   const takeKey = (kind: JudgedTextKind, path: string, key: string): void => {
     if (judged.has(kind)) pieces.push({ path, text: `${key} ` });
@@ -64,7 +83,35 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
       }
     }
   }
-  return { pieces, calls, isCall, unjudged };
+  const lone = [...items, ...textsOf(repeated(pieces))];
+  return { pieces: [...pieces, ...logprobs, ...apart(logprobs)], lone, calls, isCall, unjudged };
+}
+
+/** The strings of which a frame has several ones with one path. */
+function repeated(pieces: readonly Piece[]): readonly Piece[] {
+  const strings = pieces.filter(({ isString }) => isString);
+  const counts = new Map<string, number>();
+  for (const { path } of strings) counts.set(path, (counts.get(path) ?? 0) + 1);
+  return strings.filter(({ path }) => (counts.get(path) ?? 0) > 1);
+}
+
+/**
+ * The same as one text with a blank behind each string. A frame can have 20 tokens for each one of the answer, so that a message for each
+ * of them would take many checks.
+ */
+function apart(pieces: readonly Piece[]): readonly Piece[] {
+  return textsOf(repeated(pieces)).map((text) => ({ path: 'logprobs apart', text: `${text} ` }));
+}
+
+/** The strings and keys with escapes of a text that is JSON. */
+function withoutEscapes(content: string): readonly string[] {
+  const place = { kind: 'string', string: { start: 0, end: 0 } } as const;
+  return escapedTexts({ role: 'assistant', content, place }).map((unit) => unit.content);
+}
+
+/** The texts of pieces that are judged alone. The window of a piece has the whole of a character that the piece cuts. */
+function textsOf(pieces: readonly Piece[]): readonly string[] {
+  return pieces.map(({ text }) => text.toWellFormed());
 }
 
 /** The further texts of a content that is a list of parts; `path` has no positions, so that a text grows from frame to frame. */
@@ -77,7 +124,7 @@ function readParts(content: JsonNode, takePieces: Sink['takePieces'], takeKey: S
       if (reasoningMembers.has(key)) takePieces('reasoning', path, value);
       else {
         if (!isFixedKey(key)) takeKey('parameters', 'content keys', key);
-        takePieces('parameters', path, value);
+        takePieces('parameters', path, value, true);
       }
     }
   }
@@ -97,7 +144,8 @@ function placesOf(root: JsonNode): readonly { readonly node: ObjectNode; readonl
 
 type Sink = {
   readonly takeCall: (call: CallPiece) => void;
-  readonly takePieces: (kind: JudgedTextKind, path: string, value: JsonNode) => void;
+  /** `isItem`: the value is one of a list, or belongs to one. */
+  readonly takePieces: (kind: JudgedTextKind, path: string, value: JsonNode, isItem?: boolean) => void;
   readonly takeKey: (kind: JudgedTextKind, path: string, key: string) => void;
 };
 
@@ -107,7 +155,7 @@ function readCalls(key: string, value: JsonNode, sink: Sink): void {
   const calls = value.kind === 'array' ? value.items : [value];
   for (const [position, call] of calls.entries()) {
     if (call.kind !== 'object') {
-      sink.takePieces('toolCalls', key, call);
+      sink.takePieces('toolCalls', key, call, true);
       continue;
     }
     const index = member(call, 'index');
@@ -125,24 +173,30 @@ function readCall(path: string, call: string, node: ObjectNode, sink: Sink): voi
       sink.takeCall({ call: `${call} ${key}`, name: '', input: value.value });
     else {
       if (!isFixedKey(key)) sink.takeKey('toolCalls', `${path} keys`, key);
-      sink.takePieces('toolCalls', `${path}.${key}`, value);
+      // An input that is no string has no pieces.
+      sink.takePieces('toolCalls', `${call}.${key}`, value, key === 'arguments' || key === 'input');
     }
   }
 }
 
 /** Every string below a value, keys of an author, and numbers as they are written. */
-function piecesOf(node: JsonNode, path: string, bytes: Buffer): readonly Piece[] {
+function piecesOf(node: JsonNode, path: string, bytes: Buffer, inList: Pick<Piece, 'inList'> = {}): readonly Piece[] {
   switch (node.kind) {
     case 'string':
-      return node.value === '' ? [] : [{ path, text: node.value }];
+      return node.value === '' ? [] : [{ path, text: node.value, isString: true, ...inList }];
     case 'number':
       return [{ path: `${path} numbers`, text: `${writtenAt(bytes, node)} ` }];
     case 'array':
-      return node.items.flatMap((item) => piecesOf(item, path, bytes));
+      return node.items.flatMap((item) => {
+        const index = member(item, 'index');
+        return index?.kind === 'number'
+          ? piecesOf(item, `${path} ${index.value}`, bytes, { inList: true })
+          : piecesOf(item, path, bytes, { inList: true });
+      });
     case 'object':
       return node.members.flatMap(({ key, value }) => [
         ...(isFixedKey(key) ? [] : [{ path: `${path} keys`, text: `${key} ` }]),
-        ...piecesOf(value, `${path}.${key}`, bytes),
+        ...piecesOf(value, `${path}.${key}`, bytes, inList),
       ]);
     case 'boolean':
     case 'null':

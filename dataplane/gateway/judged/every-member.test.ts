@@ -118,6 +118,7 @@ describe('text of an answer outside of its content', () => {
     }
     expect(read({ usage: { total_tokens: 3 } }, none)).toEqual({
       pieces: [],
+      lone: [],
       calls: [],
       isCall: false,
       unjudged: false,

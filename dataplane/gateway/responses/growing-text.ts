@@ -1,18 +1,26 @@
 import { createHash } from 'node:crypto';
+import { beginOf } from '#checks/guard/join-seams';
 import { TextChannel } from '#checks/text-channel';
+import { textMemory } from '../chat/text-bounds.ts';
+import type { WaitingText } from '../stream/check-together.ts';
 
 /**
  * One text of a streamed response that grows by pieces and is repeated as a whole at its end. Its digest tells whether
  * the repetition is the text that was judged, without keeping the text.
  */
 export class GrowingText {
-  readonly channel: TextChannel;
+  readonly channel = new TextChannel();
   readonly #digest = createHash('sha256');
+  /** The end of the texts in front of it. */
+  readonly #before: string;
+  /** Whether it was judged together with the beginning of this text. */
+  #isJoined = false;
   #isEnded = false;
 
-  /** @param before the text that clients read in front of it, of which the end is in its first window */
+  /** @param before the end of the texts that clients read in front of it, as one text with it */
   constructor(before = '') {
-    this.channel = new TextChannel(before);
+    // A text in front that is not complete can end with half a surrogate pair.
+    this.#before = before.toWellFormed();
   }
 
   /** @returns false for text after the end of the text, and for text that is not well-formed */
@@ -22,10 +30,46 @@ export class GrowingText {
     return this.channel.append(piece);
   }
 
+  /**
+   * Records a text that came as a whole, and has no windows.
+   * @returns the texts to judge: the text, and the place where clients join it to the text in front of it
+   */
+  complete(whole: string): readonly string[] {
+    this.#digest.update(Buffer.from(whole, 'utf16le'));
+    this.end();
+    return this.joined(whole);
+  }
+
+  /** @returns the texts to judge for a whole text in its place: that text, and the place where clients join it to the text in front of it */
+  joined(whole: string): readonly string[] {
+    return this.#before === '' ? [whole] : [this.#before + beginOf(whole), whole];
+  }
+
+  /** Memory of the end of the texts in front of it, bytes. */
+  get heldBytes(): number {
+    return this.#before === '' ? 0 : textMemory([this.#before]);
+  }
+
   /** @returns whether the text is well-formed */
   end(): boolean {
     this.#isEnded = true;
     return this.channel.end();
+  }
+
+  /**
+   * The next window, and in front of the first one the place where clients join this text to the one in front of it: a
+   * phrase that is cut there is judged before any byte of this text leaves. Each of them is judged as a text of its own, because a
+   * rule for whole words does not find a word to which another text is glued. None while the window is incomplete.
+   */
+  nextTexts(): readonly WaitingText[] {
+    const window = this.channel.nextWindow();
+    if (window === undefined) return [];
+    const next: WaitingText = { text: window.text, pass: () => this.channel.pass(window) };
+    if (this.#before === '' || this.#isJoined) return [next];
+    const pass = (): void => {
+      this.#isJoined = true;
+    };
+    return [{ text: this.#before + beginOf(window.text), pass }, next];
   }
 
   equals(text: string): boolean {

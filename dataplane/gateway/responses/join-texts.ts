@@ -2,10 +2,27 @@ import { beginOf, tailOf } from '#checks/guard/join-seams';
 import type { CheckUnit } from '../chat/check-unit.ts';
 
 const textPath = /^\d+\.\d+\.text$/;
+const growingPath = /^\d+\.\d+\.(?:text|refusal|reasoning|summary)$/;
 
 /** Whether the path is that of a text of a message. Clients join these texts, refusals apart, to one (`output_text`). */
 export function isMessageText(path: string): boolean {
   return textPath.test(path);
+}
+
+/** Whether the path is that of a text which can grow by pieces. */
+export function isGrowingText(path: string): boolean {
+  return growingPath.test(path);
+}
+
+/** Whether the place of a text of a message is in front of that of another one. */
+export function isInFront(path: string, other: string): boolean {
+  const [item = 0, part = 0] = positionsOf(path);
+  const [otherItem = 0, otherPart = 0] = positionsOf(other);
+  return item < otherItem || (item === otherItem && part < otherPart);
+}
+
+function positionsOf(path: string): readonly number[] {
+  return path.split('.', 2).map(Number);
 }
 
 /**

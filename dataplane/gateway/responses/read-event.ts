@@ -17,7 +17,8 @@ import {
 /**
  * One event of a streamed response.
  * - `deltas`: the next pieces of growing texts. `isCall`: it is JSON, which is judged when it is complete.
- * - `wholes`: complete texts; `path` is that of the growing text which they should equal. `ends`: no piece of them follows.
+ * - `wholes`: whole texts; `path` is that of the growing text which they should equal. `ends`: no piece of them follows; otherwise
+ *   they are what their texts begin with.
  * - `endsBelow`: no piece follows of the texts whose path begins with it.
  * - `others`: further texts of the event, which are judged before it is sent.
  */
@@ -194,7 +195,10 @@ function readItemEvent(
   const input = member(item, 'arguments') ?? member(item, 'input');
   const isCall = callItems.has(declaredType(item) ?? '') && input?.kind === 'string';
   const call = isCall && judged.has('toolCalls') ? { path: `${index}.call`, text: input.value } : undefined;
-  return { ...read, ends: isDone, call: isDone ? call : undefined, read: ['item'] };
+  if (isDone) return { ...read, ends: true, call, read: ['item'] };
+  // Clients add the pieces that follow to the input with which a call begins.
+  const begin = call === undefined || call.text === '' ? [] : [{ ...call, isCall: true }];
+  return { ...read, deltas: begin, read: ['item'] };
 }
 
 const callDeltas = /^response\.(?:function_call_arguments|custom_tool_call_input|mcp_call_arguments)\.(delta|done)$/;
@@ -274,7 +278,7 @@ function readUnknown(
   const command = member(root, 'command_index');
   const below = `${path.part} ${command?.kind === 'number' ? command.value : 0} ${type.replace(/\.[a-z_]+$/, '')} `;
   const deltas = rest.flatMap(({ key, value }) => (key === 'delta' ? piecesOf(value, below, data) : []));
-  const others = rest.flatMap(({ key, value }) => (key === 'delta' ? [] : stringsOf(value, data)));
+  const others = rest.flatMap(({ key, value }) => (key === 'delta' ? listedIn(value) : stringsOf(value, data)));
   const endsBelow = endedTypes.test(type) ? below : undefined;
   if (!hostedTools.test(type) || judged.has('toolCalls')) return { deltas, others, endsBelow };
   return { unjudged: others.length > 0 || deltas.length > 0 };
@@ -291,6 +295,17 @@ function piecesOf(node: JsonNode, path: string, data: Buffer): readonly Piece[] 
     ]);
   }
   return isLong(node) ? [{ path: `${path} numbers`, text: `${writtenAt(data, node)} `, isCall: false }] : [];
+}
+
+/**
+ * The strings in lists of a piece. A reader can take each of them alone, and a rule for whole words does not find a word to which
+ * another string is glued.
+ */
+function listedIn(node: JsonNode, isListed = false): readonly CheckUnit[] {
+  if (node.kind === 'array') return node.items.flatMap((item) => listedIn(item, true));
+  if (node.kind === 'object') return node.members.flatMap(({ value }) => listedIn(value, isListed));
+  // The window of a piece has the whole of a character that the piece cuts.
+  return isListed && node.kind === 'string' && node.value !== '' ? [fixedUnit(node.value.toWellFormed())] : [];
 }
 
 function stringsOf(node: JsonNode, data: Buffer): readonly CheckUnit[] {

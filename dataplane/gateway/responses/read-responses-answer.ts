@@ -11,7 +11,7 @@ import { type Covered, collectorFor, isApiWord } from '../judged/covered-texts.t
 import { readMedia } from '../judged/file-texts.ts';
 import { type Coverage, isContractOnly } from '../judged/route-coverage.ts';
 import { isService, isServiceValue } from '../judged/service-value.ts';
-import { outputItemTypes, partTexts } from './known-items.ts';
+import { inputPartKeys, messageItemKeys, outputItemTypes, partTexts } from './known-items.ts';
 import { declaredType, type ObjectNode, readItem } from './read-item.ts';
 
 /** A text of an answer that the contract has judged. `path` tells the texts of a stream apart. */
@@ -162,7 +162,7 @@ export class AnswerReader {
 
   /** Reads a member of a part of an answer that the API does not have, or that has another form. */
   readParameter(key: string, value: JsonNode): void {
-    this.#collector.takeDecoded('parameters', key, '', role);
+    if (!isApiKey(key)) this.#collector.takeDecoded('parameters', key, '', role);
     this.#collector.take('parameters', value, placeOf('', key), role, true);
     if (!this.#judged.has('parameters')) this.#mayRepeat(value, value.kind === 'array' ? '[]' : 'null');
   }
@@ -208,6 +208,14 @@ export class AnswerReader {
     if (node.kind === 'array' && node.items.length === 0) return;
     this.#repeats.push({ start: node.start, end: node.end, empty });
   }
+}
+
+/**
+ * Whether a key is a name that the API gives to members of messages, parts and annotations. It is no text of an author, and some of
+ * them are in each event.
+ */
+function isApiKey(key: string): boolean {
+  return key === 'annotation' || isFixedKey(key) || inputPartKeys.has(key) || messageItemKeys.has(key);
 }
 
 export function hasDisguised(node: ObjectNode, known: ReadonlySet<string>): boolean {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { checksSize } from '#checks/batch-messages';
 import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
 import { limits } from '#contracts/limits';
 import { cutAt } from '#kit/testing/cut-at';
@@ -12,7 +13,8 @@ import {
   responseStream,
   sentEvents,
 } from '../testing/response-script.ts';
-import { denies, runMachine } from '../testing/run-guard.ts';
+import { denies, deniesMatch, runMachine } from '../testing/run-guard.ts';
+import { seamsOf } from './join-texts.ts';
 import { ResponseGuard, responseStreamBounds } from './response-guard.ts';
 
 const checkLimits = { maxMessages: 32, maxBodyBytes: 32_768 };
@@ -166,7 +168,7 @@ describe('a streamed response', () => {
     const pieces = (end: string): Events => [
       ...[...'my BAD verse'].map((delta) => ({ type: 'response.poem.delta', delta })),
       { type: 'response.poem.done' },
-      ...[...end].map((delta) => ({ type: 'response.poem.delta', delta: { verse: [delta] } })),
+      ...[...end].map((delta) => ({ type: 'response.poem.delta', delta: { verse: delta } })),
     ];
     const stream = streamed([...events.slice(0, 2), ...pieces('more'), ...events.slice(2)]);
     const result = run(stream, denies('BAD'));
@@ -179,6 +181,45 @@ describe('a streamed response', () => {
     expect(sentEvents(ended.beforeEnd)).toHaveLength(2 + 'my BAD verse'.length + 1);
   });
 
+  test('a string in a list of pieces is judged alone, too, because a reader can take it without the one in front of it', () => {
+    const events = responseEvents([messageItem(['fine'])]);
+    const poem = (...pieces: readonly unknown[]): Uint8Array[] =>
+      streamed([
+        ...events.slice(0, 2),
+        ...pieces.map((delta) => ({ type: 'response.poem.delta', delta })),
+        ...events.slice(2),
+      ]);
+    for (const stream of [poem(['Visa', '4111']), poem(['Visa'], ['4111']), poem({ lines: ['Visa', { of: '4111' }] })]) {
+      const result = run(stream, deniesMatch(/\b4111\b/));
+      expect(result.end).toEqual(denied);
+      expect(result.emitted).not.toContain('4111');
+      expect(run(stream).end).toEqual({ kind: 'finished' });
+    }
+    expect(run(poem('Visa', '4111'), deniesMatch(/\b4111\b/)).end).toEqual({ kind: 'finished' });
+    const half = run(poem(['4111 \ud83d'], ['\ude00']));
+    expect(half.end).toEqual({ kind: 'finished' });
+    expect(half.windows).toContain('4111 😀');
+  });
+
+  test.each(['response.output_text.done', 'response.content_part.done', 'response.output_item.done'])(
+    'another whole text in %s is judged with the text in front of it, before it leaves',
+    (type) => {
+      const stream = (text: string): Uint8Array[] =>
+        streamed(
+          responseEvents([messageItem(['it is bo']), messageItem(['x'], 'msg_2')], (whole) => [whole]).map((one) => {
+            if (one['type'] !== type || one['output_index'] !== 1) return one;
+            if ('item' in one) return { ...one, item: messageItem([text], 'msg_2') };
+            return 'part' in one ? { ...one, part: part(text) } : { ...one, text };
+          }),
+        );
+      const result = run(stream('mb'), denies('bomb'));
+      expect(result.end).toEqual(denied);
+      expect(result.emitted).not.toContain('"mb"');
+      expect(result.windows).toContain('mb');
+      expect(run(stream('nd'), denies('bomb')).end).toEqual({ kind: 'finished' });
+    },
+  );
+
   const joints: readonly (readonly [string, readonly ReturnType<typeof messageItem>[]])[] = [
     ['two parts of a message', [messageItem(['it is B', 'AD here'])]],
     ['two messages', [messageItem(['it is B']), callItem('{}'), messageItem(['AD here'], 'msg_2')]],
@@ -189,6 +230,116 @@ describe('a streamed response', () => {
     expect(textOf(result.emitted)).toBe('it is B');
     const whole = [{ type: 'response.completed', response: responseBody(items) }];
     expect(run(streamed(whole), denies('BAD'))).toMatchObject({ end: denied, emitted: '' });
+  });
+
+  const glued: readonly (readonly [string, readonly ReturnType<typeof messageItem>[]])[] = [
+    ['a part', [messageItem(['it is', 'BAD x'])]],
+    ['a message', [messageItem(['it is']), callItem('{}'), messageItem(['BAD x'], 'msg_2')]],
+    ['a long message', [messageItem(['it is']), messageItem([`BAD ${'x '.repeat(2_000)}`], 'msg_2')]],
+  ];
+  test.each(glued)(
+    'a forbidden word at the beginning of %s is not sent, although a letter is in front of it',
+    (_, items) => {
+      const result = run(streamed(responseEvents(items, (whole) => [...whole])), deniesMatch(/\bBAD\b/));
+      expect(result.end).toEqual(denied);
+      expect(textOf(result.emitted)).toBe('it is');
+    },
+  );
+
+  test('a stream is denied exactly where one of its texts, or the place where two of them are joined, is denied', () => {
+    const words = fc.array(fc.constantFrom('BAD', 'BA', 'D', 'a', ' ', '_', 'é', '😀'), { maxLength: 6 });
+    const parts = fc.array(
+      words.map((some) => some.join('')),
+      { minLength: 1, maxLength: 5 },
+    );
+    fc.assert(
+      fc.property(parts, fc.nat(4), cuts, fc.boolean(), (texts, split, inText, isWhole) => {
+        const items = [messageItem(texts.slice(0, split)), callItem('{}'), messageItem(texts.slice(split), 'msg_2')];
+        const pattern = /(?<![\p{L}_])BAD(?![\p{L}_])/u;
+        const named = texts.map((one, at) => ({ path: `0.${at}.text`, text: one }));
+        const isDenied = [...texts, ...seamsOf(named).map(({ content }) => content)].some((one) => pattern.test(one));
+        const events = responseEvents(items, (whole) => (isWhole ? [] : cutAt(whole, inText)));
+        const { end } = run(streamed(events), deniesMatch(pattern));
+        expect(end).toEqual(isDenied ? denied : { kind: 'finished' });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a text and the place where it is joined are judged in one check, or in two where a check has one message', () => {
+    const items = [messageItem(['one', 'two'])];
+    const checksOf = (maxMessages: number): readonly (readonly string[])[] => {
+      const checks = new Set<readonly string[]>();
+      const guard = new ResponseGuard(
+        { judged: new Set(), refuseUnjudged: false, limits: { ...checkLimits, maxMessages } },
+        (frame) => frame,
+      );
+      const { end } = runMachine(guard, streamed(responseEvents(items)), (_, texts) => {
+        checks.add(texts);
+        return { kind: 'pass' };
+      });
+      expect(end).toEqual({ kind: 'finished' });
+      return [...checks];
+    };
+    expect(checksOf(2)).toEqual([['one'], ['onetwo', 'two']]);
+    expect(checksOf(1)).toEqual([['one'], ['onetwo'], ['two']]);
+  });
+
+  const begun: readonly (readonly [string, Events])[] = [
+    ['a new part', [{ type: 'response.content_part.added', part: part('my bo') }]],
+    ['a new item', [{ type: 'response.output_item.added', item: messageItem(['my bo']) }]],
+    [
+      'a new part and its item',
+      [
+        { type: 'response.output_item.added', item: messageItem(['my bo']) },
+        { type: 'response.content_part.added', part: part('my bo') },
+      ],
+    ],
+    ['the first event', [{ type: 'response.created', response: responseBody([messageItem(['my bo'])]) }]],
+  ];
+  test.each(begun)('the text of %s is the beginning of the text that grows there', (_, events) => {
+    const rest = [
+      { type: 'response.output_text.delta', delta: 'mb' },
+      { type: 'response.output_text.done', text: 'my bomb' },
+      { type: 'response.completed', response: responseBody([messageItem(['my bomb'])]) },
+    ];
+    expect(run(streamed([...events, ...rest]), denies('bomb'))).toMatchObject({ end: denied, emitted: '' });
+    const passed = run(streamed([...events, ...rest]));
+    expect(passed).toMatchObject({ end: { kind: 'finished' }, windows: ['my bomb'] });
+    expect(passed.emitted).toBe(responseStream([...events, ...rest]));
+  });
+
+  test('a new text in the place of one that has begun ends the stream, and the same one does not', () => {
+    const added = (content: string) => ({ type: 'response.content_part.added', part: part(content) });
+    const delta = { type: 'response.output_text.delta', delta: 'bo' };
+    const completed = { type: 'response.completed', response: responseBody([messageItem(['bo'])]) };
+    expect(run(streamed([delta, added('b'), completed])).end).toMatchObject({ stop: { fault: 'invalid' } });
+    expect(run(streamed([delta, added('bo'), completed])).end).toEqual({ kind: 'finished' });
+    expect(run(streamed([delta, added(''), completed])).end).toEqual({ kind: 'finished' });
+  });
+
+  test('texts that come as a whole only are judged once, and together with the text in front of them', () => {
+    const items = [messageItem(['it is B']), callItem('{}'), messageItem(['AD here'], 'msg_2')];
+    const stream = streamed(responseEvents(items, () => []));
+    const result = run(stream, denies('BAD'));
+    expect(result.end).toEqual(denied);
+    expect(result.emitted).not.toContain('AD here');
+    expect(sentEvents(result.emitted).at(-1)).toMatchObject({ type: 'response.content_part.added', output_index: 2 });
+    expect(run(stream).windows).toEqual(['it is B', 'it is BAD here', 'AD here']);
+  });
+
+  test('texts that do not come in the order of their places are joined at the end of the response', () => {
+    const delta = (output_index: number, piece: string) => ({
+      type: 'response.output_text.delta',
+      output_index,
+      delta: piece,
+    });
+    const completed = { type: 'response.completed', response: responseBody([messageItem(['B']), messageItem(['AD'])]) };
+    const stream = [delta(1, 'AD'), delta(0, 'B'), completed];
+    const result = run(streamed(stream), denies('BAD'));
+    expect(result.end).toEqual(denied);
+    expect(result.emitted).not.toContain('response.completed');
+    expect(run(streamed(stream)).end).toEqual({ kind: 'finished' });
   });
 
   test.each(places)('text in %s that no delta had is judged before it leaves', (_, change) => {
@@ -277,6 +428,54 @@ describe('further texts of a streamed response', () => {
     const passed = run(streamed(events), undefined, { judged: [kind], refuseUnjudged: true });
     expect(passed.end).toEqual({ kind: 'finished' });
     expect(passed.emitted).toBe(responseStream(events));
+  });
+
+  test('a text whose events have empty lists of log probabilities and annotations needs no check but its windows', () => {
+    const long = 'word '.repeat(500);
+    const stream = streamed(responseEvents([messageItem([long])], (whole) => [...whole]));
+    const { windows } = run(stream, undefined, { judged: judgedTextKinds });
+    expect(windows).toEqual(run(stream).windows);
+    expect(windows).toHaveLength(3);
+  });
+
+  test('log probabilities that are not empty are judged before their event leaves', () => {
+    const events = responseEvents([messageItem(['fine'])]);
+    const stream = streamed(replace(events, 'response.output_text.delta', { logprobs: [{ token: 'BAD' }] }));
+    const result = run(stream, denies('BAD'), { judged: ['parameters'] });
+    expect(result.end).toEqual(denied);
+    expect(result.emitted).not.toContain('BAD');
+  });
+
+  test('a string of a call is judged whole up to the limit of one check, and in windows above it', () => {
+    const around = checksSize([{ role: 'assistant', content: '' }], 'response').bytes;
+    const longest = checkLimits.maxBodyBytes - around;
+    const windowsFor = (length: number): readonly number[] => {
+      const call = {
+        type: 'response.function_call_arguments.done',
+        arguments: JSON.stringify({ q: 'x'.repeat(length) }),
+      };
+      const stream = streamed([call, { type: 'response.completed', response: responseBody([]) }]);
+      const { windows, end } = run(stream, undefined, { judged: ['toolCalls'] });
+      expect(end).toEqual({ kind: 'finished' });
+      return windows.filter((one) => one.startsWith('x')).map((one) => one.length);
+    };
+    expect(windowsFor(longest)).toEqual([longest]);
+    const cut = windowsFor(longest + 1);
+    expect(Math.max(...cut)).toBe(1_280);
+    expect(cut.reduce((sum, one) => sum + one - 256, 256)).toBe(longest + 1);
+  });
+
+  test('pieces of a call are added to the input with which its item begins', () => {
+    const events = [
+      { type: 'response.output_item.added', item: callItem('{"q":"bo') },
+      { type: 'response.function_call_arguments.delta', delta: 'mb"}' },
+      { type: 'response.completed', response: responseBody([]) },
+    ];
+    expect(run(streamed(events), denies('bomb'), { judged: ['toolCalls'] })).toMatchObject({
+      end: denied,
+      emitted: '',
+    });
+    expect(run(streamed(events), undefined, { judged: ['toolCalls'] }).emitted).toBe(responseStream(events));
   });
 
   test('judged reasoning is sent when it is complete, before the text of the answer', () => {

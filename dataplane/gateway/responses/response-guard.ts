@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { batchMessages } from '#checks/batch-messages';
-import { windowsOf } from '#checks/cut-windows';
 import { tailOf } from '#checks/guard/join-seams';
 import type { TextChannel } from '#checks/text-channel';
 import type { SseDataEvent } from '#kit/http/sse-reader';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { bytesPerValue, maxChecks, textMemory } from '../chat/text-bounds.ts';
-import { collectNested } from '../judged/collect-texts.ts';
-import { type ChannelWindow, checkTogether } from '../stream/check-together.ts';
+import { collectNested, withoutRepetitions } from '../judged/collect-texts.ts';
+import { piecesOfText } from '../judged/pieces-of-text.ts';
+import { checkTogether, type WaitingText } from '../stream/check-together.ts';
 import { type GuardCheck, SteppedGuard } from '../stream/stepped-guard.ts';
 import type { StreamCoverage } from '../stream/stream-guard.ts';
 import { writeFrame } from '../stream/write-frame.ts';
 import { GrowingText } from './growing-text.ts';
-import { isMessageText, seamsOf } from './join-texts.ts';
+import { isGrowingText, isInFront, isMessageText, seamsOf } from './join-texts.ts';
 import { type ResponseEvent, readEvent } from './read-event.ts';
 
 /**
@@ -27,6 +27,7 @@ export const responseStreamBounds = {
   texts: 4_096,
 } as const;
 
+type ReadEvent = Extract<ResponseEvent, { readonly kind: 'event' }>;
 type Waits = { readonly channel: TextChannel; readonly end: number };
 /** A held event. It leaves after its checks, its text and its call have passed, and after every event in front of it. */
 type HeldEvent = {
@@ -51,8 +52,14 @@ export class ResponseGuard extends SteppedGuard {
   /** The texts of which a part is not judged yet, or may follow. */
   readonly #open = new Set<GrowingText>();
   readonly #calls = new Map<string, Call>();
-  /** The end of the text of all messages so far. */
+  /** The end of the text of all messages so far, in the order in which it came. */
   #joined = '';
+  /** Memory of the ends of texts in front of others, bytes. */
+  #joinedBytes = 0;
+  /** The text of a message that grew last. */
+  #newest = '';
+  /** Whether the texts of messages came in another order than that of their places. */
+  #isMixed = false;
   #checks: GuardCheck[] = [];
   /** Memory of the texts of the planned checks, bytes. */
   #checkBytes = 0;
@@ -69,7 +76,7 @@ export class ResponseGuard extends SteppedGuard {
   /** Memory of the events that are held, of the texts that are still to be judged, and of the texts of the request, bytes. */
   get heldBytes(): number {
     const sent = this.#coverage.sent?.heldBytes ?? 0;
-    return this.#heldBytes + this.#held.length * bytesPerValue + this.#checkBytes + sent;
+    return this.#heldBytes + this.#held.length * bytesPerValue + this.#checkBytes + this.#joinedBytes + sent;
   }
 
   protected prepare(): GuardCheck | 'end' | undefined {
@@ -88,7 +95,7 @@ export class ResponseGuard extends SteppedGuard {
     else this.#takeRead(read, isNamed, data);
   }
 
-  #takeRead(event: Extract<ResponseEvent, { kind: 'event' }>, isNamed: boolean, data: Buffer): void {
+  #takeRead(event: ReadEvent, isNamed: boolean, data: Buffer): void {
     const { deltas, wholes, call, others, ends, endsBelow, unjudged, isLast, type } = event;
     if (unjudged && this.#coverage.refuseUnjudged) {
       this.stop({ kind: 'upstream', fault: 'unjudged' });
@@ -97,8 +104,8 @@ export class ResponseGuard extends SteppedGuard {
     const waits: Waits[] = [];
     let pieceOf: string | undefined;
     for (const { path, text: piece, isCall } of deltas) {
-      this.countText(Buffer.byteLength(piece));
       if (isCall) {
+        this.countText(Buffer.byteLength(piece));
         if (!this.#growCall(path, piece)) {
           this.#invalid();
           return;
@@ -106,18 +113,16 @@ export class ResponseGuard extends SteppedGuard {
         pieceOf = path;
         continue;
       }
-      const text = this.#textAt(path);
-      if (text?.append(piece) !== true) {
+      if (!this.#grow(path, piece, waits)) {
         this.#invalid();
         return;
       }
-      if (isMessageText(path)) this.#joined = tailOf(this.#joined + piece);
-      waits.push({ channel: text.channel, end: text.channel.length });
     }
     if (endsBelow !== undefined) this.#endBelow(endsBelow);
     const units = [...others];
-    const unknown = wholes.flatMap(({ path, text }) => this.#takeWhole(path, text, ends));
-    units.push(...unknown, ...(unknown.length === 0 ? [] : seamsOf(wholes)));
+    const unknown = wholes.flatMap((whole) => this.#takeWhole(whole, ends, waits));
+    const hasSeams = unknown.length > 0 || this.#isMixed;
+    units.push(...withoutRepetitions([...unknown, ...(hasSeams ? seamsOf(wholes) : [])]));
     const ended = call === undefined ? [] : this.#endCall(call.path, call.text);
     for (const unit of ended) units.push(unit);
     if (isLast) this.#endAll(units);
@@ -132,6 +137,16 @@ export class ResponseGuard extends SteppedGuard {
     if (this.#heldBytes > most) this.stop({ kind: 'upstream', fault: 'held_too_much' });
   }
 
+  /** Adds a piece to a text that grows. @returns false for one behind the end of its text, and for more texts than may be judged */
+  #grow(path: string, piece: string, waits: Waits[]): boolean {
+    if (piece === '' && !this.#texts.has(path)) return true;
+    const text = this.#textAt(path);
+    if (text?.append(piece) !== true) return false;
+    this.#count(path, piece);
+    waits.push({ channel: text.channel, end: text.channel.length });
+    return true;
+  }
+
   /** @returns undefined when the stream has more texts than may be judged */
   #textAt(path: string): GrowingText | undefined {
     const known = this.#texts.get(path);
@@ -139,16 +154,47 @@ export class ResponseGuard extends SteppedGuard {
     if (this.#texts.size >= responseStreamBounds.texts) return undefined;
     const text = new GrowingText(isMessageText(path) ? this.#joined : '');
     this.#texts.set(path, text);
+    this.#joinedBytes += text.heldBytes;
     this.#open.add(text);
     return text;
   }
 
-  /** The texts to judge for a whole text: none if it repeats the text that was judged in windows. */
-  #takeWhole(path: string, whole: string, ends: boolean): readonly CheckUnit[] {
+  /** Counts text that was added to the response. */
+  #count(path: string, text: string): void {
+    this.countText(Buffer.byteLength(text));
+    if (text === '' || !isMessageText(path)) return;
+    this.#joined = tailOf(this.#joined + text);
+    this.#isMixed ||= this.#newest !== '' && isInFront(path, this.#newest);
+    this.#newest = path;
+  }
+
+  /**
+   * The texts to judge for a whole text: none if it repeats the text that was judged, or is the first piece of one that
+   * grows.
+   */
+  #takeWhole({ path, text: whole }: ReadEvent['wholes'][number], ends: boolean, waits: Waits[]): readonly CheckUnit[] {
     const text = this.#texts.get(path);
     if (ends && text !== undefined && !text.isEnded && !text.end()) this.#invalid();
     if (whole === '' || text?.equals(whole) === true) return [];
-    return [{ role: 'assistant', content: whole, place: { kind: 'absent' } }];
+    if (text === undefined && isGrowingText(path)) {
+      if (ends) return this.#takeComplete(path, whole);
+      if (!this.#grow(path, whole, waits)) this.#invalid();
+      return [];
+    }
+    // Pieces that follow are added to this text by some readers, and to the pieces in front of it by others.
+    if (text !== undefined && !ends) this.#invalid();
+    return text === undefined ? [unitOf(whole)] : text.joined(whole).map(unitOf);
+  }
+
+  /** A text without pieces, which is complete. */
+  #takeComplete(path: string, whole: string): readonly CheckUnit[] {
+    const text = this.#textAt(path);
+    if (text === undefined) {
+      this.#invalid();
+      return [];
+    }
+    this.#count(path, whole);
+    return text.complete(whole).map(unitOf);
   }
 
   #endBelow(start: string): void {
@@ -202,12 +248,15 @@ export class ResponseGuard extends SteppedGuard {
 
   /** Plans checks of texts that do not grow. They are made before the next event is read. */
   #plan(units: readonly CheckUnit[]): void {
-    const messages = units.flatMap(({ content }) => {
-      const windows = windowsOf(content);
-      if (windows === undefined) this.#invalid();
-      return (windows ?? []).map((window) => ({ role: 'assistant', content: window }));
-    });
-    for (const batch of batchMessages(messages, this.#coverage.limits, 'response')) {
+    const { limits } = this.#coverage;
+    if (!units.every(({ content }) => content.isWellFormed())) {
+      this.#invalid();
+      return;
+    }
+    const messages = units.flatMap(({ role, content }) =>
+      piecesOfText({ role, content }, limits.maxBodyBytes).map((piece) => ({ role, content: piece })),
+    );
+    for (const batch of batchMessages(messages, limits, 'response')) {
       const texts = batch.map(({ content }) => content);
       this.#checks.push({ texts, pass: () => undefined });
       this.#checkBytes += textMemory(texts);
@@ -222,15 +271,14 @@ export class ResponseGuard extends SteppedGuard {
       return planned;
     }
     const { limits } = this.#coverage;
-    const windows: ChannelWindow[] = [];
+    const waiting: WaitingText[] = [];
     for (const text of this.#open) {
-      const { channel } = text;
-      const window = channel.nextWindow();
-      if (window !== undefined) windows.push({ channel, window });
-      else if (text.isEnded) this.#open.delete(text);
-      if (windows.length === limits.maxMessages) break;
+      const next = text.nextTexts();
+      waiting.push(...next);
+      if (next.length === 0 && text.isEnded) this.#open.delete(text);
+      if (waiting.length >= limits.maxMessages) break;
     }
-    return windows.length === 0 ? undefined : checkTogether(windows, limits);
+    return waiting.length === 0 ? undefined : checkTogether(waiting, limits);
   }
 
   #release(): void {
@@ -258,6 +306,10 @@ export class ResponseGuard extends SteppedGuard {
   #invalid(): void {
     this.stop({ kind: 'upstream', fault: 'invalid' });
   }
+}
+
+function unitOf(content: string): CheckUnit {
+  return { role: 'assistant', content, place: { kind: 'fixed' } };
 }
 
 function digestOf(text: string): Buffer {

@@ -1,26 +1,24 @@
 import { batchMessages } from '#checks/batch-messages';
-import type { TextChannel } from '#checks/text-channel';
 import type { CheckLimits } from '../judged/call-texts.ts';
 import type { GuardCheck } from './stepped-guard.ts';
 
-type NextWindow = NonNullable<ReturnType<TextChannel['nextWindow']>>;
-/** The next window of one text of a stream. */
-export type ChannelWindow = { readonly channel: TextChannel; readonly window: NextWindow };
+/** A text that is to be judged, and what follows when it has passed. */
+export type WaitingText = { readonly text: string; readonly pass: () => void };
 
 /**
- * One check of windows of different texts, as many as its limits allow, each as a message of its own. Any denied
- * window stops the stream. Patterns and terms judge each message alone; a classifier or a detector gets the messages of a
- * check together, as for a whole answer.
- * @param windows at least one
+ * One check of texts of a stream, the first ones in their order, as many as its limits allow, each as a message of its own. So
+ * no text passes before those in front of it. Any denied text stops the stream. Patterns and terms judge each message alone; a
+ * classifier or a detector gets the messages of a check together, as for a whole answer.
+ * @param waiting at least one
  */
-export function checkTogether(windows: readonly ChannelWindow[], limits: CheckLimits): GuardCheck {
-  const messages = windows.map(({ window }) => ({ role: 'assistant', content: window.text }));
+export function checkTogether(waiting: readonly WaitingText[], limits: CheckLimits): GuardCheck {
+  const messages = waiting.map(({ text }) => ({ role: 'assistant', content: text }));
   const [batch = []] = batchMessages(messages, limits, 'response');
-  const judged = windows.slice(0, batch.length);
+  const judged = waiting.slice(0, batch.length);
   return {
-    texts: judged.map(({ window }) => window.text),
+    texts: judged.map(({ text }) => text),
     pass: () => {
-      for (const { channel, window } of judged) channel.pass(window);
+      for (const { pass } of judged) pass();
     },
   };
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batchMessages, checksSize } from '#checks/batch-messages';
 import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
-import { denies, runGuard } from '../testing/run-guard.ts';
+import { denies, deniesMatch, runGuard } from '../testing/run-guard.ts';
 import type { WindowVerdict } from './stepped-guard.ts';
 import type { StreamCoverage } from './stream-guard.ts';
 
@@ -199,11 +199,160 @@ describe('further texts in a stream', () => {
     expect(checksOf({ ...limits, maxBodyBytes: bytes - 1 })).toEqual([texts.slice(0, 2), texts.slice(2)]);
   });
 
+  const card = deniesMatch(/\b4111\b/);
+  const source = (title: string) => ({ type: 'url_citation', url_citation: { title } });
+
+  test.each([
+    ['two sources of one frame', [frame({ annotations: [source('Visa'), source('4111 1111')] })]],
+    [
+      'the source of a later frame',
+      [frame({ annotations: [source('Visa')] }), frame({ annotations: [source('4111')] })],
+    ],
+    [
+      'an item of one index in a later frame',
+      [frame({ annotations: [{ index: 0, title: 'Visa' }] }), frame({ annotations: [{ index: 0, title: '4111' }] })],
+    ],
+    ['a part in a later frame', ['Visa', '4111'].map((title) => frame({ content: [{ type: 'reference', title }] }))],
+    [
+      'the input of a second call that is an object',
+      ['Visa', '4111'].map((to, index) => frame({ tool_calls: [{ index, function: { arguments: { to } } }] })),
+    ],
+    [
+      'the input of a call that comes in two objects',
+      ['Visa', '4111'].map((to) => frame({ function_call: { arguments: { to } } })),
+    ],
+    ['members of two calls', ['Visa', '4111'].map((note, index) => frame({ tool_calls: [{ index, note }] }))],
+    ['two strings of a member of the provider', [frame({ thoughts: { inner: ['Visa', '4111'] } })]],
+    ['two parts of a reasoning', [frame({ reasoning_details: [{ text: 'Visa' }, { text: '4111' }] })]],
+    [
+      'two thoughts of a part',
+      [frame({ content: [{ type: 'thinking', thinking: [{ text: 'Visa' }, { text: '4111' }] }] })],
+    ],
+    ['two log probabilities', [frame({}, { logprobs: [{ token: 'Visa' }, { token: '4111' }] })]],
+  ])(
+    'a forbidden word that begins one of %s is found, although clients may read another string in front of it',
+    (_, frames) => {
+      const { emitted, end } = run([...frames, finish, done], card);
+      expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+      expect(emitted).not.toContain('4111');
+      expect(run([...frames, finish, done]).end).toEqual({ kind: 'finished' });
+    },
+  );
+
+  test('JSON in an input of a call that is an object is judged without its escapes, as in a whole answer', () => {
+    const inputs = ['{"a":"bad\\u0077ord"}', '{"b":"{\\"c\\":\\"bad\\\\u0077ord\\"}"}'];
+    for (const q of inputs) {
+      const frames = [frame({ tool_calls: [{ index: 0, function: { arguments: { q } } }] }), finish, done];
+      expect(run(frames, denies('badword'))).toMatchObject({ emitted: '', end: { stop: { kind: 'denied' } } });
+      expect(run(frames, denies('goodword')).end).toEqual({ kind: 'finished' });
+    }
+  });
+
+  test('a member of calls other than their input is not judged in pieces alone', () => {
+    const frames = ['cl', 'ass'].map((note) => frame({ tool_calls: [{ index: 0, note }] }));
+    const { windows, end } = run([...frames, finish, done]);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(windows).toContain('class');
+    expect(windows).not.toContain('ass');
+  });
+
+  test('log probabilities with 20 tokens for each one take few checks', () => {
+    const token = (at: number, other: number) => ({ token: `t${at}x${other}` });
+    const frames = Array.from({ length: 250 }, (_, at) => {
+      const logprobs = {
+        content: [{ ...token(at, 20), top_logprobs: Array.from({ length: 20 }, (_, one) => token(at, one)) }],
+      };
+      return frame({ content: 'word' }, { choices: [{ index: 0, delta: { content: 'word' }, logprobs }] });
+    });
+    const bytes = 250 * 21 * 'word '.length;
+    const { windows, end } = run([...frames, finish, done]);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(windows.length).toBeLessThan((4 * bytes) / 960);
+  });
+
+  test('items that alternate are told apart by their index', () => {
+    const item = (index: number, text: string) => frame({ reasoning_details: [{ type: 'text', text, index }] });
+    const frames = [item(0, 'bo'), item(1, 'x'), item(0, 'mb'), finish, done];
+    expect(run(frames, denies('bomb'))).toMatchObject({
+      end: { kind: 'stopped', stop: { kind: 'denied' } },
+      emitted: '',
+    });
+    const { windows } = run(frames);
+    expect(windows).toContain('bomb');
+    expect(windows).toContain('x');
+  });
+
+  test('a list of sources that each frame repeats is judged once, beside its window', () => {
+    const sources = ['https://a.example/one', 'https://b.example/two'];
+    const frames = Array.from({ length: 20 }, () => frame({ content: 'word ' }, { citations: sources }));
+    const { windows, end } = run([...frames, finish, done]);
+    expect(end).toEqual({ kind: 'finished' });
+    for (const one of sources) expect(windows.filter((text) => text === one)).toHaveLength(1);
+  });
+
+  test('half a character at the end of a string of a list is judged, and the whole one in the window', () => {
+    const frames = [frame({ thoughts: ['4111 \ud83d'] }), frame({ thoughts: ['\ude00'] }), finish, done];
+    expect(run([frame({ thoughts: ['Visa'] }), ...frames], card).end).toEqual({
+      kind: 'stopped',
+      stop: { kind: 'denied' },
+    });
+    const { windows, end } = run(frames);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(windows).toContain('4111 😀');
+    expect(windows.every((text) => text.isWellFormed())).toBe(true);
+  });
+
+  test('a string of a list is judged whole up to the limit of one check, and in windows above it', () => {
+    const longest = limits.maxBodyBytes - checksSize([{ role: 'assistant', content: '' }], 'response').bytes;
+    const windowsFor = (length: number) => {
+      const { windows, end } = run([frame({ citations: ['x'.repeat(length)] }), finish, done], withinLimits());
+      expect(end).toEqual({ kind: 'finished' });
+      return windows.filter((text) => text.startsWith('x')).map((text) => text.length);
+    };
+    expect(Math.max(...windowsFor(longest))).toBe(longest);
+    expect(Math.max(...windowsFor(longest + 1))).toBe(1_280);
+  });
+
+  test('a forbidden word at any place of a string of a list that is larger than a check is found alone', () => {
+    fc.assert(
+      fc.property(fc.nat(40_000), fc.boolean(), (before, isForbidden) => {
+        const text = `${'x '.repeat(before / 2)}${isForbidden ? '' : 'v'}4111${' y'.repeat((40_000 - before) / 2)}`;
+        // Glued to the string in front of it, a word at the beginning is no word.
+        const { emitted, end } = run(
+          [frame({ thoughts: ['Visa'] }), frame({ thoughts: [text] }), finish, done],
+          (one, texts) => (withinLimits()(one, texts).kind === 'failed' ? withinLimits()(one, texts) : card(one)),
+        );
+        expect(end).toEqual(isForbidden ? { kind: 'stopped', stop: { kind: 'denied' } } : { kind: 'finished' });
+        if (isForbidden) expect(emitted).not.toContain('4111');
+      }),
+      { numRuns: 20, examples: [[0, true]] },
+    );
+  });
+
+  test('a string larger than a check that each frame repeats is judged once', () => {
+    const text = `${'x '.repeat(20_000)}end`;
+    const frames = Array.from({ length: 4 }, () => frame({ content: 'word ' }, { citations: [text] }));
+    const { windows, end } = run([...frames, finish, done], withinLimits());
+    expect(end).toEqual({ kind: 'finished' });
+    // Once alone, and four times in the text of the member.
+    expect(windows.length).toBeLessThan((5.5 * text.length) / 960);
+  });
+
+  test('a frame may have as many strings as 1,024 checks have messages, and one more ends the stream', () => {
+    const strings = (count: number) => frame({}, { list: Array.from({ length: count }, (_, at) => `s${at}`) });
+    const most = 1_024 * limits.maxMessages;
+    expect(run([strings(most), done]).end).toEqual({ kind: 'finished' });
+    expect(run([strings(most + 1), done]).end).toEqual({
+      kind: 'stopped',
+      stop: { kind: 'upstream', fault: 'held_too_much' },
+    });
+  });
+
   test('a stream with more further texts than may be judged is refused', () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => frame({}, { [`note_${at}`]: 'a b' }));
     // The names of the members are one more text.
-    expect(run([...many(31), done]).end).toEqual({ kind: 'finished' });
-    expect(run([...many(32), done]).end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
+    expect(run([...many(1_023), done]).end).toEqual({ kind: 'finished' });
+    expect(run([...many(1_024), done]).end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
   });
 });
 

@@ -10,7 +10,8 @@ import { collectTexts } from '../judged/collect-texts.ts';
 /**
  * The content of one data frame of a chat stream. `content` and `refusal` are empty when the frame has none.
  * `overtakes`: the frame has neither text nor a finish reason, for example a delta of a tool call, so a client reads
- * the same answer when the frame is sent before held text. `inParts`: the content is a list of parts. `isForeign`: the frame
+ * the same answer when the frame is sent before held text. `inParts`: the content is a list of parts. `keepsPlace`: it is, or the
+ * frame has a finish reason, so that its place among frames with text counts. `isForeign`: the frame
  * has no choices, and text in a member that the API does not set, so that it can be an answer in another form.
  */
 type StreamChunk =
@@ -21,6 +22,7 @@ type StreamChunk =
       readonly refusal: string;
       readonly overtakes: boolean;
       readonly inParts: boolean;
+      readonly keepsPlace: boolean;
       readonly isForeign: boolean;
       /** Bytes of all texts that the frame adds to the answer. */
       readonly textBytes: number;
@@ -38,6 +40,7 @@ const withoutText = {
   refusal: '',
   overtakes: false,
   inParts: false,
+  keepsPlace: false,
   isForeign: false,
   textBytes: 0,
 } as const satisfies StreamChunk;
@@ -65,7 +68,8 @@ function readChoice(choice: JsonValue | undefined, data: Buffer): StreamChunk {
   if (!isObject(choice) || hasDisguised(choice, choiceKeys) || choice['index'] !== 0) return invalid;
   if (isPresent(choice['message']) || isPresent(choice['text'])) return invalid;
   const { delta } = choice;
-  if (delta === undefined) return withoutText;
+  const isFinish = isPresent(choice['finish_reason']);
+  if (delta === undefined) return { ...withoutText, keepsPlace: isFinish };
   if (!isObject(delta) || hasDisguised(delta, deltaKeys) || isPresent(delta['audio'])) return invalid;
   if (callMembers.some((key) => hasDisguisedCallKey(delta[key]))) return invalid;
   const inParts = Array.isArray(delta['content']);
@@ -73,8 +77,9 @@ function readChoice(choice: JsonValue | undefined, data: Buffer): StreamChunk {
   const refusal = delta['refusal'] ?? '';
   if (typeof content !== 'string' || typeof refusal !== 'string') return invalid;
   // Clients keep the order of parts, so that a frame with them keeps its place.
-  const overtakes = !inParts && content === '' && refusal === '' && !isPresent(choice['finish_reason']);
-  return { ...withoutText, content, refusal, overtakes, inParts };
+  const keepsPlace = inParts || isFinish;
+  const overtakes = !keepsPlace && content === '' && refusal === '';
+  return { ...withoutText, content, refusal, overtakes, inParts, keepsPlace };
 }
 
 function hasFurtherText(data: Buffer): boolean {

@@ -1,4 +1,4 @@
-import { TextChannel } from '#checks/text-channel';
+import type { TextChannel } from '#checks/text-channel';
 import type { SseDataEvent } from '#kit/http/sse-reader';
 import { parseTree } from '#kit/json/parse-tree';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
@@ -6,10 +6,13 @@ import { bytesPerValue, maxChecks, textMemory } from '../chat/text-bounds.ts';
 import { CallTexts, type CheckLimits } from '../judged/call-texts.ts';
 import { readDeltaTexts } from '../judged/delta-texts.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
-import { type ChannelWindow, checkTogether } from './check-together.ts';
+import { checkTogether } from './check-together.ts';
+import { FrameQueue } from './frame-queue.ts';
 import { FrameTemplate, keptPieces } from './frame-template.ts';
+import { LoneTexts } from './lone-texts.ts';
 import { readChunk } from './read-chunk.ts';
 import { type GuardCheck, SteppedGuard } from './stepped-guard.ts';
+import { StreamTexts } from './stream-texts.ts';
 import { doneFrame, writeFrame } from './write-frame.ts';
 
 /**
@@ -22,56 +25,34 @@ export const streamBounds = { eventBytes: 1_048_576, heldBytes: 1_048_576, waiti
  * Bounds of a stream whose tool calls are judged. Their frames are held until the end of the calls, and a frame of a
  * provider takes about ten times the bytes of the arguments in it.
  */
-const judgedStreamBounds = { heldBytes: 16_777_216, furtherTexts: 32 } as const;
+const judgedStreamBounds = { heldBytes: 16_777_216 } as const;
 
 /** The further texts of a stream that are judged, and the limits of one check. */
 export type StreamCoverage = Coverage & { readonly limits: CheckLimits };
 
 /**
- * A held frame, and the position in each text at which it ends. `free`: it has no text and may be sent before held
- * text; `fixed`: it has no text and keeps its place; `call`: it has a piece of a tool call that is judged.
- */
-type HeldFrame = {
-  /** The bytes of the event as received; undefined for a frame of a known form. */
-  readonly data: Buffer | undefined;
-  /** The frame to send for a frame of a known form. */
-  readonly pieces: readonly Buffer[];
-  readonly bytes: number;
-  readonly kind: 'text' | 'free' | 'fixed' | 'call';
-  /** In the order of the texts; a text that came later has none. */
-  readonly ends: readonly number[];
-};
-
-/**
  * The guard of one streamed answer, without I/O: bytes of the upstream in, steps out (docs/design/streaming.md). The
  * caller does what each step of `next` says, until it is `finished` or `stopped`.
- * Content and refusal are separate texts, each with its own windows. A frame leaves, in order, when both texts are
- * released up to its end. When more than `waitingBytes` of frames without text wait behind held text, that text is
- * checked early and they leave before it. So every frame leaves after all text in front of it has passed a check, and
- * text leaves only up to 255 bytes before the end of the checked text.
+ * Content and refusal are separate texts, each with its own windows. A frame leaves when its own texts are released up to its
+ * end and all text in front of it has passed a check, and text leaves only up to 255 bytes before the end of the checked text.
+ * Frames leave in order, except those that pass held text of another kind: see FrameQueue. When more than `waitingBytes` of frames
+ * without text wait behind held text, that text is checked early.
  * Events are read one at a time, so the result does not depend on how the bytes were cut.
  * Where the binding has further texts judged, each of them has its own windows, and frames with tool calls are held
  * until all calls were judged (docs/design/judged-texts.md, "Streams").
  */
 export class StreamGuard extends SteppedGuard {
-  readonly #content = new TextChannel();
-  readonly #refusal = new TextChannel();
+  readonly #texts = new StreamTexts();
+  readonly #lone = new LoneTexts();
+  readonly #frames = new FrameQueue(this.#texts);
   readonly #coverage: StreamCoverage | undefined;
   readonly #rename: RenameAnswer;
-  /** Content, refusal, and the texts that are judged in addition, in the order in which they began. */
-  readonly #channels: TextChannel[] = [this.#content, this.#refusal];
-  /** The texts that are judged in addition, by the member that they come from. */
-  readonly #further = new Map<string, TextChannel>();
   readonly #calls = new CallTexts();
   /** Used where only the texts of the contract are judged: a frame of a known form has no other ones. */
   readonly #template = new FrameTemplate();
   /** Checks of the tool calls that are still to be made; undefined while calls may follow. */
   #callChecks: (readonly string[])[] | undefined;
   #callTextBytes = 0;
-  #held: HeldFrame[] = [];
-  #heldBytes = 0;
-  /** Total size of the held frames that may be sent before held text. */
-  #waitingBytes = 0;
   #done = false;
 
   /**
@@ -86,7 +67,7 @@ export class StreamGuard extends SteppedGuard {
 
   /** Memory of the frames that are held and of the texts of calls that are still to be judged, bytes. */
   get heldBytes(): number {
-    return this.#heldBytes + this.#held.length * bytesPerValue + this.#callTextBytes;
+    return this.#frames.bytes + this.#frames.size * bytesPerValue + this.#callTextBytes + this.#lone.heldBytes;
   }
 
   protected prepare(): GuardCheck | 'end' | undefined {
@@ -106,11 +87,20 @@ export class StreamGuard extends SteppedGuard {
       return;
     }
     this.countText(Buffer.byteLength(known.text));
-    if (!this.#content.append(known.text)) {
+    const { content } = this.#texts;
+    if (!this.#texts.append(content, known.text)) {
       this.stop({ kind: 'upstream', fault: 'invalid' });
       return;
     }
-    this.#hold({ data: undefined, pieces: keptPieces(known), bytes: data.length }, 'text');
+    const texts = [{ channel: content, end: content.length }];
+    this.#frames.hold({
+      data: undefined,
+      pieces: keptPieces(known),
+      bytes: data.length,
+      kind: 'text',
+      texts,
+      keepsPlace: false,
+    });
     this.#releaseWithinBounds();
   }
 
@@ -119,11 +109,15 @@ export class StreamGuard extends SteppedGuard {
     if (chunk.kind === 'done') {
       this.#done = true;
       this.#endCalls();
-      const wellFormed = this.#channels.map((channel) => channel.end());
-      if (wellFormed.includes(false)) this.stop({ kind: 'upstream', fault: 'invalid' });
+      if (!this.#texts.end()) this.stop({ kind: 'upstream', fault: 'invalid' });
       return;
     }
-    if (chunk.kind === 'invalid' || !this.#content.append(chunk.content) || !this.#refusal.append(chunk.refusal)) {
+    const { content, refusal } = this.#texts;
+    const isValid =
+      chunk.kind === 'chunk' &&
+      this.#texts.append(content, chunk.content) &&
+      this.#texts.append(refusal, chunk.refusal);
+    if (!isValid) {
       this.stop({ kind: 'upstream', fault: 'invalid' });
       return;
     }
@@ -133,10 +127,20 @@ export class StreamGuard extends SteppedGuard {
     }
     this.countText(chunk.textBytes);
     const further = this.#takeFurther(data);
-    if (further === 'stopped') return;
-    const hasText = chunk.content !== '' || chunk.refusal !== '' || further === 'text';
-    const kind = further === 'call' ? 'call' : hasText ? 'text' : chunk.overtakes ? 'free' : 'fixed';
-    this.#hold({ data: Buffer.from(data), pieces: [], bytes: data.length }, kind);
+    if (further === undefined) return;
+    const grown = [
+      ...(chunk.content === '' ? [] : [content]),
+      ...(chunk.refusal === '' ? [] : [refusal]),
+      ...further.grown,
+    ];
+    this.#frames.hold({
+      data: Buffer.from(data),
+      pieces: [],
+      bytes: data.length,
+      kind: further.isCall ? 'call' : grown.length > 0 ? 'text' : chunk.overtakes ? 'free' : 'fixed',
+      texts: grown.map((channel) => ({ channel, end: channel.length })),
+      keepsPlace: chunk.keepsPlace,
+    });
     const learns = this.#coverage === undefined && !chunk.inParts && chunk.content !== '' && chunk.refusal === '';
     if (learns) this.#template.learn(data, writeFrame(this.#rename(data)));
     this.#releaseWithinBounds();
@@ -145,37 +149,37 @@ export class StreamGuard extends SteppedGuard {
   #releaseWithinBounds(): void {
     this.#release();
     const { heldBytes } = this.#coverage === undefined ? streamBounds : judgedStreamBounds;
-    if (this.#heldBytes > heldBytes) this.stop({ kind: 'upstream', fault: 'held_too_much' });
+    if (this.#frames.bytes > heldBytes) this.stop({ kind: 'upstream', fault: 'held_too_much' });
   }
 
-  /** Takes the texts of a valid frame of the kinds that `judge` of the binding adds to content and refusal. */
-  #takeFurther(data: Buffer): 'none' | 'text' | 'call' | 'stopped' {
-    if (this.#coverage === undefined) return 'none';
+  /**
+   * Takes the texts of a valid frame of the kinds that `judge` of the binding adds to content and refusal.
+   * @returns the texts that grew; undefined when the stream was stopped
+   */
+  #takeFurther(data: Buffer): { readonly grown: Iterable<TextChannel>; readonly isCall: boolean } | undefined {
+    if (this.#coverage === undefined) return { grown: [], isCall: false };
     const frame = parseTree(data, { unpairedSurrogates: 'keep' });
-    const { pieces, calls, isCall, unjudged } = readDeltaTexts(frame, data, this.#coverage);
+    const { pieces, lone, calls, isCall, unjudged } = readDeltaTexts(frame, data, this.#coverage);
     if (unjudged && this.#coverage.refuseUnjudged) {
       this.stop({ kind: 'upstream', fault: 'unjudged' });
-      return 'stopped';
+      return undefined;
     }
+    const grown = new Set<TextChannel>();
     for (const { path, text } of pieces) {
-      if (this.#channelOf(path)?.append(text) === true) continue;
-      this.stop({ kind: 'upstream', fault: 'invalid' });
-      return 'stopped';
+      const channel = this.#texts.furtherAt(path);
+      if (channel === undefined || !this.#texts.append(channel, text)) {
+        this.stop({ kind: 'upstream', fault: 'invalid' });
+        return undefined;
+      }
+      grown.add(channel);
     }
     this.#calls.add(calls);
-    if (isCall) return 'call';
-    return pieces.length > 0 ? 'text' : 'none';
-  }
-
-  /** @returns undefined when the stream has more texts than may be judged */
-  #channelOf(path: string): TextChannel | undefined {
-    const known = this.#further.get(path);
-    if (known !== undefined) return known;
-    if (this.#further.size >= judgedStreamBounds.furtherTexts) return undefined;
-    const channel = new TextChannel();
-    this.#further.set(path, channel);
-    this.#channels.push(channel);
-    return channel;
+    this.#lone.add(lone, this.#coverage.limits);
+    if (this.#lone.size > maxChecks * this.#coverage.limits.maxMessages) {
+      this.stop({ kind: 'upstream', fault: 'held_too_much' });
+      return undefined;
+    }
+    return { grown, isCall };
   }
 
   /** Plans the checks of the tool calls: no call follows. */
@@ -190,51 +194,30 @@ export class StreamGuard extends SteppedGuard {
     return this.#coverage === undefined || this.#callChecks?.length === 0;
   }
 
-  #hold(frame: Pick<HeldFrame, 'data' | 'pieces' | 'bytes'>, kind: HeldFrame['kind']): void {
-    // Frames behind a frame that keeps its place keep their places, too.
-    const kept = kind === 'free' && this.#held.some((held) => held.kind === 'fixed') ? 'fixed' : kind;
-    const ends = this.#channels.map(({ length }) => length);
-    this.#held.push({ ...frame, kind: kept, ends });
-    this.#heldBytes += frame.bytes;
-    if (kept === 'free') this.#waitingBytes += frame.bytes;
-  }
-
   #release(): void {
-    const [oldest] = this.#held;
-    if (oldest === undefined) return;
-    if (this.#mayLeave(oldest)) {
-      const first = this.#held.findIndex((frame) => !this.#mayLeave(frame));
-      for (const frame of this.#held.splice(0, first === -1 ? this.#held.length : first)) this.#send(frame);
+    for (const { data, pieces } of this.#frames.release(this.#areCallsJudged)) {
+      if (data !== undefined) this.emit(writeFrame(this.#rename(data)));
+      for (const piece of pieces) this.emit(piece);
     }
-    if (this.#waitingBytes === 0 || this.#channels.some(({ isChecked }) => !isChecked)) return;
-    const overtaking = this.#held.filter(({ kind }) => kind === 'free');
-    this.#held = this.#held.filter(({ kind }) => kind !== 'free');
-    for (const frame of overtaking) this.#send(frame);
-  }
-
-  /** Whether all texts are released up to the end of the frame. */
-  #mayLeave({ kind, ends }: HeldFrame): boolean {
-    if (kind === 'call' && !this.#areCallsJudged) return false;
-    return ends.every((end, index) => end <= (this.#channels[index]?.releasedEnd ?? 0));
-  }
-
-  #send({ data, pieces, bytes, kind }: HeldFrame): void {
-    if (data !== undefined) this.emit(writeFrame(this.#rename(data)));
-    for (const piece of pieces) this.emit(piece);
-    this.#heldBytes -= bytes;
-    if (kind === 'free') this.#waitingBytes -= bytes;
   }
 
   #nextCheck(): GuardCheck | undefined {
-    const early = this.#waitingBytes > streamBounds.waitingBytes;
-    const windows: ChannelWindow[] = [];
-    for (const channel of this.#channels) {
-      const window = early ? channel.earlyWindow() : channel.nextWindow();
-      if (window === undefined) continue;
-      if (this.#coverage === undefined) return { texts: [window.text], pass: () => channel.pass(window) };
-      windows.push({ channel, window });
-    }
-    if (this.#coverage !== undefined && windows.length > 0) return checkTogether(windows, this.#coverage.limits);
+    const windows = this.#texts.nextWindows(this.#frames.freeBytes > streamBounds.waitingBytes);
+    const [first] = windows;
+    if (first === undefined) return this.#nextCallCheck();
+    const { texts, pass } =
+      this.#coverage === undefined
+        ? { texts: [first.text], pass: first.pass }
+        : // A frame waits for its windows, so that its lone texts pass before it leaves.
+          checkTogether([...this.#lone.next(this.#coverage.limits.maxMessages), ...windows], this.#coverage.limits);
+    const passAll = (): void => {
+      pass();
+      this.#frames.checked();
+    };
+    return { texts, pass: passAll };
+  }
+
+  #nextCallCheck(): GuardCheck | undefined {
     const texts = this.#callChecks?.[0];
     if (texts === undefined) return undefined;
     const pass = (): void => {
@@ -245,12 +228,12 @@ export class StreamGuard extends SteppedGuard {
   }
 
   protected finish(): void {
-    if (this.#held.length > 0)
+    if (this.#frames.size > 0)
       throw new Error('frames are still held although all text of the stream has passed its checks');
     this.emit(doneFrame);
   }
 
   protected drop(): void {
-    this.#held = [];
+    this.#frames.drop();
   }
 }

@@ -53,3 +53,8 @@ export function runMachine(
 export function denies(phrase: string): (window: string) => WindowVerdict {
   return (window) => (window.includes(phrase) ? { kind: 'deny' } : { kind: 'pass' });
 }
+
+/** A judge that denies every window with a match, as a rule for whole words does. */
+export function deniesMatch(pattern: RegExp): (window: string) => WindowVerdict {
+  return (window) => (pattern.test(window) ? { kind: 'deny' } : { kind: 'pass' });
+}

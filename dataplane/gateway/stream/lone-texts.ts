@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { bytesPerValue, textMemory } from '../chat/text-bounds.ts';
+import type { CheckLimits } from '../judged/call-texts.ts';
+import { piecesOfText } from '../judged/pieces-of-text.ts';
+import type { WaitingText } from './check-together.ts';
+
+/** So many texts are known again; one more is judged again when it comes again. */
+const maxKnown = 4_096;
+
+/**
+ * Texts of frames that are judged each alone, beside the window that has them together with others: whole, or in windows where one
+ * is larger than a check. A text that comes again, as a list of sources that a provider repeats in each frame, is judged once.
+ */
+export class LoneTexts {
+  /** The texts of the next checks, in their order: each text, or the windows of one. */
+  readonly #waiting = new Set<{ readonly text: string }>();
+  /** Digests of texts that wait or have passed. What waits is judged before any window, so that nothing leaves before it. */
+  readonly #known = new Set<string>();
+  /** Digests of further texts that wait. */
+  readonly #unknown = new Set<string>();
+  #heldBytes = 0;
+
+  add(texts: readonly string[], { maxBodyBytes }: CheckLimits): void {
+    for (const text of texts) {
+      const digest = digestOf(text);
+      if (this.#known.has(digest) || this.#unknown.has(digest)) continue;
+      (this.#known.size < maxKnown ? this.#known : this.#unknown).add(digest);
+      const pieces = piecesOfText({ role: 'assistant', content: text }, maxBodyBytes);
+      for (const piece of pieces) this.#waiting.add({ text: piece });
+      this.#heldBytes += textMemory(pieces);
+    }
+  }
+
+  /** The number of texts of the next checks. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Memory of the texts that are still to be judged, and of the digests, bytes. */
+  get heldBytes(): number {
+    return this.#heldBytes + (this.#known.size + this.#unknown.size) * bytesPerValue;
+  }
+
+  /** The first texts that are still to be judged. They pass in their order. */
+  next(most: number): readonly WaitingText[] {
+    return [...this.#waiting.values().take(most)].map((one) => ({ text: one.text, pass: () => this.#pass(one) }));
+  }
+
+  #pass(one: { readonly text: string }): void {
+    this.#waiting.delete(one);
+    this.#heldBytes -= textMemory([one.text]);
+    if (this.#waiting.size === 0) this.#unknown.clear();
+  }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}

@@ -1,0 +1,70 @@
+import { TextChannel } from '#checks/text-channel';
+import { limits } from '#contracts/limits';
+import type { WaitingText } from './check-together.ts';
+
+/** The most texts of one stream beside content and refusal. */
+const maxFurther = 1_024;
+
+/** The texts of one streamed chat, each with its own windows: content, refusal, and those that are judged in addition. */
+export class StreamTexts {
+  readonly content = new TextChannel();
+  readonly refusal = new TextChannel();
+  /** In the order in which they began. */
+  readonly #all: TextChannel[] = [this.content, this.refusal];
+  /** The texts that are judged in addition, by the member that they come from. */
+  readonly #further = new Map<string, TextChannel>();
+  /** Bytes of all texts so far, and how many of them had come when a text grew last. */
+  #bytes = 0;
+  readonly #grownAt = new Map<TextChannel, number>();
+
+  /** The text of a member. @returns undefined when the stream has more texts than may be judged */
+  furtherAt(path: string): TextChannel | undefined {
+    const known = this.#further.get(path);
+    if (known !== undefined) return known;
+    if (this.#further.size >= maxFurther) return undefined;
+    const channel = new TextChannel();
+    this.#further.set(path, channel);
+    this.#all.push(channel);
+    return channel;
+  }
+
+  /** Adds a piece to one of the texts. @returns whether the text is well-formed so far */
+  append(channel: TextChannel, piece: string): boolean {
+    if (piece === '') return true;
+    const before = channel.length;
+    const isWellFormed = channel.append(piece);
+    this.#bytes += channel.length - before;
+    this.#grownAt.set(channel, this.#bytes);
+    return isWellFormed;
+  }
+
+  /** Marks all texts as complete. @returns whether all of them are well-formed */
+  end(): boolean {
+    return !this.#all.map((channel) => channel.end()).includes(false);
+  }
+
+  /** Whether all texts so far have passed a check. */
+  get areChecked(): boolean {
+    return this.#all.every(({ isChecked }) => isChecked);
+  }
+
+  /**
+   * The windows to judge next, none while no window is complete. Together with a complete one, and in front of it, the text so far
+   * of each text that stands still is judged: its window may never become complete, and frames behind it would wait for it.
+   * @param early whether the text so far of all texts is judged
+   */
+  nextWindows(early: boolean): readonly WaitingText[] {
+    if (!early && !this.#all.some(({ hasWindow }) => hasWindow)) return [];
+    const incomplete = this.#all.filter((one) => !one.hasWindow && (early || this.standsStill(one)));
+    const complete = this.#all.filter(({ hasWindow }) => hasWindow);
+    return [...incomplete, ...complete].flatMap((channel) => {
+      const window = channel.earlyWindow();
+      return window === undefined ? [] : [{ text: window.text, pass: () => channel.pass(window) }];
+    });
+  }
+
+  /** Whether a window of other text has come since the text grew. */
+  standsStill(channel: TextChannel): boolean {
+    return this.#bytes - (this.#grownAt.get(channel) ?? 0) >= limits.windowBytes;
+  }
+}
