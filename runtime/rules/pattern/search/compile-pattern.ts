@@ -3,7 +3,7 @@ import { analysePattern } from '../cost/analyse-pattern.ts';
 import { coverTransitions } from '../cost/cover-transitions.ts';
 import { listsByProbes } from '../cost/pattern-cost.ts';
 import { keyOf } from '../cost/pattern-figures.ts';
-import { nextPlace, type ProbePlan } from '../cost/probe-plan.ts';
+import { endsWithin, nextPlace, type ProbePlan } from '../cost/probe-plan.ts';
 import { parsePattern } from '../syntax/parse-pattern.ts';
 import type { PatternShape } from '../syntax/pattern-shape.ts';
 import type { PatternFault, PatternSource } from '../syntax/pattern-tree.ts';
@@ -28,7 +28,8 @@ export type CompiledPattern = PreparedPattern & {
   spans(text: CheckedText, limit: number): readonly ByteRange[];
   /**
    * Prepares a search for the matches that a function accepts: from left to right, never overlapping, at most `limit`. A
-   * match that is not accepted hides no other: the search continues one character behind its start.
+   * match that is not accepted hides no other: the search continues one character behind its start. For patterns with a plan to
+   * probe (acceptedCostMs).
    */
   acceptedSpans(): (acceptance: Acceptance) => readonly ByteRange[];
   /**
@@ -74,11 +75,13 @@ export function compilePattern(
     matches: (bytes, limit) => spans(checkedText(bytes), limit),
     spans,
     acceptedSpans() {
-      const plan = matching.kind === 'prepared' ? analysis.listing.probe() : undefined;
-      if (plan === undefined) {
+      if (matching.kind === 'direct') {
         const find = findOf(prepared);
-        return (acceptance) => acceptBySearch(find, acceptance);
+        // The plan is worked out only for a text with a match.
+        const endsOf: EndsOf = (bytes, match) => endsWithin(planOf(prepared), bytes, match);
+        return (acceptance) => acceptBySearch(find, endsOf, acceptance);
       }
+      const plan = planOf(prepared);
       coverTransitions(plan.automaton, engine.matchAt);
       return (acceptance) => acceptByProbes(engine, plan, acceptance);
     },
@@ -112,28 +115,40 @@ function listByProbes(engine: EnginePattern, plan: ProbePlan, bytes: Buffer, lim
 type Acceptance = {
   readonly bytes: Buffer;
   readonly limit: number;
-  readonly accepts: (match: ByteRange) => boolean;
+  /**
+   * The end of the part of a match that is accepted, or -1.
+   * @param ends lists the ends at which the pattern can stop (endsWithin)
+   */
+  readonly acceptedEnd: (match: ByteRange, ends: () => readonly number[]) => number;
 };
+type EndsOf = (bytes: Buffer, match: ByteRange) => readonly number[];
 
-function acceptByProbes(engine: EnginePattern, plan: ProbePlan, { bytes, limit, accepts }: Acceptance): ByteRange[] {
+function planOf({ analysis }: PreparedPattern): ProbePlan {
+  const plan = analysis.listing.probe();
+  if (plan === undefined) throw new Error('a pattern without a plan to probe was admitted with a test of its matches');
+  return plan;
+}
+
+function acceptByProbes(engine: EnginePattern, plan: ProbePlan, acceptance: Acceptance): ByteRange[] {
+  const { bytes, limit, acceptedEnd } = acceptance;
   const spans: ByteRange[] = [];
   for (let at = nextPlace(plan, bytes, 0); at >= 0 && spans.length < limit; ) {
-    const end = engine.matchAt(bytes, at);
-    const isAccepted = end >= 0 && accepts({ start: at, end });
-    if (isAccepted) spans.push({ start: at, end });
-    at = nextPlace(plan, bytes, isAccepted ? end : at + 1);
+    const match = { start: at, end: engine.matchAt(bytes, at) };
+    const end = match.end < 0 ? -1 : acceptedEnd(match, () => endsWithin(plan, bytes, match));
+    if (end >= 0) spans.push({ start: at, end });
+    at = nextPlace(plan, bytes, end >= 0 ? end : at + 1);
   }
   return spans;
 }
 
-function acceptBySearch(find: Find, { bytes, limit, accepts }: Acceptance): ByteRange[] {
+function acceptBySearch(find: Find, endsOf: EndsOf, { bytes, limit, acceptedEnd }: Acceptance): ByteRange[] {
   const spans: ByteRange[] = [];
   for (let from = 0; from <= bytes.length && spans.length < limit; ) {
     const found = find(bytes, from);
     if (found === undefined) break;
-    const isAccepted = accepts(found);
-    if (isAccepted) spans.push(found);
-    from = isAccepted ? found.end : nextCharacter(bytes, found.start);
+    const end = acceptedEnd(found, () => endsOf(bytes, found));
+    if (end >= 0) spans.push({ start: found.start, end });
+    from = end >= 0 ? end : nextCharacter(bytes, found.start);
   }
   return spans;
 }
