@@ -24,7 +24,7 @@ type MatchAt = (bytes: Buffer, from: number) => number;
 
 /**
  * The largest number of probes that really read one byte while matches are listed.
- * @param accepts whether a match counts; the search goes on inside of one that does not
+ * @param accepts whether a match counts; the search continues inside of one that does not
  */
 function mostReading(plan: ProbePlan, bytes: Buffer, matchAt: MatchAt, accepts = (_length: number) => true): number {
   const { next, classOf, classCount } = plan.automaton;
