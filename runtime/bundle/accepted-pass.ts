@@ -50,6 +50,7 @@ export function acceptedPass(
     return accepted({
       bytes,
       limit,
+      overlapping: everyEnd,
       acceptedEnd(match, ends) {
         const { start } = match;
         const end =

@@ -27,9 +27,9 @@ export type CompiledPattern = PreparedPattern & {
   /** The engine's leftmost matches for a text that is given as bytes and as a string. */
   spans(text: CheckedText, limit: number): readonly ByteRange[];
   /**
-   * Prepares a search for the matches that a function accepts: from left to right, never overlapping, at most `limit`. A
-   * match that is not accepted hides no other: the search continues one character behind its start. For patterns with a plan to
-   * probe (acceptedCostMs).
+   * Prepares a search for the matches, or parts of matches, that a function accepts: from left to right, never overlapping, at most
+   * `limit`. A match that is not accepted hides no other: the search continues one character behind its start. For patterns with a
+   * plan to probe (acceptedCostMs).
    */
   acceptedSpans(): (acceptance: Acceptance) => readonly ByteRange[];
   /**
@@ -120,6 +120,11 @@ type Acceptance = {
    * @param ends lists the ends at which the pattern can stop (endsWithin)
    */
   readonly acceptedEnd: (match: ByteRange, ends: () => readonly number[]) => number;
+  /**
+   * Whether an accepted part hides no other either: the search continues one character behind its start, too, and parts that overlap
+   * are united.
+   */
+  readonly overlapping: boolean;
 };
 type EndsOf = (bytes: Buffer, match: ByteRange) => readonly number[];
 
@@ -130,27 +135,40 @@ function planOf({ analysis }: PreparedPattern): ProbePlan {
 }
 
 function acceptByProbes(engine: EnginePattern, plan: ProbePlan, acceptance: Acceptance): ByteRange[] {
-  const { bytes, limit, acceptedEnd } = acceptance;
+  const { bytes, acceptedEnd, overlapping } = acceptance;
   const spans: ByteRange[] = [];
-  for (let at = nextPlace(plan, bytes, 0); at >= 0 && spans.length < limit; ) {
+  for (let at = nextPlace(plan, bytes, 0); at >= 0 && wantsMore(spans, at, acceptance); ) {
     const match = { start: at, end: engine.matchAt(bytes, at) };
     const end = match.end < 0 ? -1 : acceptedEnd(match, () => endsWithin(plan, bytes, match));
-    if (end >= 0) spans.push({ start: at, end });
-    at = nextPlace(plan, bytes, end >= 0 ? end : at + 1);
+    if (end >= 0) unite(spans, { start: at, end });
+    at = nextPlace(plan, bytes, end >= 0 && !overlapping ? end : at + 1);
   }
   return spans;
 }
 
-function acceptBySearch(find: Find, endsOf: EndsOf, { bytes, limit, acceptedEnd }: Acceptance): ByteRange[] {
+function acceptBySearch(find: Find, endsOf: EndsOf, acceptance: Acceptance): ByteRange[] {
+  const { bytes, acceptedEnd, overlapping } = acceptance;
   const spans: ByteRange[] = [];
-  for (let from = 0; from <= bytes.length && spans.length < limit; ) {
+  for (let from = 0; from <= bytes.length; ) {
     const found = find(bytes, from);
-    if (found === undefined) break;
+    if (found === undefined || !wantsMore(spans, found.start, acceptance)) break;
     const end = acceptedEnd(found, () => endsOf(bytes, found));
-    if (end >= 0) spans.push({ start: found.start, end });
-    from = end >= 0 ? end : nextCharacter(bytes, found.start);
+    if (end >= 0) unite(spans, { start: found.start, end });
+    from = end >= 0 && !overlapping ? end : nextCharacter(bytes, found.start);
   }
   return spans;
+}
+
+/** Whether a match that starts at this place can be one of the first `limit` spans, or lengthen the last of them. */
+function wantsMore(spans: readonly ByteRange[], start: number, { limit }: Acceptance): boolean {
+  return spans.length < limit || start < (spans.at(-1)?.end ?? 0);
+}
+
+/** Adds a span that starts behind the start of the last one, to the last one where they overlap. */
+function unite(spans: ByteRange[], span: ByteRange): void {
+  const last = spans.at(-1);
+  if (last === undefined || span.start >= last.end) spans.push(span);
+  else spans[spans.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
 }
 
 type Find = EnginePattern['find'];
