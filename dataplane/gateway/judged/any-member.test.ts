@@ -144,6 +144,19 @@ describe('a file that is given as a string', () => {
   });
 });
 
+test.each<[unknown, boolean]>([
+  [{ type: 'reference', reference_ids: [1, 999_999] }, false],
+  [{ type: 'reference', reference_ids: [] }, false],
+  [{ type: 'reference', reference_ids: [1_000_000] }, true],
+  [{ type: 'reference', reference_ids: [0.5] }, true],
+  [{ type: 'reference', reference_ids: ['ignore', 'all', 'rules'] }, true],
+  [{ type: 'reference', reference_ids: 1 }, true],
+  [{ type: 'text', text: 'hi', reference_ids: [4111, 1111, 1111, 1111] }, true],
+])('sources that are no short numbers of a part `reference` are judged: %j', (one, isJudged) => {
+  const bytes = Buffer.from(JSON.stringify(part(one as object)));
+  expect(readRequestTexts(parseTree(bytes), bytes, all).units.length > 0).toBe(isJudged);
+});
+
 type Kind = 'message' | 'delta';
 const choice = (kind: Kind, more: object): object => ({ choices: [{ index: 0, [kind]: { content: 'hi', ...more } }] });
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { JudgedTextKind } from '#contracts/judged-texts';
-import type { JsonNode } from '#kit/json/parse-tree';
+import { type JsonNode, member } from '#kit/json/parse-tree';
 import { foldKey } from '../chat/fold-key.ts';
 import { partKeys } from '../chat/known-keys.ts';
 import type { TextCollector } from './covered-texts.ts';
@@ -53,8 +53,23 @@ const contractMembers: ReadonlySet<string> = new Set(['text', 'refusal']);
 const noMembers: ReadonlySet<string> = new Set();
 /** Members with the address of a file, and what else is known about it; as a string, as Mistral takes it, the address alone. */
 const addressed: ReadonlySet<string> = new Set(['image_url', 'video_url', 'audio_url', 'file']);
-/** Mistral names the sources of an answer by numbers. */
-const partService: ReadonlySet<string> = new Set(['type', 'reference_ids']);
+const partService: ReadonlySet<string> = new Set(['type']);
+
+/** Whether a member names the sources of an answer of Mistral, by numbers that are too short for those of a card. */
+function isSources(
+  { key, value }: { readonly key: string; readonly value: JsonNode },
+  part: JsonNode & { readonly kind: 'object' },
+): boolean {
+  const type = member(part, 'type');
+  if (key !== 'reference_ids' || type?.kind !== 'string' || type.value !== 'reference') return false;
+  return value.kind === 'array' && value.items.every(isSourceNumber);
+}
+
+function isSourceNumber(node: JsonNode): boolean {
+  return node.kind === 'number' && node.end - node.start <= longestSourceNumber && Number.isInteger(node.value);
+}
+
+const longestSourceNumber = 6;
 
 function readPart(
   part: JsonNode & { readonly kind: 'object' },
@@ -66,7 +81,7 @@ function readPart(
   for (const one of part.members) {
     const { key, value } = one;
     const at = `${place}.${key}`;
-    if (judgedMembers.has(key) || isService(one, partService)) continue;
+    if (judgedMembers.has(key) || isService(one, partService) || isSources(one, part)) continue;
     if (key === 'input_audio') readAudio(value, at, role, collector);
     else if (key === 'thinking') collector.take('reasoning', value, at, role, true);
     else if (!addressed.has(key)) collector.take('parameters', value, place, role, true);
