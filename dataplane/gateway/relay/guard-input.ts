@@ -49,10 +49,20 @@ type Checks = Pick<CheckClient, 'check'>;
 
 const tooMany = { kind: 'stop', error: plainError('too_many_checks') } as const;
 
-/** How many pieces a text has at least, each with the overlap of the one before. */
-function piecesOf(unit: CheckUnit, { maxBodyBytes }: CheckTarget): number {
-  return Math.ceil((checkBytes(unit) - documentOverlap) / Math.max(1, maxBodyBytes - documentOverlap));
+/**
+ * How many pieces a text has at least, each with the overlap of the one before, which is counted in UTF-16 units. A text that cannot be
+ * divided counts as one, because its own error names its size and the limit.
+ */
+function piecesOf({ content }: CheckUnit, { maxBodyBytes }: CheckTarget): number {
+  const wrapping = checkBytes({ role, content: '' });
+  const bytes = checkBytes({ role, content }) - wrapping;
+  const overlap = documentOverlap * (bytes / content.length);
+  const step = maxBodyBytes - wrapping - overlap;
+  return step <= 0 ? 1 : Math.ceil((bytes - overlap) / step);
 }
+
+/** The role with which pieces are measured. */
+const role = 'user';
 
 async function judgeInput(
   checks: Checks,

@@ -53,6 +53,33 @@ test('a request may need 1,024 checks, and one more refuses it before the first 
   expect(await guardInput(more, target, batches.slice(3), signal, long)).toEqual({ kind: 'pass' });
 });
 
+test('the overlap of pieces is counted in bytes of the text', async () => {
+  const batches = units(maxChecks).map((one) => [one]);
+  const long = [unit('слово '.repeat(2_000))];
+  const more = countedChecks();
+  expect(await guardInput(more, target, batches.slice(9), signal, long)).toEqual({
+    kind: 'stop',
+    error: { kind: 'plain', code: 'too_many_checks', param: null },
+  });
+  expect(more.made()).toBe(0);
+  const checks = countedChecks();
+  expect(await guardInput(checks, target, batches.slice(10), signal, long)).toEqual({ kind: 'pass' });
+  expect(checks.made()).toBeGreaterThanOrEqual(maxChecks);
+});
+
+test('a text that the limit of a check cannot divide is named as too long', async () => {
+  const judge = (maxBodyBytes: number) =>
+    guardInput(countedChecks(), { ...target, maxBodyBytes }, [], signal, [unit('word '.repeat(420))]);
+  // A check has 52 bytes around its text, and the overlap 1,024.
+  for (const limit of [256, 1_024, 1_076]) {
+    expect(await judge(limit)).toMatchObject({
+      kind: 'stop',
+      error: { kind: 'too_long', code: 'body_too_large', excess: { limit } },
+    });
+  }
+  expect(await judge(1_200)).toEqual({ kind: 'pass' });
+});
+
 test('a request whose masks need more than 4,096 checks is refused when it has made them', async () => {
   const counted = countedChecks();
   const checks: Pick<CheckClient, 'check'> = {
