@@ -1,7 +1,6 @@
 import type { BundleLimits } from '#contracts/bundle';
 import type { Checksum } from '#contracts/checksums';
-import type { ByteRange } from '../rules/checked-text.ts';
-import { hasChecksum } from '../rules/checksum/has-checksum.ts';
+import { numberEnd } from '../rules/checksum/number-end.ts';
 import type { FoldView } from '../rules/fold/fold-text.ts';
 import { acceptedCostMs, termListCostMs } from '../rules/pattern/cost/pattern-cost.ts';
 import type { Matching } from '../rules/pattern/search/matching.ts';
@@ -9,6 +8,7 @@ import type { PatternFault, PatternSource } from '../rules/pattern/syntax/patter
 import { allowedPlaces, type IsAllowed } from '../rules/terms/allowed-places.ts';
 import { compileTokens } from '../rules/terms/compile-tokens.ts';
 import { type Find, findIn, foldCostMs, patternPass, type SinglePass } from './local-pass.ts';
+import { longestTermBytes } from './longest-term.ts';
 
 /** The conditions that a match of a pattern must satisfy. */
 type Tested = PatternSource & {
@@ -31,7 +31,13 @@ export function acceptedPass(
     return { reason: `it can match an empty text, and its matches must ${test}: make it match a character at least` };
   const { maxBodyBytes } = context.limits;
   const allowMs = allow === undefined ? 0 : termListCostMs(maxBodyBytes);
-  const testMs = acceptedCostMs(pattern.analysis, maxBodyBytes) + allowMs;
+  const { minBytes, maxBytes } = pattern.shape;
+  const everyEnd = checksum !== undefined && minBytes < maxBytes;
+  const longestRejected =
+    checksum !== undefined || allow === undefined
+      ? maxBytes
+      : longestTermBytes({ terms: allow, caseSensitive: source.caseSensitive });
+  const testMs = acceptedCostMs(pattern.analysis, maxBodyBytes, { everyEnd, longestRejected }) + allowMs;
   if (testMs === Number.POSITIVE_INFINITY)
     return {
       reason: `its matches must ${test}, so their places must be rare: begin the pattern with \\b, and limit its repeats`,
@@ -41,14 +47,20 @@ export function acceptedPass(
     allow === undefined ? undefined : compileTokens({ terms: allow, caseSensitive: source.caseSensitive });
   const list: Find = ({ bytes }, limit) => {
     let isAllowed: IsAllowed | undefined;
-    const accepts = (match: ByteRange): boolean => {
-      if (checksum !== undefined && !hasChecksum(checksum, bytes.toString('utf8', match.start, match.end)))
-        return false;
-      if (allowed === undefined) return true;
-      isAllowed ??= allowedPlaces(allowed, bytes);
-      return !isAllowed(match.start, match.end);
-    };
-    return accepted({ bytes, limit, accepts });
+    return accepted({
+      bytes,
+      limit,
+      overlapping: everyEnd,
+      acceptedEnd(match, ends) {
+        const { start } = match;
+        const end =
+          checksum === undefined ? match.end : numberEnd(checksum, bytes, start, everyEnd ? ends() : [match.end]);
+        if (allowed === undefined || end < 0) return end;
+        isAllowed ??= allowedPlaces(allowed, bytes);
+        // A shorter number that begins at the same place lies inside of the same allowed text.
+        return isAllowed(start, end) ? -1 : end;
+      },
+    });
   };
   return {
     kind: 'single',

@@ -4,7 +4,7 @@ import type { Checksum } from '#contracts/checksums';
 import { folds } from '#contracts/folds';
 import type { BaselineRule } from '#contracts/policy';
 import { checkedText } from '../rules/checked-text.ts';
-import { hasChecksum } from '../rules/checksum/has-checksum.ts';
+import { numberEnd } from '../rules/checksum/number-end.ts';
 import { preparedMatching } from '../rules/pattern/search/matching.ts';
 import { bundle, bundleOf, masking, policy, quiet, regex, section } from '../testing/build-bundle.ts';
 import { requestOutcomes } from '../testing/request-outcomes.ts';
@@ -37,13 +37,65 @@ test('a match without valid check digits hides no valid one that begins behind i
   expect(await requestOutcomes([masking(checked(card, 'luhn'), '#')], ['12 4111 1111 1111 1111'])).toEqual(['12 #']);
 });
 
+test.each([
+  ['a verification code', '4111 1111 1111 1111', ' 123'],
+  ['a longer verification code', '4111 1111 1111 1111', ' 737'],
+  ['an expiry date', '4111111111111111', ' 12/27'],
+  ['an expiry date and a blank', '5555 5555 5555 4444', ' 05/28'],
+  ['an amount', '378282246310005', ' 20 EUR'],
+])('a card number is found where %s follows it', async (_, number, behind) => {
+  expect(await requestOutcomes([masking(checked(card, 'luhn'), '#')], [number + behind])).toEqual([`#${behind}`]);
+  const other = `6${number.slice(1)}${behind}`;
+  expect(await requestOutcomes([checked(card, 'luhn')], [number + behind, other])).toEqual(['deny', 'pass']);
+});
+
+test('a number ends only where its pattern can, at the last place that has valid check digits', async () => {
+  const mask = (pattern: string) => [masking(checked(pattern, 'luhn'), '#')];
+  expect(await requestOutcomes(mask(card), ['41111111111111112'])).toEqual(['pass']);
+  expect(await requestOutcomes(mask('\\b\\d{13,19}'), ['41111111111111112'])).toEqual(['#2']);
+  expect(await requestOutcomes(mask(card), ['4111 1111 1111 1111 003'])).toEqual(['#']);
+});
+
+test.each([card, '\\b\\d(?:[ -]?\\d){12,18}'])(
+  'digits in front of a card leave none of its digits outside of a mask of %s',
+  async (pattern) => {
+    const number = '4111 1111 1111 1111';
+    const prefixes = Array.from({ length: 100 }, (_, at) => String(at).padStart(2, '0'));
+    for (const behind of ['', ' 123', ' 12/27']) {
+      const texts = prefixes.map((prefix) => `${prefix} ${number}${behind}`);
+      for (const outcome of await requestOutcomes([masking(checked(pattern, 'luhn'), '#')], texts)) {
+        const [, shown] = /^(?:\d\d )?#(.*)$/.exec(outcome) ?? [];
+        expect([outcome, shown !== undefined && behind.endsWith(shown)]).toEqual([outcome, true]);
+      }
+    }
+  },
+);
+
 test('folds and a checksum work together', async () => {
   const rules = [masking(checked(groups, 'luhn', { fold: [...folds] }), '#')];
   const texts = ['４１１１\u00a01111\u200b 1111 1111', '４１１１ 1111 1111 1112'];
   expect(await requestOutcomes(rules, texts)).toEqual(['#', 'pass']);
 });
 
-test('with a plan of places and by searching, the same matches are accepted', () => {
+/** Every number in a text, at each start and end at which the pattern of cards has one, united where they overlap. */
+function numbersOf(text: string): readonly { readonly start: number; readonly end: number }[] {
+  const bytes = Buffer.from(text);
+  const latin = bytes.toString('latin1');
+  const united: { readonly start: number; end: number }[] = [];
+  for (let start = 0; start < latin.length; start += 1) {
+    for (let end = start + 13; end <= latin.length; end += 1) {
+      const isWhole = !/[0-9x]/.test(latin.charAt(start - 1) + latin.charAt(end));
+      if (!isWhole || !/^\d(?:[ -]?\d){12,18}$/.test(latin.slice(start, end))) continue;
+      if (numberEnd('luhn', bytes, start, [end]) < 0) continue;
+      const last = united.at(-1);
+      if (last === undefined || start >= last.end) united.push({ start, end });
+      else last.end = Math.max(last.end, end);
+    }
+  }
+  return united;
+}
+
+test('with a plan of places and by searching, every number is accepted, and those that overlap are one', () => {
   const limits = bundle([]).limits;
   const source = { pattern: card, caseSensitive: true, checksum: 'luhn' } as const;
   const find = (kind: 'prepared' | 'direct') => {
@@ -52,15 +104,15 @@ test('with a plan of places and by searching, the same matches are accepted', ()
     return pass.find;
   };
   const [prepared, direct] = [find('prepared'), find('direct')];
-  const pieces = ['4111 1111 1111 1111', '5555555555554444', '4', '11', ' ', '-', 'x', 'я', '0', '12 '];
+  const pieces = ['4111 1111 1111 1111', '5555555555554444', '4', '11', ' ', '-', 'x', 'я', '0', '12 ', '06 ', '2026 '];
   const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(''));
   fc.assert(
     fc.property(texts, (text) => {
       const found = prepared(checkedText(Buffer.from(text)), 100);
       expect(direct(checkedText(Buffer.from(text)), 100)).toEqual(found);
-      for (const { start, end } of found) {
-        expect(hasChecksum('luhn', Buffer.from(text).toString('utf8', start, end))).toBe(true);
-      }
+      expect(found).toEqual(numbersOf(text));
+      expect(prepared(checkedText(Buffer.from(text)), 1)).toEqual(found.slice(0, 1));
+      expect(direct(checkedText(Buffer.from(text)), 1)).toEqual(found.slice(0, 1));
     }),
     { numRuns: 2_000 },
   );
@@ -89,6 +141,12 @@ test('a response rule with a checksum allows streams if a match and its surround
   expect(streams(checked('\\b\\d{2,255}\\b', 'luhn'))).toBe(false);
   expect(streams(checked(card, 'luhn', { fold: [...folds] }))).toBe(true);
   expect(streams(checked('\\b\\d{2,41}\\b', 'luhn', { fold: [...folds] }))).toBe(false);
+});
+
+test('a pattern with a checksum and a repeat without a limit is refused as too costly, because a text can have many long matches of it', () => {
+  const costs = (pattern: string) => compile(checked(pattern, 'mrz'));
+  expect(costs('\\bsk-[A-Z0-9-]{20,}')).toMatchObject({ ok: false });
+  expect(costs('\\bsk-[A-Z0-9-]{20,40}')).toMatchObject({ ok: true });
 });
 
 test('a request rule with a checksum allows documents if a match fits into the overlap of their pieces', () => {

@@ -68,5 +68,6 @@ test('request members that the official client does not have are these few, and 
     'thinking',
     'cache_control',
     'closed',
+    'reference_ids',
   ]);
 });

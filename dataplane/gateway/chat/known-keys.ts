@@ -90,8 +90,11 @@ export const partContentKeys: ReadonlySet<string> = new Set([
   ...['video_url', 'audio_url', 'thinking'],
 ]);
 
-/** Members that any content part may have: its type, markers for the provider's prompt cache, and the end of a reasoning. */
-const partServiceKeys = ['type', 'cache_control', 'prompt_cache_breakpoint', 'closed'] as const;
+/**
+ * Members that any content part may have: its type, markers for the provider's prompt cache, the end of a reasoning, and the
+ * sources that a part `reference` of Mistral names.
+ */
+const partServiceKeys = ['type', 'cache_control', 'prompt_cache_breakpoint', 'closed', 'reference_ids'] as const;
 
 export const partKeys: ReadonlySet<string> = new Set([...partContentKeys, ...partServiceKeys]);
 

@@ -21,7 +21,7 @@ export type TextPart = { readonly string: BodyRange; readonly text: string; read
 /** Types of parts whose content is no text of the contract. */
 const attachmentTypes: ReadonlySet<string> = new Set([
   ...['image_url', 'input_audio', 'file'],
-  ...['video_url', 'audio_url', 'thinking'],
+  ...['video_url', 'audio_url', 'thinking', 'reference'],
 ]);
 const toolKeys = ['tool_calls', 'function_call', 'tool_call_id', 'audio'] as const;
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);

@@ -48,3 +48,21 @@ test('masks of a message of 60,000 parts are put into its first part, and a mask
   expect(both.kind === 'edits' && both.edits.length).toBe(parts.length);
   expect(maskEdits([message, ...seams], ['x x', ...seams.map(() => '*')])).toEqual({ kind: 'unmaskable' });
 });
+
+test('a mask inside of a removed part needs no edit, and a text that two masks change differently is a deny', () => {
+  const whole = { start: 10, end: 90 };
+  const message: CheckUnit = {
+    role,
+    content: 'x x',
+    place: { kind: 'parts', string: { start: 0, end: 5 }, others: [whole] },
+  };
+  const inside: CheckUnit = { role, content: 'x', place: { kind: 'string', string: { start: 20, end: 23 } } };
+  const masks = maskEdits([message, inside], ['*', '*']);
+  expect(masks.kind === 'edits' && masks.edits.map(({ start, end }) => [start, end])).toEqual([
+    [0, 5],
+    [10, 90],
+  ]);
+  expect(maskEdits([message, inside], ['x x', '*'])).toMatchObject({ kind: 'edits', edits: [{ start: 20, end: 23 }] });
+  expect(maskEdits([inside, inside], ['*', '*'])).toMatchObject({ kind: 'edits', edits: [{ start: 20, end: 23 }] });
+  expect(maskEdits([inside, inside], ['*', '?'])).toEqual({ kind: 'unmaskable' });
+});

@@ -9,8 +9,8 @@ export function renameModel(model: BodyRange, upstreamModel: string): Edit {
 }
 
 /**
- * The edits that put masked texts into a body. `unmaskable`: a mask covers a name or a number, which cannot be replaced
- * without another meaning. `mismatch`: a mask gives text to a message that had none.
+ * The edits that put masked texts into a body, none of which overlap. `unmaskable`: a mask covers a name or a number, which cannot be
+ * replaced without another meaning, or one text of the body is masked in two ways. `mismatch`: a mask gives text to a message that had none.
  */
 type MaskedBody =
   | { readonly kind: 'edits'; readonly edits: readonly Edit[] }
@@ -20,8 +20,8 @@ type MaskedBody =
 /**
  * Finds the edits that put cleaned texts into a body (`gateway:mask:text-parts-merged`). Unchanged texts keep their
  * bytes. The text parts of one message become one part at the place of the first; the parts between them stay, in
- * their order. Texts inside of a JSON text are replaced there, so that it stays JSON. Masks of texts `within` another text have to be
- * in that text already.
+ * their order. A mask inside of a part that is removed needs no edit. Texts inside of a JSON text are replaced there, so that it stays
+ * JSON. Masks of texts `within` another text have to be in that text already.
  * @param units all texts of the body that were judged; the seams of a message come behind it
  */
 export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): MaskedBody {
@@ -64,7 +64,27 @@ export function maskEdits(units: readonly CheckUnit[], contents: readonly string
   for (const { outer, text, edits: inner } of nested.values()) {
     edits.push({ ...outer, replacement: jsonString(Buffer.from(splice(text, inner)).toString('utf8')) });
   }
-  return { kind: 'edits', edits };
+  const apart = withoutOverlaps(edits);
+  return apart === undefined ? { kind: 'unmaskable' } : { kind: 'edits', edits: apart };
+}
+
+/**
+ * The edits without those inside of a removed span, and one of those that say the same.
+ * @returns undefined when others overlap
+ */
+function withoutOverlaps(edits: readonly Edit[]): readonly Edit[] | undefined {
+  const kept: Edit[] = [];
+  for (const edit of edits.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
+    const last = kept.at(-1);
+    if (last === undefined || edit.start >= last.end) kept.push(edit);
+    else if (last.replacement === nothing && edit.end <= last.end) continue;
+    else if (edit.end !== last.end || edit.start !== last.start || !isSame(edit, last)) return undefined;
+  }
+  return kept;
+}
+
+function isSame({ replacement }: Edit, other: Edit): boolean {
+  return Buffer.compare(replacement, other.replacement) === 0;
 }
 
 /** Finds masked joints in the masked texts that they join. One body can have tens of thousands of both. */

@@ -17,5 +17,11 @@ export function textMemory(texts: readonly string[]): number {
  */
 export const maxChecks = 1_024;
 
+/**
+ * The most checks of one request with those that its masks need: each place where a long text is cut between masks, and each JSON text
+ * that was masked inside, is judged again.
+ */
+export const maxChecksWithMasks = 4 * maxChecks;
+
 /** The most texts that as many checks can have. */
 export const maxTexts = maxChecks * limits.maxMessages.max;

@@ -34,6 +34,24 @@ test('a key is the first word of a line, and a changed file takes effect within 
   expect(keys.admits(bearer('four'))).toBeDefined();
 });
 
+test('the rate of a key continues where its file was missing for a while', async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'keys');
+  const clock = createFakeClock();
+  await writeFile(path, 'one rate=1/hour\n');
+  const keys = openClientKeys(path, { clock });
+  const limitOf = (key: string) => keys.admits(bearer(key))?.limit;
+  const first = limitOf('one');
+  expect(first).toBeDefined();
+  await rm(path);
+  clock.advance(1_000);
+  expect(keys.admits(bearer('one'))).toBeUndefined();
+  await writeFile(path, 'one rate=1/hour\ntwo rate=1/hour\n');
+  clock.advance(1_000);
+  expect(limitOf('one')).toBe(first);
+  expect(limitOf('two')).not.toBe(first);
+});
+
 test('a missing key file, or one without keys, is refused at startup by name', () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'keys');

@@ -46,16 +46,17 @@ const lookEveryMs = 1_000;
  * Opens a file of client keys, one per line (`readKeyLine`). The file is checked for changes on use, at most once a second, so
  * that keys are rotated without a restart; while it is missing or empty, every request is refused. Keys are compared by
  * their digests, so that timing reveals nothing about them. The rate of a key continues when the file changes and its rate
- * does not.
+ * does not, also where the file was missing in between. A file that cannot be read is tried again at the next look.
  * @throws ClientKeysError when the file cannot be used at startup
  */
 export function openClientKeys(path: string, { clock = systemClock, onProblem }: ClientKeysOptions = {}): ClientKeys {
-  let stamp = readFileStamp(path);
+  let stamp: string | undefined = readFileStamp(path);
   let lookedAt = clock.now();
   const first = load(path, new Map());
   const [problem] = first.problems;
   if (problem !== undefined) throw new ClientKeysError('invalid', path, `line ${problem.line}: ${problem.problem}`);
   let { clients } = first;
+  let readLast = clients;
 
   function current(): Clients {
     if (clock.now() - lookedAt < lookEveryMs) return clients;
@@ -64,11 +65,13 @@ export function openClientKeys(path: string, { clock = systemClock, onProblem }:
     if (found === stamp) return clients;
     stamp = found;
     try {
-      const next = load(path, clients);
+      const next = load(path, readLast);
       clients = next.clients;
+      readLast = clients;
       for (const one of next.problems) onProblem?.(one);
     } catch {
       clients = new Map();
+      stamp = undefined;
     }
     return clients;
   }

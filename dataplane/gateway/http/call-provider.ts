@@ -13,7 +13,10 @@ import { type ClientResponse, errorResponse, type RequestContext } from './reque
 export const maxAnswerBytes = 20 * 1_048_576;
 
 /** A call of the provider. `isOptional`: the provider may lack the path, which is no fault of its set-up. */
-type ProviderCall = Pick<UpstreamCall, 'path' | 'body'> & { readonly isOptional?: boolean };
+type ProviderCall = Pick<UpstreamCall, 'path'> & {
+  readonly body: { readonly bytes: Uint8Array };
+  readonly isOptional?: boolean;
+};
 
 /** Statuses of a provider that does not have a path, besides 404. */
 const notOffered: ReadonlySet<number> = new Set([405, 501]);
@@ -46,7 +49,7 @@ export async function callProvider(
   const { upstream, logger } = context.gateway;
   const headers = forwardedHeaders(context);
   const { path, body, accept, isOptional = false } = call;
-  const sent = { path, body, accept, endpoint, credential, headers };
+  const sent = { path, body: body.bytes, accept, endpoint, credential, headers };
   const answer = await upstream.call(sent, context.life.signal);
   if (answer.kind !== 'answer') {
     const { cause } = answer;

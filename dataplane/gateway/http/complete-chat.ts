@@ -15,6 +15,7 @@ const chatApi: TextApi = {
   guardWhole: guardAnswer,
   guardStream: (coverage, rename) => new StreamGuard(isContractOnly(coverage) ? undefined : coverage, rename),
   relayStream: (rename) => new PlainStream(chatStreamForm, rename),
+  repeatsRequest: false,
   eventModel: ['model'],
 };
 

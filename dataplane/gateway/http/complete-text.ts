@@ -15,7 +15,7 @@ import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
 import { maxTexts } from '../chat/text-bounds.ts';
 import type { Covered } from '../judged/covered-texts.ts';
 import { escapedResults } from '../judged/escaped-texts.ts';
-import { type Coverage, coverageOf, readFurtherTexts } from '../judged/route-coverage.ts';
+import { type Coverage, coverageOf, isContractOnly, readFurtherTexts } from '../judged/route-coverage.ts';
 import { sentTexts } from '../judged/sent-texts.ts';
 import { plainError } from '../relay/client-error.ts';
 import type { guardAnswer } from '../relay/guard-answer.ts';
@@ -23,6 +23,7 @@ import { guardInput } from '../relay/guard-input.ts';
 import { HeldTree } from '../relay/held-tree.ts';
 import { isSeam, planChecks } from '../relay/plan-checks.ts';
 import type { StreamMachine } from '../relay/relay-stream.ts';
+import { SentBody } from '../relay/sent-body.ts';
 import { checkTarget } from '../routes/check-target.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
 import type { StreamCoverage } from '../stream/stream-guard.ts';
@@ -44,6 +45,8 @@ export type TextApi = {
   readonly guardWhole: typeof guardAnswer;
   readonly guardStream: (coverage: StreamCoverage, rename: RenameAnswer) => StreamMachine;
   readonly relayStream: (rename: RenameAnswer) => StreamMachine;
+  /** Whether answers repeat members of the request, whose texts are then known. */
+  readonly repeatsRequest: boolean;
   /** The members of an event that lead to the name of the model. */
   readonly eventModel: readonly string[];
 };
@@ -52,7 +55,7 @@ export type TextApi = {
 type PreparedCall = {
   readonly kind: 'prepared';
   readonly route: TakenRoute;
-  readonly call: { readonly path: string; readonly isOptional: boolean; readonly body: Uint8Array };
+  readonly call: { readonly path: string; readonly isOptional: boolean; readonly body: SentBody };
   readonly stream: boolean;
   /** Bytes of the texts of a request for a stream. */
   readonly textBytes: number;
@@ -77,14 +80,17 @@ export async function completeText(context: RequestContext, api: TextApi): Promi
   const { route, call, guard } = prepared;
   if (prepared.stream) {
     const rename = streamRenamer(context, api, route);
+    const needsBody = guard !== undefined && api.repeatsRequest && !isContractOnly(guard.coverage);
+    const sent = needsBody ? { sent: sentTexts(call.body.bytes) } : {};
     return streamText(context, route, {
       ...call,
+      needsBody,
       masked: guard?.masked ?? false,
       target: guard?.target,
       machine:
         guard === undefined
           ? api.relayStream(rename)
-          : api.guardStream({ ...guard.coverage, limits: guard.target, sent: sentTexts(call.body) }, rename),
+          : api.guardStream({ ...guard.coverage, limits: guard.target, ...sent }, rename),
       textBytes: prepared.textBytes,
     });
   }
@@ -94,7 +100,7 @@ export async function completeText(context: RequestContext, api: TextApi): Promi
   using tree = new HeldTree(context.bytes);
   const { structured, coverage, target } = guard;
   const inWindows = judgesWindows(route.spec);
-  const whole = { bytes: answer.bytes, request: call.body, structured, coverage, inWindows, tree };
+  const whole = { bytes: answer.bytes, request: call.body.bytes, structured, coverage, inWindows, tree };
   const output = await api.guardWhole(context.checks, target, whole, context.life.signal);
   if (output.kind === 'stop') return errorResponse(output.error, output.stage);
   return { kind: 'json', bytes: renamed(output.bytes, route), masked: guard.masked || output.kind === 'mask' };
@@ -107,7 +113,7 @@ async function prepareCall(context: RequestContext, api: TextApi): Promise<Prepa
   if (admitted.kind === 'error') return admitted;
   const { envelope, route } = admitted;
   const { guardrail, longConversations } = route.spec;
-  if (guardrail.mode === 'None') return prepareUnguarded(api, admitted);
+  if (guardrail.mode === 'None') return prepareUnguarded(context, api, admitted);
   const read = await tree.read(() => readTexts(api, admitted, guardrail), textsOf);
   const { checks, life } = context;
   if (life.signal.aborted) throw life.signal.reason;
@@ -130,19 +136,19 @@ async function prepareCall(context: RequestContext, api: TextApi): Promise<Prepa
   return {
     kind: 'prepared',
     route,
-    call: callOf(api, admitted, masked ? input.edits : []),
+    call: callOf(context, api, admitted, masked ? input.edits : []),
     stream,
     textBytes: stream ? requestTextBytes(envelope.root) : 0,
     guard: { masked, structured, coverage, target: checkTarget(route.spec, guardrail, 'response') },
   };
 }
 
-function prepareUnguarded(api: TextApi, admitted: AdmittedRequest): PreparedCall | ErrorReply {
+function prepareUnguarded(context: RequestContext, api: TextApi, admitted: AdmittedRequest): PreparedCall | ErrorReply {
   const { route, envelope } = admitted;
   const stream = isTrue(member(envelope.root, 'stream'));
   if (stream && route.spec.streaming === 'Refused') return errorResponse(plainError('streaming_refused', 'stream'));
   const textBytes = stream ? requestTextBytes(envelope.root) : 0;
-  return { kind: 'prepared', route, call: callOf(api, admitted, []), stream, textBytes, guard: undefined };
+  return { kind: 'prepared', route, call: callOf(context, api, admitted, []), stream, textBytes, guard: undefined };
 }
 
 /** The texts of a request that are judged: those of the contract, and further ones. */
@@ -190,9 +196,16 @@ function judgesWindows({ guardrail, streaming }: GatewayRouteSpec): boolean {
 }
 
 /** The call of the provider: the request with the provider's name of the model, and masked texts. */
-function callOf(api: TextApi, { bytes, envelope, route }: AdmittedRequest, edits: readonly Edit[]) {
-  const body = rewriteBody(bytes, [renameModel(envelope.model, route.spec.upstream.model), ...edits]);
-  return { path: api.path, isOptional: api.isOptional, body };
+function callOf(
+  context: RequestContext,
+  { path, isOptional }: TextApi,
+  { bytes, envelope, route }: AdmittedRequest,
+  edits: readonly Edit[],
+): PreparedCall['call'] {
+  const rewritten = rewriteBody(bytes, [renameModel(envelope.model, route.spec.upstream.model), ...edits]);
+  const held = bytes.length;
+  const body = new SentBody(rewritten, () => context.bytes.release(held));
+  return { path, isOptional, body };
 }
 
 /** The answer with the alias of the binding as its model. */

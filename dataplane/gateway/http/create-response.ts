@@ -14,6 +14,7 @@ const responsesApi: TextApi = {
   guardWhole: guardResponse,
   guardStream: (coverage, rename) => new ResponseGuard(coverage, rename),
   relayStream: (rename) => new PlainStream(responsesStreamForm, rename),
+  repeatsRequest: true,
   eventModel: ['response', 'model'],
 };
 

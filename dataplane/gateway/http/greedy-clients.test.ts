@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
+import { contentFrame, scriptedDoneFrame } from '../../../e2e/support/scripted-upstream.ts';
 import { maxJsonValues } from '../chat/read-envelope.ts';
 import { clientKey } from '../testing/start-gateway.ts';
 import { says, startWorld, type World } from '../testing/start-world.ts';
@@ -10,7 +11,7 @@ import { maxRequestBytes } from './receive-json.ts';
 let world: World;
 
 beforeAll(async () => {
-  world = await startWorld({ maxBodyMs: 1_500, clientIdleMs: 1_500 });
+  world = await startWorld({ maxBodyMs: 1_500, clientIdleMs: 1_500, maxRequestMs: 3_600_000 });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -97,6 +98,40 @@ describe('a greedy client', () => {
     expect(received).toBeLessThan(2 * content.length);
   });
 
+  /** A stream of 18 MB in frames of 60 KB. */
+  const frames = Array.from({ length: 300 }, () => contentFrame('word '.repeat(12_000)));
+  const streamBody = JSON.stringify({ model: 'open', ...says('hi'), stream: true });
+  const playStream = (): void =>
+    world.upstream.play({ kind: 'frames', frames: [...frames, scriptedDoneFrame], end: 'end' });
+
+  test('the connection of a client that does not read a stream that has not ended is closed, also while it sends', async () => {
+    playStream();
+    const socket = open();
+    socket.on('error', () => undefined);
+    socket.pause();
+    const asked = world.upstream.seen.length;
+    socket.write(head(Buffer.byteLength(streamBody)) + streamBody);
+    await until('the provider was asked', async () => world.upstream.seen.length > asked);
+    await closedWhileSending(socket);
+    await until('the request has ended', async () => (await inFlight()) === 0);
+    expect(socket.bytesRead).toBeLessThan(frames.join('').length);
+  });
+
+  test('a client that reads a stream slowly receives all of it and the next answer on the same connection', async () => {
+    playStream();
+    const socket = open();
+    socket.write((head(Buffer.byteLength(streamBody)) + streamBody).repeat(2));
+    let received = 0;
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.length;
+      socket.pause();
+      // The whole stream takes several times the idle time of clients.
+      setTimeout(() => socket.resume(), 10);
+    });
+    await until('both streams are received', async () => received > 2 * frames.join('').length);
+    socket.destroy();
+  });
+
   test('a client that reads slowly receives its whole answer and the next one on the same connection', async () => {
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });
@@ -156,6 +191,58 @@ describe('requests and whole answers of all requests together', () => {
     expect(refused.headers.get('x-should-retry')).toBeNull();
     expect(await refused.json()).toMatchObject({ error: { type: 'service_unavailable', code: 'overloaded' } });
     await passes();
+  });
+
+  test.each(['open', 'model'])(
+    'the bytes of a large request for a stream of %s are free when the provider begins to answer',
+    async (model) => {
+      const picture = (bytes: number) => [
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(bytes)}` } },
+      ];
+      const path = '/v1/chat/completions';
+      const large = { model, ...says(picture(10 * 1_048_576)) };
+      // As much as the budget has beside the half that it keeps for the oldest request.
+      const second = { model, ...says(picture(8.5 * 1_048_576)) };
+      small.upstream.play({ kind: 'frames', frames: [contentFrame('fine')], end: 'silence' });
+      const leaving = new AbortController();
+      const asked = small.upstream.seen.length;
+      const stream = await small.post(path, { ...large, stream: true }, {}, leaving.signal);
+      expect(stream.status).toBe(200);
+      const received = JSON.parse(small.upstream.seen[asked]?.text ?? '{}') as object;
+      expect(received).toEqual({ ...large, model: 'upstream-model', stream: true });
+      small.upstream.play({ kind: 'answer', content: 'fine' });
+      expect((await small.post(path, second)).status).toBe(200);
+      leaving.abort();
+      await expect(stream.text()).rejects.toThrow();
+      await until('the stream has ended', async () => (await inFlight(small)) === 0);
+    },
+  );
+
+  test('a request whose client leaves while it waits for bytes ends at once', async () => {
+    await using patient = await startWorld({ maxHeldBytes: limit, heldWaitMs: 3_600_000, clientIdleMs: 3_600_000 });
+    const body = JSON.stringify({ model: 'open', ...says('hi') });
+    const answer = (bytes: number): void =>
+      patient.upstream.play({
+        kind: 'raw',
+        body: `{"x":"${'y'.repeat(bytes - 8)}"}`,
+        contentType: 'application/json',
+      });
+    // The rest is enough for the next request, and not for its answer.
+    answer(limit - Buffer.byteLength(body) - 5_000);
+    const unread = open(patient);
+    unread.on('error', () => undefined);
+    unread.pause();
+    unread.write(head(Buffer.byteLength(body)) + body);
+    const asked = (count: number) => async () =>
+      patient.upstream.seen.length === count && (await inFlight(patient)) === count - 1;
+    await until('the answer is held', asked(1));
+    answer(10_000);
+    const waiting = open(patient);
+    waiting.write(head(Buffer.byteLength(body)) + body);
+    await until('another answer waits', asked(2));
+    waiting.destroy();
+    await until('it has ended', async () => (await inFlight(patient)) === 0);
+    unread.destroy();
   });
 
   test('an answer that a client does not read counts until the client disconnects', async () => {

@@ -202,6 +202,41 @@ describe('masks in a request', () => {
     });
   });
 
+  test('a mask of the name of a speaker or of a called tool is a deny, because the API reads it', async () => {
+    expect((await ask('names', requests.names(words.maskedInput))).status).toBe(403);
+    const call = { id: 'c', type: 'function', function: { name: `send_${words.maskedInput}`, arguments: '{}' } };
+    const messages = [said, { role: 'assistant', content: null, tool_calls: [call] }];
+    expect((await ask('names', { messages })).status).toBe(403);
+    const input = [{ type: 'function_call', call_id: 'c', name: `send_${words.maskedInput}`, arguments: '{}' }];
+    expect((await world.post('/v1/responses', { model: 'names', input })).status).toBe(403);
+    expect(world.upstream.seen).toEqual([]);
+  });
+
+  test('a picture that is given as a string is forwarded as it is, and text in such a string is judged', async () => {
+    const ofString = (image_url: string) => ({
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }],
+    });
+    const picture = `data:image/png;base64,${Buffer.alloc(60_000, 0xf1).toString('base64')}`;
+    for (const alias of ['files', 'strict', 'strict-all']) {
+      expect((await ask(alias, ofString(picture))).status).toBe(200);
+      expect(sent()).toMatchObject(ofString(picture));
+    }
+    const hidden = `data:text/plain;base64,${Buffer.from(words.deniedInput).toString('base64')}`;
+    expect((await ask('files', ofString(hidden))).status).toBe(403);
+  });
+
+  test('JSON with escapes in the strings of arguments that are an object is read, and a mask is put into it', async () => {
+    const calls = (q: string) => ({
+      messages: [
+        said,
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c', function: { name: 'f', arguments: { q } } }] },
+      ],
+    });
+    expect((await ask('toolCalls', calls(`{"a": "bad\\u0077ord"}`))).status).toBe(403);
+    expect((await ask('toolCalls', calls(`{"a": "c\\u0061rd-4111"}`))).status).toBe(200);
+    expect(sent()).toMatchObject(calls('{"a": "***"}'));
+  });
+
   test('an image is not text', async () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
     expect((await ask('strict', { messages: [{ role: 'user', content: [image] }] })).status).toBe(200);
@@ -230,6 +265,38 @@ describe('text parts of one message', () => {
   test('parts that are masked become one, and their seam is not a reason for a deny', async () => {
     expect((await ask('model', parts(`a ${words.maskedInput}`, 'b'))).status).toBe(200);
     expect(sent()['messages']).toEqual([{ role: 'user', content: [{ type: 'text', text: 'a *** b' }] }]);
+  });
+
+  test('a masked text of a part that the mask of its message removes needs no place', async () => {
+    const text = `a ${words.maskedInput}`;
+    const content = [
+      { type: 'text', text },
+      { type: 'text', text: 'b', cache_control: { type: `${words.maskedInput} x` } },
+    ];
+    expect((await ask('parameters', { messages: [{ role: 'user', content }] })).status).toBe(200);
+    expect(sent()['messages']).toEqual([{ role: 'user', content: [{ type: 'text', text: 'a *** b' }] }]);
+    const input = [
+      {
+        type: 'message',
+        role: 'assistant',
+        content: [
+          { type: 'output_text', text },
+          { type: 'output_text', text: 'b', annotations: [{ title: `${words.maskedInput} x` }] },
+        ],
+      },
+    ];
+    await world.post('/v1/responses', { model: 'parameters', input });
+    expect(sent()['input']).toEqual([
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a *** b' }] },
+    ]);
+  });
+
+  test('the text of an attachment in the result of a tool is judged once, and a mask is put into its place', async () => {
+    const input = (text: string) => [
+      { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', filename: 'a b', text }] },
+    ];
+    await world.post('/v1/responses', { model: 'files', input: input(`a ${words.maskedInput}`) });
+    expect(sent()['input']).toEqual(input('a ***'));
   });
 
   test('the seams do not exceed a check that the messages fill', async () => {
@@ -322,6 +389,27 @@ describe('text in a whole answer', () => {
       tool_calls: [toolCall('{"q": "a ***"}')],
       reasoning_content: 'about ***',
     });
+  });
+
+  test('a mask of the name of a called tool is a deny, because the client calls the tool by it', async () => {
+    play(answers.names(`send_${words.maskedOutput}`));
+    expect(await ask('names', { messages: [said] })).toEqual({ status: 403, json: blockedError });
+    expect((await ask('model', { messages: [said] })).status).toBe(200);
+  });
+
+  test('an answer with sources can be sent back as it came', async () => {
+    const content = [
+      { type: 'text', text: 'see' },
+      { type: 'reference', reference_ids: [1, 2] },
+      { type: 'text', text: 'this' },
+    ];
+    play({ content });
+    const message = messageOf(await ask('model', { messages: [said] }));
+    expect(message).toMatchObject({ content });
+    for (const alias of ['model', 'strict', 'strict-all']) {
+      expect((await ask(alias, { messages: [said, message, said] })).status).toBe(200);
+      expect(sent()['messages']).toEqual([said, message, said]);
+    }
   });
 
   test('the text parts of a message are judged and masked as one text, and its reasoning parts at the stage of reasoning', async () => {

@@ -73,6 +73,19 @@ test('a message that is too large for one check is refused with count and limit'
   expect(await answer.json()).toMatchObject({ error: { code: 'body_too_large', type: 'invalid_request_error' } });
 });
 
+test('the remedy of a conversation over the limits is to divide it, unless one of its messages is too large alone', async () => {
+  const remedy = async (messages: readonly object[]) => {
+    const answer = await world.chat({ model: 'model', messages });
+    const { error } = (await answer.json()) as { error: { message: string } };
+    return [answer.status, error.message.split(': ').slice(1).join(': ')];
+  };
+  const divide = 'send less, or have the binding of this model set longConversations: Split.';
+  const shorten = 'send a shorter text.';
+  expect(await remedy(Array.from({ length: 10 }, () => turn('x'.repeat(4_000))))).toEqual([413, divide]);
+  expect(await remedy([turn('hi'), turn('x'.repeat(40_000))])).toEqual([413, shorten]);
+  expect(await remedy([turn('x'.repeat(40_000))])).toEqual([413, shorten]);
+});
+
 test('verdicts and masks of random conversations equal those of each message alone', async () => {
   const text = fc.constantFrom('fine', `a ${words.maskedInput} b`, words.maskedInput, 'x'.repeat(3_000), 'нет');
   await fc.assert(

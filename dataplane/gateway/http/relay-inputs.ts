@@ -33,7 +33,7 @@ export async function relayInputs(context: RequestContext, operation: InputOpera
   const prepared = await prepareInputs(context, operation);
   if (prepared.kind === 'error') return prepared;
   const { route, body, masked } = prepared;
-  const answer = await askProvider(context, route, { path: operation.path, body });
+  const answer = await askProvider(context, route, { path: operation.path, body: { bytes: body } });
   if (answer.kind === 'error') return answer;
   const isGuarded = route.spec.guardrail.mode === 'Policy';
   if (!operation.isAnswer(answer.bytes, isGuarded)) return errorResponse(plainError('upstream_invalid'));

@@ -1,14 +1,16 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { CheckOutcome } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
 import { estimateUsage } from '../chat/estimate-tokens.ts';
+import { untilRead } from '../relay/bound-unread.ts';
 import type { ClientError } from '../relay/client-error.ts';
 import { interruptionError } from '../relay/interruption.ts';
 import type { FrameSink, StreamMachine } from '../relay/relay-stream.ts';
 import { relayStream } from '../relay/relay-stream.ts';
+import type { SentBody } from '../relay/sent-body.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
 import { writeFrame } from '../stream/write-frame.ts';
+import { releasedBodyBytes } from '../upstream/upstream-client.ts';
 import { callProvider } from './call-provider.ts';
 import { errorAnswer } from './errors.ts';
 import { type ClientResponse, type RequestContext, refusalTextOf } from './request-context.ts';
@@ -16,7 +18,9 @@ import { type ClientResponse, type RequestContext, refusalTextOf } from './reque
 type StreamedCall = {
   readonly path: string;
   readonly isOptional: boolean;
-  readonly body: Uint8Array;
+  readonly body: SentBody;
+  /** Whether the guard of the stream reads the body. */
+  readonly needsBody: boolean;
   /** Whether a check masked the request. */
   readonly masked: boolean;
   /** Address and limits of the window checks; undefined for an unguarded route. */
@@ -40,7 +44,8 @@ export async function streamText(
   const { machine, masked, target } = call;
   const answer = await callProvider(context, route, { ...call, accept: 'text/event-stream' });
   if (answer.kind === 'error') return answer;
-  const frames = beginFrames(outgoing, refusalTextOf(context.pin));
+  if (!call.needsBody && call.body.bytes.length >= releasedBodyBytes) call.body[Symbol.dispose]();
+  const frames = beginFrames(outgoing, { refusalText: refusalTextOf(context.pin), idleMs: gateway.clientIdleMs });
   try {
     const end = await relayStream({
       body: answer.body,
@@ -80,11 +85,11 @@ async function judgeWindow(
 
 /**
  * Begins a streamed answer with status 200; later errors appear only inside the stream
- * (`gateway:stream:http-200-then-blocked`).
+ * (`gateway:stream:http-200-then-blocked`). A client that reads nothing for `idleMs` milliseconds is disconnected.
  */
 function beginFrames(
   outgoing: ServerResponse,
-  refusalText: string | undefined,
+  { refusalText, idleMs }: { readonly refusalText: string | undefined; readonly idleMs: number },
 ): FrameSink & { end(error: ClientError | undefined): void } {
   outgoing.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
@@ -97,12 +102,7 @@ function beginFrames(
     async write(bytes, signal) {
       if (signal.aborted) throw signal.reason;
       clearImmediate(flush);
-      if (outgoing.write(bytes)) return;
-      try {
-        await once(outgoing, 'drain', { signal });
-      } catch (error) {
-        throw signal.aborted ? signal.reason : error;
-      }
+      if (!outgoing.write(bytes)) await untilRead(outgoing, idleMs, signal);
     },
     /** The error object in a stream equals the one of a whole answer. */
     end(error) {

@@ -94,6 +94,69 @@ describe('a text of any form at any member of a chat request', () => {
   });
 });
 
+describe('a file that is given as a string', () => {
+  const read = (type: string, value: unknown) => {
+    const bytes = Buffer.from(JSON.stringify(part({ type, [type]: value })));
+    return readRequestTexts(parseTree(bytes), bytes, all);
+  };
+  const addresses = ['image_url', 'video_url', 'audio_url'];
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+  test.each([...addresses, 'input_audio', 'file'])('a picture or recording in %s is no text', (type) => {
+    const data = Buffer.from(Array.from({ length: 60_000 }, (_, at) => (at * 7) % 256)).toString('base64');
+    const written = type === 'input_audio' ? data : `data:image/png;base64,${data}`;
+    expect(read(type, written)).toEqual({ units: [], unjudgedAt: undefined });
+    if (type === 'input_audio') expect(read(type, { data: `data:audio/wav;base64,${data}` }).units).toEqual([]);
+  });
+
+  test.each([...addresses, 'input_audio', 'file'])(
+    'text in a data: URL in %s is judged, and has no place for a mask',
+    (type) => {
+      expect(read(type, `data:text/plain;base64,${base64(foundText)}`)).toEqual({
+        units: [{ role: 'user', content: foundText, place: { kind: 'fixed' } }],
+        unjudgedAt: undefined,
+      });
+    },
+  );
+
+  test.each([...addresses, 'input_audio', 'file'])(
+    'an address in %s is judged as written and without its percent-encoding',
+    (type) => {
+      const address = `https://x.example/?q=${encodeURIComponent(foundText)}`;
+      const { units, unjudgedAt } = read(type, address);
+      expect(contentsOf(units)).toEqual([address, `https://x.example/?q=${foundText}`]);
+      expect(unjudgedAt).toBe(type === 'file' ? 'messages[0].content[0].file' : undefined);
+    },
+  );
+
+  test('a document that cannot be read counts as text that is not judged, also at file_url', () => {
+    const pdf = 'data:application/pdf;base64,JVBERi0xLjcA/w==';
+    for (const value of [pdf, { file_url: pdf }, { file_id: 'data:,x' }]) {
+      expect(read('file', value).unjudgedAt).toBe('messages[0].content[0].file');
+    }
+    const text = { file_url: `data:text/plain;base64,${base64(foundText)}` };
+    expect(read('file', text)).toMatchObject({ units: [{ content: foundText }], unjudgedAt: undefined });
+  });
+
+  test('a mask of base64 has no place, because it would damage the file', () => {
+    const { units } = read('file', { file_data: base64('a short text') });
+    expect(units.map(({ place }) => place.kind)).toEqual(['fixed', 'fixed']);
+  });
+});
+
+test.each<[unknown, boolean]>([
+  [{ type: 'reference', reference_ids: [1, 999_999] }, false],
+  [{ type: 'reference', reference_ids: [] }, false],
+  [{ type: 'reference', reference_ids: [1_000_000] }, true],
+  [{ type: 'reference', reference_ids: [0.5] }, true],
+  [{ type: 'reference', reference_ids: ['ignore', 'all', 'rules'] }, true],
+  [{ type: 'reference', reference_ids: 1 }, true],
+  [{ type: 'text', text: 'hi', reference_ids: [4111, 1111, 1111, 1111] }, true],
+])('sources that are no short numbers of a part `reference` are judged: %j', (one, isJudged) => {
+  const bytes = Buffer.from(JSON.stringify(part(one as object)));
+  expect(readRequestTexts(parseTree(bytes), bytes, all).units.length > 0).toBe(isJudged);
+});
+
 type Kind = 'message' | 'delta';
 const choice = (kind: Kind, more: object): object => ({ choices: [{ index: 0, [kind]: { content: 'hi', ...more } }] });
 

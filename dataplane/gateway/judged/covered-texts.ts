@@ -2,6 +2,7 @@ import type { JudgedTextKind } from '#contracts/judged-texts';
 import type { JsonNode } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { collectNested, collectTexts, newBudget, withoutRepetitions } from './collect-texts.ts';
+import { escapedTexts } from './escaped-texts.ts';
 
 /**
  * Texts in addition to those of the contract: the texts to judge, and the place of the first text that cannot be
@@ -13,8 +14,10 @@ export type Covered = { readonly units: readonly CheckUnit[]; readonly unjudgedA
 export type TextCollector = {
   /** All texts of a value, and its numbers: all where `numbers` is true and the kind is judged, otherwise the long ones. */
   take(kind: JudgedTextKind, node: JsonNode | undefined, place: string, role: string, numbers: true | 'long'): void;
-  /** A string that holds JSON. */
-  takeNested(kind: JudgedTextKind, node: JsonNode & { readonly kind: 'string' }, place: string, role: string): void;
+  /** A name: all texts of it and its long numbers. A mask of it has no place, because the API or a tool reads it. */
+  takeName(node: JsonNode | undefined, place: string, role: string): void;
+  /** A string that holds JSON, or a value whose strings may hold some. */
+  takeNested(kind: JudgedTextKind, node: JsonNode, place: string, role: string): void;
   /** A text that no check can read, such as a document in base64. */
   unreadable(place: string): void;
   /** A text that was decoded, so that a mask of it has no place in the body. */
@@ -27,6 +30,17 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
   const units: CheckUnit[] = [];
   const budget = newBudget();
   let unjudgedAt: string | undefined;
+  const textsOf = (
+    kind: JudgedTextKind,
+    node: JsonNode,
+    role: string,
+    numbers: true | 'long',
+  ): readonly CheckUnit[] => {
+    // Single lower-case words are values of the API, such as "auto"; a check sees them only where their kind is
+    // judged.
+    if (!judged.has(kind) && node.kind === 'string' && isApiWord(node.value)) return [];
+    return collectTexts(node, bytes, { role, numbers: judged.has(kind) ? numbers : 'long' });
+  };
   const add = (kind: JudgedTextKind, found: readonly CheckUnit[], place: string): void => {
     if (found.length === 0) return;
     if (!judged.has(kind)) unjudgedAt ??= place;
@@ -34,14 +48,22 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
   };
   return {
     take(kind, node, place, role, numbers) {
-      if (node === undefined) return;
-      // Single lower-case words are values of the API, such as "auto"; a check sees them only where their kind is
-      // judged.
-      if (!judged.has(kind) && node.kind === 'string' && isApiWord(node.value)) return;
-      add(kind, collectTexts(node, bytes, { role, numbers: judged.has(kind) ? numbers : 'long' }), place);
+      if (node !== undefined) add(kind, textsOf(kind, node, role, numbers), place);
+    },
+    takeName(node, place, role) {
+      const units = node === undefined ? [] : textsOf('names', node, role, 'long');
+      add(
+        'names',
+        units.map(({ content }) => ({ role, content, place: { kind: 'fixed' } })),
+        place,
+      );
     },
     takeNested(kind, node, place, role) {
-      add(kind, collectNested(node, { role, numbers: true }, budget), place);
+      if (node.kind === 'string') add(kind, collectNested(node, { role, numbers: true }, budget), place);
+      else {
+        const units = textsOf(kind, node, role, true);
+        add(kind, [...units, ...units.flatMap((unit) => escapedTexts(unit, budget))], place);
+      }
     },
     unreadable(place) {
       unjudgedAt ??= place;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { JudgedTextKind } from '#contracts/judged-texts';
-import type { JsonNode } from '#kit/json/parse-tree';
+import { type JsonNode, member } from '#kit/json/parse-tree';
 import { foldKey } from '../chat/fold-key.ts';
 import { partKeys } from '../chat/known-keys.ts';
 import type { TextCollector } from './covered-texts.ts';
@@ -51,9 +51,25 @@ function readImage(image: JsonNode, place: string, role: string, collector: Text
 /** Members of a part whose texts the contract judges. */
 const contractMembers: ReadonlySet<string> = new Set(['text', 'refusal']);
 const noMembers: ReadonlySet<string> = new Set();
-/** Members with the address of a file, and what else is known about it. */
+/** Members with the address of a file, and what else is known about it; as a string, as Mistral takes it, the address alone. */
 const addressed: ReadonlySet<string> = new Set(['image_url', 'video_url', 'audio_url', 'file']);
 const partService: ReadonlySet<string> = new Set(['type']);
+
+/** Whether a member names the sources of an answer of Mistral, by numbers that are too short for those of a card. */
+function isSources(
+  { key, value }: { readonly key: string; readonly value: JsonNode },
+  part: JsonNode & { readonly kind: 'object' },
+): boolean {
+  const type = member(part, 'type');
+  if (key !== 'reference_ids' || type?.kind !== 'string' || type.value !== 'reference') return false;
+  return value.kind === 'array' && value.items.every(isSourceNumber);
+}
+
+function isSourceNumber(node: JsonNode): boolean {
+  return node.kind === 'number' && node.end - node.start <= longestSourceNumber && Number.isInteger(node.value);
+}
+
+const longestSourceNumber = 6;
 
 function readPart(
   part: JsonNode & { readonly kind: 'object' },
@@ -65,43 +81,55 @@ function readPart(
   for (const one of part.members) {
     const { key, value } = one;
     const at = `${place}.${key}`;
-    if (judgedMembers.has(key) || isService(one, partService)) continue;
+    if (judgedMembers.has(key) || isService(one, partService) || isSources(one, part)) continue;
     if (key === 'input_audio') readAudio(value, at, role, collector);
     else if (key === 'thinking') collector.take('reasoning', value, at, role, true);
     else if (!addressed.has(key)) collector.take('parameters', value, place, role, true);
-    else if (value.kind !== 'object') collector.take('files', value, at, role, 'long');
+    else if (value.kind === 'object') readFileMembers(value, key === 'file', at, role, collector);
+    else if (key === 'file') {
+      if (isElsewhere({ key: 'file_data', value })) collector.unreadable(at);
+      readFileData(value, at, role, collector);
+    } else readAddress(value, at, role, collector);
+  }
+}
+
+function readFileMembers(
+  file: JsonNode & { readonly kind: 'object' },
+  isDocument: boolean,
+  place: string,
+  role: string,
+  collector: TextCollector,
+): void {
+  for (const member of file.members) {
+    if (isDocument && isElsewhere(member)) collector.unreadable(place);
+    const name = foldKey(member.key);
+    if (name === 'file_data') readFileData(member.value, place, role, collector);
+    else if (addresses.has(name)) readAddress(member.value, place, role, collector);
     else {
-      for (const member of value.members) {
-        if (key === 'file' && isElsewhere(member)) collector.unreadable(at);
-        const name = foldKey(member.key);
-        if (name === 'file_data') readFileData(member.value, at, role, collector);
-        else if (name === 'url') readAddress(member.value, at, role, collector);
-        else {
-          if (!fileMembers.has(name)) collector.takeDecoded('files', member.key, at, role);
-          collector.take('files', member.value, at, role, 'long');
-        }
-      }
+      if (!fileMembers.has(name)) collector.takeDecoded('files', member.key, place, role);
+      collector.take('files', member.value, place, role, 'long');
     }
   }
 }
 
 /** Names that the API gives to the members of a file. */
-const fileMembers: ReadonlySet<string> = new Set(['filename', 'file_id', 'file_url', 'detail', 'format', 'mime_type']);
+const fileMembers: ReadonlySet<string> = new Set(['filename', 'file_id', 'detail', 'format', 'mime_type']);
 
-const documentMembers: ReadonlySet<string> = new Set(['file_id', 'file_url', 'url']);
+/** Members of a file with its address. */
+const addresses: ReadonlySet<string> = new Set(['file_url', 'url']);
 
 /** An address of another scheme than that of `data:` URLs. */
 const otherAddress = /^\s*(?!data:)[a-z][a-z\d+.-]*:\S/i;
 
 /**
  * Whether a member of a file names a document that the provider stores or fetches: the model reads it, and no check does. The text
- * of a `data:` URL is in the request.
+ * of a `data:` URL is in the request, and is read where an address is.
  */
 export function isElsewhere({ key, value }: { readonly key: string; readonly value: JsonNode }): boolean {
   const name = foldKey(key);
   if (name === 'file_data') return value.kind === 'string' && otherAddress.test(value.value);
-  if (!documentMembers.has(name) || value.kind === 'null') return false;
-  return value.kind !== 'string' || (value.value !== '' && !dataUrl.test(value.value));
+  if ((name !== 'file_id' && !addresses.has(name)) || value.kind === 'null') return false;
+  return value.kind !== 'string' || (value.value !== '' && (name === 'file_id' || !dataUrl.test(value.value)));
 }
 
 const audioService: ReadonlySet<string> = new Set(['format']);
@@ -110,16 +138,22 @@ const audioMembers: ReadonlySet<string> = new Set(['format', 'transcript']);
 /** The texts of a recording: every member except the recording itself, for example a transcript. */
 export function readAudio(node: JsonNode, place: string, role: string, collector: TextCollector): void {
   if (node.kind !== 'object') {
-    collector.take('files', node, place, role, 'long');
+    readRecording(node, place, role, collector);
     return;
   }
   for (const one of node.members) {
-    if (one.key === 'data') readMedia('files', one.value, place, role, collector);
+    if (one.key === 'data') readRecording(one.value, place, role, collector);
     else if (!isService(one, audioService)) {
       if (!audioMembers.has(one.key)) collector.takeDecoded('files', one.key, place, role);
       collector.take('files', one.value, place, role, true);
     }
   }
+}
+
+/** Mistral takes a recording in base64 or its address, and others a `data:` URL. */
+function readRecording(node: JsonNode, place: string, role: string, collector: TextCollector): void {
+  if (textInBase64(node) === 'not base64') readAddress(node, place, role, collector);
+  else readMedia('files', node, place, role, collector);
 }
 
 /** Data in base64 that should hold no text, such as a picture: a text in it is judged, and so is anything that is not base64. */
@@ -164,17 +198,17 @@ function takeUnescaped(node: JsonNode, place: string, role: string, collector: T
   if (text !== undefined && text !== node.value) collector.takeDecoded('files', text, place, role);
 }
 
-/** The text of the data of a file: a `data:` URL, or base64 without a label. */
+/** The text of the data of a file: base64 without a label, or an address, such as a `data:` URL. */
 export function readFileData(node: JsonNode, place: string, role: string, collector: TextCollector): void {
-  if (node.kind !== 'string' || dataUrl.test(node.value)) {
+  const text = textInBase64(node);
+  if (node.kind !== 'string' || text === 'not base64') {
     readAddress(node, place, role, collector);
     return;
   }
-  const text = textInBase64(node);
   if (text === undefined) collector.unreadable(place);
-  else if (text !== 'not base64') collector.takeDecoded('files', text, place, role);
-  // A short word is valid base64, too.
-  if (text === 'not base64' || node.value.length <= longestWord) collector.take('files', node, place, role, 'long');
+  else collector.takeDecoded('files', text, place, role);
+  // A short word is valid base64, too. A mask of it would damage other data.
+  if (node.value.length <= longestWord) collector.takeDecoded('files', node.value, place, role);
 }
 
 /** @returns undefined when data in base64 is not text in UTF-8; other data is text around each byte that is not */

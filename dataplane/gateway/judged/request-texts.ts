@@ -66,7 +66,7 @@ function readMessageTexts(message: ObjectNode, place: string, collector: TextCol
     if (key === 'content') readFileTexts(value, at, role, collector);
     else if (key === 'images') readImageTexts(value, at, role, collector);
     else if (key === 'refusal' || isService(one, messageService)) continue;
-    else if (key === 'name') collector.take('names', value, at, role, 'long');
+    else if (key === 'name') collector.takeName(value, at, role);
     else if (key === 'tool_calls' || key === 'function_call') readToolCalls(value, at, role, collector);
     else if (replayedReasoning.has(key)) collector.take('reasoning', value, at, role, true);
     else collector.take('parameters', value, at, role, true);
@@ -86,8 +86,8 @@ function readToolCall(call: ObjectNode, place: string, role: string, collector: 
   for (const one of call.members) {
     const { key, value } = one;
     if (isService(one, callService)) continue;
-    if (key === 'name') collector.take('names', value, `${place}.name`, role, 'long');
-    else if ((key === 'arguments' || key === 'input') && value.kind === 'string') {
+    if (key === 'name') collector.takeName(value, `${place}.name`, role);
+    else if (key === 'arguments' || key === 'input') {
       collector.takeNested('toolCalls', value, `${place}.${key}`, role);
     } else if (key === 'function' || key === 'custom') readToolCalls(value, place, role, collector);
     else {

@@ -34,3 +34,21 @@ test('tokens of a client are counted by UTC day, and its budget is reported with
     'portcullis_gateway_client_tokens_total{client="anna",direction="output",source="reported"} 4',
   ]);
 });
+
+test('the common series of clients beyond the first 200 falls to 0 at the end of the day, too', async () => {
+  let date = new Date('2026-05-01T12:00:00Z');
+  const { clients, registry } = createGatewayMetrics({ date: () => date });
+  const day = async (name: string) =>
+    new RegExp(`^portcullis_gateway_client_day_tokens\\{.*client="${name}".*\\} (\\d+)$`, 'm').exec(
+      await registry.exposition(),
+    )?.[1];
+  const use = (at: number) =>
+    clients.ended({ name: `c${at}`, dailyTokens: undefined }, 'passed', { input: 1, output: 1 });
+  for (let at = 0; at < 202; at += 1) use(at);
+  expect([await day('c199'), await day('other')]).toEqual(['2', '4']);
+  date = new Date('2026-05-02T00:00:00Z');
+  use(0);
+  expect([await day('c0'), await day('c199'), await day('other')]).toEqual(['2', '0', '0']);
+  use(200);
+  expect(await day('other')).toBe('2');
+});

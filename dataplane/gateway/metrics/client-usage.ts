@@ -38,12 +38,17 @@ export function createClientUsage(registry: Metrics, now: () => number): ClientU
     labels: { client },
   });
   let day = Math.floor(now() / dayMs);
+  /** Clients that have their own series of the day; the name of any other one stands for the common series. */
   const counted = new Set<string>();
+  let further: string | undefined;
   return {
     ended({ name = 'unnamed', dailyTokens }, outcome, usage) {
       requests.add({ client: name, outcome });
       const current = Math.floor(now() / dayMs);
-      if (current !== day) for (const one of counted) today.set({ client: one }, 0);
+      if (current !== day) {
+        for (const one of counted) today.set({ client: one }, 0);
+        if (further !== undefined) today.set({ client: further }, 0);
+      }
       day = current;
       if (dailyTokens !== undefined) budget.set({ client: name }, dailyTokens);
       if (usage === undefined) return;
@@ -51,6 +56,7 @@ export function createClientUsage(registry: Metrics, now: () => number): ClientU
       tokens.add({ client: name, direction: 'input', source }, usage.input);
       tokens.add({ client: name, direction: 'output', source }, usage.output);
       if (counted.size < maxClients) counted.add(name);
+      else if (!counted.has(name)) further = name;
       today.add({ client: name }, usage.input + usage.output);
     },
   };

@@ -1,11 +1,12 @@
 import { checkBytes } from '#checks/batch-messages';
-import type { FailedCheck } from '#checks/check-outcome';
+import { type FailedCheck, failedCheck } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
+import { documentOverlap } from '#contracts/served-target';
 import type { Edit } from '#kit/json/splice';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
-import { maxChecks } from '../chat/text-bounds.ts';
+import { maxChecks, maxChecksWithMasks } from '../chat/text-bounds.ts';
 import { type ClientError, plainError } from './client-error.ts';
 import { judgeLongText } from './judge-long-text.ts';
 import { type JudgedText, settleMasks } from './settle-masks.ts';
@@ -20,19 +21,58 @@ type InputVerdict =
  * Judges the texts of a request, each batch as one check, in order (`gateway:input:deny-non-stream`,
  * `gateway:input:mask-non-stream`). The first deny or failure decides for all of them. Masks are put into the body together,
  * because texts of several batches can lie in one string of it. A request that needs more than `maxChecks` checks is refused before
- * the first one. Rejects only with the reason of the signal.
+ * the first one, and one whose masks need more than `maxChecksWithMasks` as soon as it has made them. Rejects only with the reason of the
+ * signal.
  * @param long texts that are larger than one check and are judged in pieces
  */
 export async function guardInput(
-  checks: Pick<CheckClient, 'check'>,
+  checks: Checks,
   target: CheckTarget,
   batches: readonly (readonly CheckUnit[])[],
   signal: AbortSignal,
   long: readonly CheckUnit[] = [],
 ): Promise<InputVerdict> {
-  const pieces = long.reduce((sum, unit) => sum + Math.ceil(checkBytes(unit) / target.maxBodyBytes), 0);
-  if (batches.length + pieces > maxChecks) return { kind: 'stop', error: plainError('too_many_checks') };
+  const pieces = long.reduce((sum, unit) => sum + piecesOf(unit, target), 0);
+  if (batches.length + pieces > maxChecks) return tooMany;
+  let made = 0;
+  const counted: Checks = {
+    check: async (...call) => {
+      made += 1;
+      return made > maxChecksWithMasks ? failedCheck('overloaded') : checks.check(...call);
+    },
+  };
+  const verdict = await judgeInput(counted, target, batches, signal, long);
+  return made > maxChecksWithMasks ? tooMany : verdict;
+}
+
+type Checks = Pick<CheckClient, 'check'>;
+
+const tooMany = { kind: 'stop', error: plainError('too_many_checks') } as const;
+
+/**
+ * How many pieces a text has at least, each with the overlap of the one before, which is counted in UTF-16 units. A text that cannot be
+ * divided counts as one, because its own error names its size and the limit.
+ */
+function piecesOf({ content }: CheckUnit, { maxBodyBytes }: CheckTarget): number {
+  const wrapping = checkBytes({ role, content: '' });
+  const bytes = checkBytes({ role, content }) - wrapping;
+  const overlap = documentOverlap * (bytes / content.length);
+  const step = maxBodyBytes - wrapping - overlap;
+  return step <= 0 ? 1 : Math.ceil((bytes - overlap) / step);
+}
+
+/** The role with which pieces are measured. */
+const role = 'user';
+
+async function judgeInput(
+  checks: Checks,
+  target: CheckTarget,
+  batches: readonly (readonly CheckUnit[])[],
+  signal: AbortSignal,
+  long: readonly CheckUnit[],
+): Promise<InputVerdict> {
   const cleaned: string[] = [];
+  const isOver = (unit: CheckUnit): boolean => checkBytes(unit) > target.maxBodyBytes;
   let masked = false;
   for (const units of batches) {
     const messages = units.map(({ role, content }) => ({ role, content }));
@@ -50,7 +90,7 @@ export async function guardInput(
       case 'deny':
         return { kind: 'stop', error: plainError('policy_denied') };
       case 'failed':
-        return { kind: 'stop', error: inputFailure(outcome, units.length === 1) };
+        return { kind: 'stop', error: inputFailure(outcome, units.length === 1 || units.some(isOver)) };
     }
   }
   for (const unit of long) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CheckTarget } from '#checks/check-target';
+import type { CheckClient } from '#checks/client';
 import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { maxChecks } from '../chat/text-bounds.ts';
@@ -50,6 +51,53 @@ test('a request may need 1,024 checks, and one more refuses it before the first 
   expect(await guardInput(more, target, batches.slice(2), signal, long)).toEqual(refused);
   expect(more.made()).toBe(0);
   expect(await guardInput(more, target, batches.slice(3), signal, long)).toEqual({ kind: 'pass' });
+});
+
+test('the overlap of pieces is counted in bytes of the text', async () => {
+  const batches = units(maxChecks).map((one) => [one]);
+  const long = [unit('слово '.repeat(2_000))];
+  const more = countedChecks();
+  expect(await guardInput(more, target, batches.slice(9), signal, long)).toEqual({
+    kind: 'stop',
+    error: { kind: 'plain', code: 'too_many_checks', param: null },
+  });
+  expect(more.made()).toBe(0);
+  const checks = countedChecks();
+  expect(await guardInput(checks, target, batches.slice(10), signal, long)).toEqual({ kind: 'pass' });
+  expect(checks.made()).toBeGreaterThanOrEqual(maxChecks);
+});
+
+test('a text that the limit of a check cannot divide is named as too long', async () => {
+  const judge = (maxBodyBytes: number) =>
+    guardInput(countedChecks(), { ...target, maxBodyBytes }, [], signal, [unit('word '.repeat(420))]);
+  // A check has 52 bytes around its text, and the overlap 1,024.
+  for (const limit of [256, 1_024, 1_076]) {
+    expect(await judge(limit)).toMatchObject({
+      kind: 'stop',
+      error: { kind: 'too_long', code: 'body_too_large', excess: { limit } },
+    });
+  }
+  expect(await judge(1_200)).toEqual({ kind: 'pass' });
+});
+
+test('a request whose masks need more than 4,096 checks is refused when it has made them', async () => {
+  const counted = countedChecks();
+  const checks: Pick<CheckClient, 'check'> = {
+    // A mask of five words: few places are a cut between two masks.
+    check: async (_target, _stage, messages) => {
+      await counted.check();
+      return { kind: 'mask', contents: messages.map(({ content }) => content.replace(/(?:word ){5}/g, '***** ')) };
+    },
+  };
+  const text = (words: number): readonly CheckUnit[] => [
+    { role: 'user', content: 'word '.repeat(words), place: { kind: 'string', string: { start: 0, end: 1 } } },
+  ];
+  expect(await guardInput(checks, target, [], signal, text(100_000))).toMatchObject({ kind: 'mask' });
+  expect(counted.made()).toBeGreaterThan(maxChecks / 2);
+  expect(await guardInput(checks, target, [], signal, text(600_000))).toEqual({
+    kind: 'stop',
+    error: { kind: 'plain', code: 'too_many_checks', param: null },
+  });
 });
 
 test('a whole answer may need 1,024 checks, also in windows, and one more refuses it before the first of them', async () => {

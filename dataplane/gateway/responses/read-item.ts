@@ -67,6 +67,7 @@ export function disguisedKey(item: ObjectNode): string | undefined {
  */
 export function readItem(item: ObjectNode, place: string, role: string, sink: ItemSink): void {
   const type = declaredType(item);
+  const isReasoning = type === 'reasoning';
   const { further } = sink;
   for (const one of item.members) {
     const { key, value } = one;
@@ -76,12 +77,12 @@ export function readItem(item: ObjectNode, place: string, role: string, sink: It
     if (serviceMembers.has(key)) further.take('parameters', value, at, role, true);
     else if (key === 'result' && type === 'image_generation_call') readMedia('toolCalls', value, at, role, further);
     else if (key === 'encrypted_content') readEncrypted(value, at, role, further);
-    else if (resultMembers.has(key) || (key === 'content' && type !== 'reasoning'))
+    else if (resultMembers.has(key) || (key === 'content' && !isReasoning))
       sink.result(readResult(value, at, role, further), at);
     else if (key === 'tools') further.take('toolDefinitions', value, at, role, true);
-    else if (nameMembers.has(key)) further.take('names', value, at, role, 'long');
-    else if (nestedMembers.has(key) && value.kind === 'string') further.takeNested('toolCalls', value, at, role);
-    else further.take(type === 'reasoning' ? 'reasoning' : 'toolCalls', value, at, role, true);
+    else if (nameMembers.has(key)) further.takeName(value, at, role);
+    else if (nestedMembers.has(key)) further.takeNested(isReasoning ? 'reasoning' : 'toolCalls', value, at, role);
+    else further.take(isReasoning ? 'reasoning' : 'toolCalls', value, at, role, true);
   }
 }
 
@@ -117,7 +118,7 @@ function readResult(node: JsonNode, place: string, role: string, further: TextCo
     }
     case 'object': {
       if (attachments.has(declaredType(node) ?? '')) {
-        readAttachment(node, place, role, further);
+        readAttachment(node, place, role, further, textMembers);
         return node.members.flatMap(({ key, value }) => [
           ...(inputPartKeys.has(key) ? [] : nameOf(key, role)),
           ...(textMembers.has(key) ? readResult(value, place, role, further) : []),
@@ -151,14 +152,24 @@ function nameOf(key: string, role: string): readonly CheckUnit[] {
 const addressMembers: ReadonlySet<string> = new Set(['image_url', 'file_url', 'url']);
 const attachmentService: ReadonlySet<string> = new Set(['type', 'detail', 'file_id']);
 
+const noMembers: ReadonlySet<string> = new Set();
+
 /**
  * The texts of an attachment: addresses, names, and text in `data:` URLs. A document that the provider stores or fetches cannot be
  * judged.
+ * @param readElsewhere members whose texts are read elsewhere
  */
-export function readAttachment(part: ObjectNode, place: string, role: string, further: TextCollector): void {
+export function readAttachment(
+  part: ObjectNode,
+  place: string,
+  role: string,
+  further: TextCollector,
+  readElsewhere: ReadonlySet<string> = noMembers,
+): void {
   const isDocument = declaredType(part) === 'input_file';
   for (const one of part.members) {
     const { key, value } = one;
+    if (readElsewhere.has(key)) continue;
     if (isDocument && isElsewhere(one)) further.unreadable(place);
     if (isService(one, attachmentService)) continue;
     if (key === 'input_audio') readAudio(value, place, role, further);

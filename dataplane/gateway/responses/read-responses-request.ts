@@ -181,7 +181,7 @@ export function readResponsesTexts(root: JsonNode, bytes: Uint8Array, judged: Re
 }
 
 function readMessageTexts(item: ObjectNode, place: string, further: TextCollector): void {
-  further.take('names', member(item, 'name'), `${place}.name`, 'user', 'long');
+  further.takeName(member(item, 'name'), `${place}.name`, 'user');
   for (const one of item.members) {
     if (messageOwnMembers.has(one.key) || isService(one, messageService)) continue;
     further.take('parameters', one.value, placeOf(place, one.key), 'user', true);
@@ -201,6 +201,7 @@ function readMessageTexts(item: ObjectNode, place: string, further: TextCollecto
 /** Ignores texts that are read elsewhere. */
 const unread: TextCollector = {
   take: () => undefined,
+  takeName: () => undefined,
   takeNested: () => undefined,
   takeDecoded: () => undefined,
   unreadable: () => undefined,

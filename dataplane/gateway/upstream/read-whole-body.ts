@@ -19,7 +19,9 @@ export async function readWholeBody(
     for await (const part of body) {
       length += part.length;
       if (length > limit) return { ok: false, fault: 'too_large' };
-      if (!(await hold(part.length))) return { ok: false, fault: 'refused' };
+      const isHeld = await hold(part.length);
+      if (signal.aborted) throw signal.reason;
+      if (!isHeld) return { ok: false, fault: 'refused' };
       parts.push(part);
     }
     return { ok: true, bytes: Buffer.concat(parts, length) };

@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { type ConnectionFault, connectionFault } from '#kit/http/connection-fault';
 import type { TokenFile } from '#kit/http/token-file';
 import { readCredential } from '#providers/credential-cause';
 import { type AnswerBody, PushedBody } from './answer-body.ts';
+import { BodyPieces } from './body-pieces.ts';
 
 /** One call to a model provider. */
 export type UpstreamCall = {
@@ -44,6 +46,9 @@ type UpstreamOptions = {
   readonly openCredential: (name: string) => TokenFile;
 };
 
+/** A body of at least this size is sent in pieces, so that it is not kept until the answer of the provider is complete. */
+export const releasedBodyBytes = 1_048_576;
+
 export function createUpstreamClient({ openCredential }: UpstreamOptions): UpstreamClient {
   const agent = new Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32_768 });
   const credentials = new Map<string, TokenFile>();
@@ -60,15 +65,19 @@ export function createUpstreamClient({ openCredential }: UpstreamOptions): Upstr
       const reading = credential === undefined ? undefined : readCredential(() => fileOf(credential));
       if (reading?.ok === false) return { kind: 'no_credential', cause: reading.cause };
       const { origin, path } = addressOf(call);
+      const { body } = call;
+      const isLarge = body.length >= releasedBodyBytes;
       try {
         const headers = {
           ...call.headers,
           'content-type': 'application/json',
           accept: call.accept,
           'accept-encoding': 'identity',
+          ...(isLarge ? { 'content-length': String(body.length) } : {}),
           ...(reading === undefined ? {} : { authorization: `Bearer ${reading.token}` }),
         };
-        return await dispatch(agent, { origin, path, method: 'POST', body: call.body, headers }, signal);
+        const sent = isLarge ? Readable.from(new BodyPieces(body)) : body;
+        return await dispatch(agent, { origin, path, method: 'POST', body: sent, headers }, signal);
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         return { kind: 'unreachable', cause: connectionFault(error) };

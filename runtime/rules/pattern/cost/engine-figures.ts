@@ -39,8 +39,10 @@ export const SCAN_NS = 4;
 export const TERM_BYTE_NS = 40;
 /** Nanoseconds to fold one byte of text (fold-text.ts): measured 1 to 6, and 8 in text that is mostly white space. */
 export const FOLD_BYTE_NS = 16;
-/** Nanoseconds to test the check digits of one match (has-checksum.ts): measured 60 to 450. */
+/** Nanoseconds to test the check digits of one match at all of its ends (number-end.ts): measured 60 to 450. */
 export const CHECKSUM_NS = 800;
+/** Nanoseconds for one byte of a match in which the ends are looked for (probe-plan.ts, endsWithin): measured 1 to 2. */
+export const END_BYTE_NS = 4;
 /** Nanoseconds for one byte of text in a term list with stems (stem-text.ts), without stemming: measured 20 to 60. */
 export const STEM_BYTE_NS = 220;
 /** Nanoseconds to stem one word, without its bytes: measured 2,100 (Russian) to 6,000 (English). */

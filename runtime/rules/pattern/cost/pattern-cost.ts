@@ -7,6 +7,7 @@ import {
   BUILD_RANGE_NS,
   BYTES_OF_STEMMED_WORD,
   CHECKSUM_NS,
+  END_BYTE_NS,
   KEEP_BYTE_NS,
   PROBE_CALL_NS,
   SCAN_NS,
@@ -18,6 +19,7 @@ import {
   TERM_BYTE_NS,
 } from './engine-figures.ts';
 import type { ProbeFigures } from './pattern-figures.ts';
+import { overlapWithRejected } from './probe-overlap.ts';
 
 /**
  * The estimated worst case, in milliseconds, of finding out which of the patterns match somewhere in a text of at most
@@ -75,15 +77,26 @@ export function spansCostMs(analysis: PatternAnalysis, maxBytes: number, limit: 
   return cost(analysis, maxBytes, limit);
 }
 
+/** The test of a match. `everyEnd`: every end at which the pattern can stop is tested, not only the end of the match. */
+type MatchTest = { readonly everyEnd: boolean; readonly longestRejected: number };
+
 /**
  * The estimated worst case, in milliseconds, of testing a match (checksum, allow-list) at every place at which the pattern may
  * begin; Infinity without a plan to probe.
+ * @param longestRejected the most bytes of a match that is not accepted, so that places inside of it are probed, too
  */
-export function acceptedCostMs(analysis: PatternAnalysis, maxBytes: number): number {
+export function acceptedCostMs(
+  analysis: PatternAnalysis,
+  maxBytes: number,
+  { everyEnd, longestRejected }: MatchTest,
+): number {
   const { probe } = analysis.listing.figures();
   if (probe === undefined) return Number.POSITIVE_INFINITY;
-  const places = Math.floor(maxBytes / probe.distance) + 1;
-  return probeCostMs(probe, maxBytes) + (places * CHECKSUM_NS) / 1e6;
+  const overlap = overlapWithRejected(probe, { longest: analysis.shape.maxBytes, longestRejected });
+  const probed = { ...probe, overlap };
+  const readAgain = everyEnd ? readByProbes(probed, maxBytes) : 0;
+  const testNs = placesOf(probe, maxBytes) * CHECKSUM_NS + readAgain * END_BYTE_NS;
+  return probeCostMs(probed, maxBytes) + testNs / 1e6;
 }
 
 /** Whether listing matches by probes is cheaper than by searching, for the contract's largest text. */
@@ -112,10 +125,20 @@ export function stemTermsCostMs(maxBytes: number): number {
 }
 
 function probeCostMs(plan: ProbeFigures, maxBytes: number): number {
-  const probes = Math.floor(maxBytes / plan.distance) + 1;
-  const read = maxBytes * Math.min(probes, plan.overlap);
+  const probes = placesOf(plan, maxBytes);
+  const read = readByProbes(plan, maxBytes);
   const scanned = maxBytes * (SCAN_NS + plan.scanned * SCAN_STEP_NS);
   return (scanned + probes * PROBE_CALL_NS + read * stepNs(plan.memoryBytes)) / 1e6;
+}
+
+/** The most places at which a probe begins. */
+function placesOf({ distance }: ProbeFigures, maxBytes: number): number {
+  return Math.floor(maxBytes / distance) + 1;
+}
+
+/** The most bytes that all probes read together. */
+function readByProbes(plan: ProbeFigures, maxBytes: number): number {
+  return maxBytes * Math.min(placesOf(plan, maxBytes), plan.overlap);
 }
 
 function spanProbeCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {

@@ -1,5 +1,6 @@
 import { componentsOf } from './components.ts';
 import { type Automaton, START_CONTEXTS } from './determinize.ts';
+import type { ProbeFigures } from './pattern-figures.ts';
 import { agreeing, CONTEXT_AFTER, type ProbeState } from './probe-places.ts';
 
 /** The number of bytes of two places that are compared to find out whether both can be probed in one text. */
@@ -38,6 +39,20 @@ export function overlapOf(automaton: Automaton, depth: number, distance: number)
     most[component] = own;
   }
   return 1 + most.reduce((a, b) => Math.max(a, b), 0) + Math.ceil(SHARED_DEPTH / distance);
+}
+
+/**
+ * The maximum number of probes that read one byte of a text where places inside of matches that are not accepted are probed, too:
+ * these places are added to the chain that begins behind such a match. No probe reads more than one byte behind the longest match.
+ * @param longest the most bytes of a match; `longestRejected`: of one that is not accepted
+ */
+export function overlapWithRejected(
+  { distance, overlap }: Pick<ProbeFigures, 'distance' | 'overlap'>,
+  { longest, longestRejected }: { readonly longest: number; readonly longestRejected: number },
+): number {
+  if (distance === Number.POSITIVE_INFINITY) return 1;
+  const placesIn = (bytes: number): number => Math.ceil(bytes / distance) + 1;
+  return Math.min(overlap + placesIn(longestRejected), placesIn(longest + 1));
 }
 
 /**

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { compilePattern } from '../search/compile-pattern.ts';
 import { matchableText, patternText } from '../testing/pattern-arbitrary.ts';
 import { prepare } from '../testing/prepare-pattern.ts';
+import { overlapWithRejected } from './probe-overlap.ts';
 import { CONTEXT_AFTER, startStates } from './probe-places.ts';
-import { nextPlace, type ProbePlan } from './probe-plan.ts';
+import { endsWithin, nextPlace, type ProbePlan } from './probe-plan.ts';
 
 function planOf(pattern: string, caseSensitive = true): ProbePlan {
   const plan = prepare(pattern, caseSensitive).analysis.listing.probe();
@@ -19,8 +20,13 @@ function places(plan: ProbePlan, text: string): number[] {
   return found;
 }
 
-/** The largest number of probes that really read one byte while matches are listed. */
-function mostReading(plan: ProbePlan, bytes: Buffer, matchAt: (bytes: Buffer, from: number) => number): number {
+type MatchAt = (bytes: Buffer, from: number) => number;
+
+/**
+ * The largest number of probes that really read one byte while matches are listed.
+ * @param accepts whether a match counts; the search continues inside of one that does not
+ */
+function mostReading(plan: ProbePlan, bytes: Buffer, matchAt: MatchAt, accepts = (_length: number) => true): number {
   const { next, classOf, classCount } = plan.automaton;
   const starts = startStates(plan.automaton);
   const readers = new Int32Array(bytes.length + 1);
@@ -31,7 +37,7 @@ function mostReading(plan: ProbePlan, bytes: Buffer, matchAt: (bytes: Buffer, fr
       state = next[state * classCount + (classOf[bytes[read] ?? 0] ?? 0)] ?? -1;
     }
     const end = matchAt(bytes, at);
-    at = nextPlace(plan, bytes, end >= 0 ? end : at + 1);
+    at = nextPlace(plan, bytes, end >= 0 && accepts(end - at) ? end : at + 1);
   }
   return Math.max(...readers);
 }
@@ -112,6 +118,48 @@ describe('overlaps', () => {
     );
   });
 });
+
+const card = '\\b\\d(?:[ -]?\\d){12,18}\\b';
+
+test.each([
+  [card, ['1 ', '1-', '1', 'x', '1 1 1 1 1 1 ', '1 '.repeat(19)]],
+  ['\\bsk-[A-Za-z0-9_-]{20,}', ['sk-', ' ', 'a', 'sk-sk-sk-', 'sk-sk-sk-sk-sk-sk-']],
+  ['ab(?:x.{0,10}y)?', ['ab', 'x', 'y', 'abx', '.', 'abxaby']],
+  ['ab.{0,10}c', ['ab', 'c', '.', 'ababab', 'abc']],
+])(
+  'no text has more overlapping probes of %s than estimated where matches up to a length do not count',
+  (pattern, parts) => {
+    const { engine, shape } = prepare(pattern);
+    const plan = planOf(pattern);
+    const texts = fc.array(fc.constantFrom(...parts), { maxLength: 60 });
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 1, max: 60 }), (chosen, longestRejected) => {
+        const bytes = Buffer.from(chosen.join(''));
+        const most = overlapWithRejected(plan, { longest: shape.maxBytes, longestRejected });
+        const reading = mostReading(plan, bytes, engine.matchAt, (length) => length > longestRejected);
+        expect(reading).toBeLessThanOrEqual(most);
+      }),
+      { numRuns: 200 },
+    );
+  },
+);
+
+test.each<[string, string, readonly number[]]>([
+  [card, '4111 1111 1111 1111 123', [19, 23]],
+  [card, '4111111111111111 12/27', [16, 19]],
+  ['\\d{2,4}', '12345', [2, 3, 4]],
+  ['\\d{2,4}?', '12345', [2]],
+  ['abc|ab', 'abc', [2, 3]],
+  ['ab|abc', 'abc', [2]],
+  ['ж{1,3}', 'жжжж', [2, 4, 6]],
+])(
+  'the ends at which %s can stop in %s are listed, and none that it prefers less than the end of the match',
+  (pattern, text, ends) => {
+    const bytes = Buffer.from(text);
+    const end = prepare(pattern).engine.matchAt(bytes, 0);
+    expect(endsWithin(planOf(pattern), bytes, { start: 0, end })).toEqual(ends);
+  },
+);
 
 test('every match of a pattern begins at a place that its probe plan finds', () => {
   fc.assert(

@@ -1,3 +1,4 @@
+import type { ByteRange } from '../../checked-text.ts';
 import type { PatternShape } from '../syntax/pattern-shape.ts';
 import type { Automaton } from './determinize.ts';
 import { overlapOf } from './probe-overlap.ts';
@@ -71,6 +72,24 @@ export function nextPlace({ automaton, starts, depth }: ProbePlan, bytes: Uint8A
     start = starts[CONTEXT_AFTER[byte] ?? 0] ?? -1;
   }
   return -1;
+}
+
+/**
+ * The ends at which a pattern can stop in one of its matches, from left to right: those that the engine passes on its way to the end of
+ * the match, and that end. An end that the pattern prefers to a longer one is the end of the match.
+ */
+export function endsWithin({ automaton, starts }: ProbePlan, bytes: Uint8Array, match: ByteRange): readonly number[] {
+  const { next, classOf, classCount, matched } = automaton;
+  const { start, end } = match;
+  const ends: number[] = [];
+  let state = start > 0 ? (starts[CONTEXT_AFTER[bytes[start - 1] ?? 0] ?? 0] ?? -1) : (starts[0] ?? -1);
+  for (let at = start; at < end && state >= 0; at += 1) {
+    state = next[state * classCount + (classOf[bytes[at] ?? 0] ?? 0)] ?? -1;
+    // A state shows a match one byte late.
+    if (state >= 0 && matched[state] === 1) ends.push(at);
+  }
+  ends.push(end);
+  return ends;
 }
 
 /** The smallest shift at which the first `depth` bytes of two places can agree with each other. */

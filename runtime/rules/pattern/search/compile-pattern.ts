@@ -3,7 +3,7 @@ import { analysePattern } from '../cost/analyse-pattern.ts';
 import { coverTransitions } from '../cost/cover-transitions.ts';
 import { listsByProbes } from '../cost/pattern-cost.ts';
 import { keyOf } from '../cost/pattern-figures.ts';
-import { nextPlace, type ProbePlan } from '../cost/probe-plan.ts';
+import { endsWithin, nextPlace, type ProbePlan } from '../cost/probe-plan.ts';
 import { parsePattern } from '../syntax/parse-pattern.ts';
 import type { PatternShape } from '../syntax/pattern-shape.ts';
 import type { PatternFault, PatternSource } from '../syntax/pattern-tree.ts';
@@ -27,8 +27,9 @@ export type CompiledPattern = PreparedPattern & {
   /** The engine's leftmost matches for a text that is given as bytes and as a string. */
   spans(text: CheckedText, limit: number): readonly ByteRange[];
   /**
-   * Prepares a search for the matches that a function accepts: from left to right, never overlapping, at most `limit`. A
-   * match that is not accepted hides no other: the search continues one character behind its start.
+   * Prepares a search for the matches, or parts of matches, that a function accepts: from left to right, never overlapping, at most
+   * `limit`. A match that is not accepted hides no other: the search continues one character behind its start. For patterns with a
+   * plan to probe (acceptedCostMs).
    */
   acceptedSpans(): (acceptance: Acceptance) => readonly ByteRange[];
   /**
@@ -74,11 +75,13 @@ export function compilePattern(
     matches: (bytes, limit) => spans(checkedText(bytes), limit),
     spans,
     acceptedSpans() {
-      const plan = matching.kind === 'prepared' ? analysis.listing.probe() : undefined;
-      if (plan === undefined) {
+      if (matching.kind === 'direct') {
         const find = findOf(prepared);
-        return (acceptance) => acceptBySearch(find, acceptance);
+        // The plan is worked out only for a text with a match.
+        const endsOf: EndsOf = (bytes, match) => endsWithin(planOf(prepared), bytes, match);
+        return (acceptance) => acceptBySearch(find, endsOf, acceptance);
       }
+      const plan = planOf(prepared);
       coverTransitions(plan.automaton, engine.matchAt);
       return (acceptance) => acceptByProbes(engine, plan, acceptance);
     },
@@ -112,30 +115,60 @@ function listByProbes(engine: EnginePattern, plan: ProbePlan, bytes: Buffer, lim
 type Acceptance = {
   readonly bytes: Buffer;
   readonly limit: number;
-  readonly accepts: (match: ByteRange) => boolean;
+  /**
+   * The end of the part of a match that is accepted, or -1.
+   * @param ends lists the ends at which the pattern can stop (endsWithin)
+   */
+  readonly acceptedEnd: (match: ByteRange, ends: () => readonly number[]) => number;
+  /**
+   * Whether an accepted part hides no other either: the search continues one character behind its start, too, and parts that overlap
+   * are united.
+   */
+  readonly overlapping: boolean;
 };
+type EndsOf = (bytes: Buffer, match: ByteRange) => readonly number[];
 
-function acceptByProbes(engine: EnginePattern, plan: ProbePlan, { bytes, limit, accepts }: Acceptance): ByteRange[] {
+function planOf({ analysis }: PreparedPattern): ProbePlan {
+  const plan = analysis.listing.probe();
+  if (plan === undefined) throw new Error('a pattern without a plan to probe was admitted with a test of its matches');
+  return plan;
+}
+
+function acceptByProbes(engine: EnginePattern, plan: ProbePlan, acceptance: Acceptance): ByteRange[] {
+  const { bytes, acceptedEnd, overlapping } = acceptance;
   const spans: ByteRange[] = [];
-  for (let at = nextPlace(plan, bytes, 0); at >= 0 && spans.length < limit; ) {
-    const end = engine.matchAt(bytes, at);
-    const isAccepted = end >= 0 && accepts({ start: at, end });
-    if (isAccepted) spans.push({ start: at, end });
-    at = nextPlace(plan, bytes, isAccepted ? end : at + 1);
+  for (let at = nextPlace(plan, bytes, 0); at >= 0 && wantsMore(spans, at, acceptance); ) {
+    const match = { start: at, end: engine.matchAt(bytes, at) };
+    const end = match.end < 0 ? -1 : acceptedEnd(match, () => endsWithin(plan, bytes, match));
+    if (end >= 0) unite(spans, { start: at, end });
+    at = nextPlace(plan, bytes, end >= 0 && !overlapping ? end : at + 1);
   }
   return spans;
 }
 
-function acceptBySearch(find: Find, { bytes, limit, accepts }: Acceptance): ByteRange[] {
+function acceptBySearch(find: Find, endsOf: EndsOf, acceptance: Acceptance): ByteRange[] {
+  const { bytes, acceptedEnd, overlapping } = acceptance;
   const spans: ByteRange[] = [];
-  for (let from = 0; from <= bytes.length && spans.length < limit; ) {
+  for (let from = 0; from <= bytes.length; ) {
     const found = find(bytes, from);
-    if (found === undefined) break;
-    const isAccepted = accepts(found);
-    if (isAccepted) spans.push(found);
-    from = isAccepted ? found.end : nextCharacter(bytes, found.start);
+    if (found === undefined || !wantsMore(spans, found.start, acceptance)) break;
+    const end = acceptedEnd(found, () => endsOf(bytes, found));
+    if (end >= 0) unite(spans, { start: found.start, end });
+    from = end >= 0 && !overlapping ? end : nextCharacter(bytes, found.start);
   }
   return spans;
+}
+
+/** Whether a match that starts at this place can be one of the first `limit` spans, or lengthen the last of them. */
+function wantsMore(spans: readonly ByteRange[], start: number, { limit }: Acceptance): boolean {
+  return spans.length < limit || start < (spans.at(-1)?.end ?? 0);
+}
+
+/** Adds a span that starts behind the start of the last one, to the last one where they overlap. */
+function unite(spans: ByteRange[], span: ByteRange): void {
+  const last = spans.at(-1);
+  if (last === undefined || span.start >= last.end) spans.push(span);
+  else spans[spans.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
 }
 
 type Find = EnginePattern['find'];

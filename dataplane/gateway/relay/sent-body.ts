@@ -1,0 +1,22 @@
+/** The body of a request to a provider, until nothing needs it any more. */
+export class SentBody implements Disposable {
+  #bytes: Uint8Array | undefined;
+  readonly #release: () => void;
+
+  /** @param release gives the bytes that the request holds in the budget back */
+  constructor(bytes: Uint8Array, release: () => void) {
+    this.#bytes = bytes;
+    this.#release = release;
+  }
+
+  get bytes(): Uint8Array {
+    if (this.#bytes === undefined) throw new Error('the body of a request was read after its release');
+    return this.#bytes;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#bytes === undefined) return;
+    this.#bytes = undefined;
+    this.#release();
+  }
+}
