@@ -11,9 +11,9 @@ export function pluginFor(kubeconfig: string, namespace: string): Plugin {
   // Allows for a loaded machine.
   const place = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--request-timeout', '60'];
   const file = join(root, 'cli/kubectl/main.ts');
-  // Arguments of the test come later and take precedence.
+  // Arguments of the test come later and take precedence. A command of a group has two words.
   return ([command = '', ...args], input) =>
-    runToEnd(process.execPath, [file, command, ...place, ...args], { input, cwd: root });
+    runToEnd(process.execPath, [file, ...command.split(' '), ...place, ...args], { input, cwd: root });
 }
 
 /** An environment with kubectl, the plugin and its completion on the PATH. */
