@@ -189,7 +189,11 @@ describe('a streamed response', () => {
         ...pieces.map((delta) => ({ type: 'response.poem.delta', delta })),
         ...events.slice(2),
       ]);
-    for (const stream of [poem(['Visa', '4111']), poem(['Visa'], ['4111']), poem({ lines: ['Visa', { of: '4111' }] })]) {
+    for (const stream of [
+      poem(['Visa', '4111']),
+      poem(['Visa'], ['4111']),
+      poem({ lines: ['Visa', { of: '4111' }] }),
+    ]) {
       const result = run(stream, deniesMatch(/\b4111\b/));
       expect(result.end).toEqual(denied);
       expect(result.emitted).not.toContain('4111');
