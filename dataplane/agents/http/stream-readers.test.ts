@@ -152,9 +152,11 @@ test('clients that leave pages of tasks unread do not fill the memory of the pro
   await using agent = await openBuiltAgent({ readers });
   agent.upstream.play({ kind: 'answer', content: 'x'.repeat(100_000) });
   for (let count = 0; count < 25; count += 1) await (await stream(agent.url)).text();
+  // So many that the buffers of their connections outside of the process do not hold the pages.
+  const askers = 10;
   const { hostname, port } = new URL(agent.url);
   const clients = await Promise.all(
-    Array.from({ length: 3 }, async () => {
+    Array.from({ length: askers }, async () => {
       const socket = connect(Number(port), hostname).on('error', () => undefined);
       onTestFinished(() => void socket.destroy());
       const before = agent.refusals.length;
@@ -167,7 +169,7 @@ test('clients that leave pages of tasks unread do not fill the memory of the pro
       return socket;
     }),
   );
-  await until('each was answered', () => agent.refusals.length === 28);
+  await until('each was answered', () => agent.refusals.length === 25 + askers);
   await turn();
   const lengths = await Promise.all(
     clients.map(async (socket) => {
@@ -182,7 +184,9 @@ test('clients that leave pages of tasks unread do not fill the memory of the pro
     }),
   );
   // A page has 20 tasks of 200 KB.
-  expect(lengths.filter((length) => length > 4_000_000)).toHaveLength(1);
+  const whole = lengths.filter((length) => length > 4_000_000).length;
+  expect(whole).toBeGreaterThanOrEqual(1);
+  expect(whole).toBeLessThan(askers);
 });
 
 const stream = (url: string): Promise<Response> =>
