@@ -256,7 +256,7 @@ test('over resources no window is overridden, and a write that the API would ref
   expect((await run('freeze', 'set', '--model', 'guarded-echo', '--from', later, '--until', until)).code).toBe(0);
   expect(await run('reapply', 'guarded-echo')).toMatchObject({ code: 0, stderr: '' });
   expect((await run('freeze', 'set', '--policy', 'guarded-chat', '--until', until)).code).toBe(0);
-  const sentence = `The policy guarded-chat is frozen until ${until}, and was changed nevertheless: freeze windows hold for`;
+  const sentence = `The policy guarded-chat is frozen until ${until}, and a binding of it was changed nevertheless: freeze windows hold for`;
   expect(await run('reapply', 'guarded-echo', '--dry-run=server')).toMatchObject({ code: 0, stderr: '' });
   expect(await run('reapply', 'guarded-echo', '--json')).toMatchObject({
     code: 0,

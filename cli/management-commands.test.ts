@@ -228,6 +228,32 @@ test('a file with the display name of a policy and another name replaces it over
   expect((await run(['apply', '-f', '-', ...overApi], other)).stdout).toBe('GuardrailPolicy copied-twice created\n');
 });
 
+test('two new policies of one display name are refused over the management API before either is written', async () => {
+  const files = (word: string) =>
+    [manifestOfWord('twins', 'one', { name: 'twin-a' }), manifestOfWord('twins', word, { name: 'twin-b' })].join(
+      '---\n',
+    );
+  const both = 'The policies twin-a and twin-b of the files have the same display name "twins"';
+  for (const words of [
+    ['apply', '-f', '-'],
+    ['apply', '-f', '-', '--yes'],
+    ['apply', '-f', '-', '--dry-run=server'],
+    ['apply', '-f', '-', '--dry-run=client'],
+  ]) {
+    const refused = await run([...words, ...overApi], files('two'));
+    expect([words, refused]).toEqual([words, { code: 2, stdout: '', stderr: expect.stringContaining(both) }]);
+  }
+  const { items } = await json('get', 'gp');
+  const shown = items.map(({ spec }: { spec: { displayName: string } }) => spec.displayName);
+  expect(shown).not.toContain('twins');
+  // As resources they have their own names, by which both are found later.
+  expect((await run(['apply', '-f', '-'], files('two'))).code).toBe(0);
+  expect(await run(['apply', '-f', '-', ...overApi], files('three'))).toMatchObject({
+    code: 0,
+    stdout: 'GuardrailPolicy twin-a unchanged\nGuardrailPolicy twin-b configured\n',
+  });
+});
+
 test('archive and unarchive write a policy as a resource', async () => {
   const name = await createPolicy('by-resource');
   expect((await run(['archive', name])).stdout).toBe(`GuardrailPolicy ${name} is archived\n`);

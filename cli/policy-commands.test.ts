@@ -42,6 +42,9 @@ describe('test -f', () => {
     const second = folder.write('b.yaml', policyManifest({ name: 'second', tests: tests('Pass') }));
     const both = await runInProcess(['test', '-f', first, '-f', second]);
     expect(both).toMatchObject({ code: 5, stdout: expect.stringContaining('\n1 of 2 tests passed\n') });
+    expect(both.stdout).toMatch(
+      /^FAILED {2}first\/says-word: expected Reject, got Pass\npassed {2}second\/says-word: Pass\n/,
+    );
     expect(both.stderr).toContain(`${first}, ${second}: 1 of 2 tests failed: policy first, spec.tests[0] (says-word)`);
     const whole = await runInProcess(['test', '-f', folder.path, '--json']);
     expect([whole.code, JSON.parse(whole.stdout).tests]).toMatchObject([

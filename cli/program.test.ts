@@ -136,14 +136,20 @@ describe('the command line', () => {
     expect(await logs()).toMatchObject({ code: 4, stderr: expect.stringContaining('is not the data directory') });
     folder.write('lock', '');
     expect(await logs()).toMatchObject({ code: 4, stderr: expect.stringContaining('No platform runs on') });
+    const ended = `portcullis: warning: No platform runs on ${folder.path}: these are the last lines of its processes.\n`;
     mkdirSync(join(folder.path, 'logs'));
     folder.write('logs/gateway-1.log', 'one\n');
     folder.write('logs/operator.log', 'two\n');
-    expect(await logs()).toEqual({ code: 0, stdout: '[gateway-1] one\n[operator] two\n', stderr: '' });
-    expect(await logs('operator')).toEqual({ code: 0, stdout: 'two\n', stderr: '' });
+    expect(await logs()).toEqual({ code: 0, stdout: '[gateway-1] one\n[operator] two\n', stderr: ended });
+    expect(await logs('operator')).toEqual({ code: 0, stdout: 'two\n', stderr: ended });
+    expect((await runInProcess(['__complete', 'logs', 'ope'], { data: folder.path })).stderr).toBe('');
     expect(await logs('-n', 'team')).toMatchObject({ code: 3, stderr: expect.stringContaining('no namespace team') });
     const { stderr } = await runInProcess(['status'], { data: folder.path });
-    expect(stderr).toContain('"portcullis logs" shows what its processes wrote last.');
+    expect(stderr).toContain('"portcullis up". "portcullis logs" shows what its processes wrote last.');
+    const named = await runInProcess(['status', '--data', folder.path]);
+    expect(named.stderr).toContain(
+      `"portcullis up --data ${folder.path}". "portcullis logs --data ${folder.path}" shows`,
+    );
   });
 
   test('portcullis status distinguishes a foreign folder from a data directory without a running platform', async () => {

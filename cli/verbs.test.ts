@@ -77,7 +77,11 @@ describe.each([['resources'], ['api']])('reads over --via %s', (via) => {
       'guardrailpolicy.portcullis.dev/second\n',
     );
     expect(JSON.parse((await describeOf('gp/second', '-o', 'json')).stdout)).toMatchObject({ kind: 'GuardrailPolicy' });
-    expect((await describeOf('policies', '-l', 'team=none')).stdout).toMatch(/^No resources in the namespace /);
+    expect(await describeOf('policies', '-l', 'team=none')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'portcullis: No guardrailpolicies with the labels team=none in the namespace default.\n',
+    });
     expect((await describeOf('mb/guarded-echo')).stdout.includes('\nState:\n')).toBe(via === 'api');
     expect(await describeOf('gp', 'second', '-l', 'a=b')).toMatchObject({ code: 2 });
     expect(await describeOf('gp', 'missing')).toMatchObject({ code: 3, stdout: '' });
@@ -122,10 +126,30 @@ test('portcullis get leads from collections that are resources to those that per
   const hint = '"portcullis collection list --as PERSON" shows the collections that persons created.\n';
   expect(await run(['get', 'collections'])).toMatchObject({
     code: 0,
-    stdout: `No collections in the namespace default. ${hint}`,
+    stdout: '',
+    stderr: `portcullis: No collections in the namespace default. ${hint}`,
   });
   expect(await run(['get', 'collection', 'travel'])).toMatchObject({ code: 3, stderr: expect.stringContaining(hint) });
-  expect((await run(['get', 'agents'])).stdout).toBe('No agents in the namespace default.\n');
+});
+
+test('portcullis get writes to standard error that nothing was found, so that a script reads no name', async () => {
+  const agents = { code: 0, stdout: '', stderr: 'portcullis: No agents in the namespace default.\n' };
+  expect(await run(['get', 'agents'])).toEqual(agents);
+  expect(await run(['get', 'agents', '--no-headers'])).toEqual(agents);
+  expect(await run(['get', 'agents', '-A'])).toMatchObject({
+    stdout: '',
+    stderr: expect.stringContaining(' any namespace'),
+  });
+  expect(await run(['get', 'gp', '-l', 'team=none'])).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'portcullis: No guardrailpolicies with the labels team=none in the namespace default.\n',
+  });
+  expect(await run(['get', 'all', '-l', 'team=none'])).toMatchObject({
+    stdout: '',
+    stderr: expect.stringContaining('No resources with the labels team=none'),
+  });
+  expect(await run(['get', 'agents', '-o', 'name'])).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
 test('portcullis get --all-namespaces adds the namespace, and refuses names', async () => {

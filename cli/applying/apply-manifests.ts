@@ -13,8 +13,8 @@ import { waitAgentReady } from '../agents/wait-agent-ready.ts';
 import { waitAgentServed } from '../agents/wait-agent-served.ts';
 import { lostByBinding } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
+import { afterChange } from '../errors/after-change.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { describeError } from '../errors/describe-error.ts';
 import type { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import type { ReadManifest } from '../manifests/read-resources.ts';
 import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
@@ -119,9 +119,8 @@ async function reportingWrites(
     await act();
   } catch (error) {
     if (!isForPeople(format) && results.length > 0) writeValue(format, results);
-    const { exit, message } = describeError(error);
     const isChanged = !isDryRun && results.some(({ action }) => action !== 'unchanged');
-    throw exit === 'usage' && isChanged ? new CliError('refused', message, { cause: error }) : error;
+    throw isChanged ? afterChange(error) : error;
   }
   if (!isForPeople(format)) writeValue(format, results);
 }

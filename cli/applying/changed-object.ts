@@ -1,7 +1,9 @@
 import type { Manifest } from '#kube/apply/read-manifests';
 import { sameJson } from '#kube/apply/same-json';
 import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
+import { CliError } from '../errors/cli-error.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
 
 type AppliedManifest = Pick<Manifest, 'kind' | 'resource'>;
@@ -27,12 +29,14 @@ const carried = [
 /**
  * A sentence for each manifest that changes an object of another name: the copy of a file may be meant as a new object.
  * Only policies are found by anything but their name.
+ * @throws CliError usage for policies of which one would replace the other within the same command
  */
 export async function changesOfOtherNames(
   opened: Opened,
   manifests: readonly AppliedManifest[],
 ): Promise<readonly string[]> {
   if (opened.objectOf === undefined) return [];
+  await refuseSharedDisplayName(opened, manifests);
   const sentences: string[] = [];
   for (const manifest of manifests) {
     const { kind, metadata } = manifest.resource;
@@ -46,6 +50,27 @@ export async function changesOfOtherNames(
     );
   }
   return sentences;
+}
+
+/** A new policy that has the display name of another of the same files would be found by it, and replace the other. */
+async function refuseSharedDisplayName({ client }: Opened, manifests: readonly AppliedManifest[]): Promise<void> {
+  const policies = manifests.flatMap(({ resource }) => (isPolicy(resource) ? [resource] : []));
+  for (const [displayName, sharing] of Map.groupBy(policies, ({ spec }) => spec.displayName)) {
+    if (sharing.length === 1) continue;
+    const found = await Promise.all(sharing.map(({ metadata }) => client.get(kinds.guardrailPolicy, metadata.name)));
+    if (!found.includes(undefined)) continue;
+    const names = sharing.map(({ metadata }) => metadata.name).join(' and ');
+    throw new CliError(
+      'usage',
+      `The policies ${names} of the files have the same display name ${JSON.stringify(displayName)}, by which the ` +
+        'management API finds a policy: one would replace the other. Give each another spec.displayName.',
+    );
+  }
+}
+
+/** The schema of the kind has validated the resource. */
+function isPolicy(resource: Resource): resource is GuardrailPolicy {
+  return resource.kind === kinds.guardrailPolicy.kind;
 }
 
 function isUnchanged(current: Stored<GuardrailPolicy>, wanted: GuardrailPolicy): boolean {

@@ -1,6 +1,7 @@
 import { isKubeError } from '#kube/client/kube-error';
 import type { Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
+import { afterChange } from '../errors/after-change.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { refuseSharedKey } from '../management/refuse-shared-key.ts';
@@ -18,6 +19,7 @@ type DesiredApplication = DesiredGuardrail & { readonly binding: Stored<ModelBin
 /**
  * Writes the desired revision of each binding whose providers are approved and, with --wait, waits until each is applied.
  * A dry run waits for nothing. A failure does not stop the others; the first failure decides the exit code.
+ * @throws the failures; refused instead of usage, which says that nothing was changed, after a change
  */
 export async function applyToBindings(
   { client, writer, environment }: Pick<OpenedResources, 'client' | 'writer' | 'environment'>,
@@ -54,7 +56,7 @@ export async function applyToBindings(
   } catch (error) {
     // Programs learn what was written before the failure.
     if (!isForPeople(format) && written.length > 0) writeValue(format, wanted.length === 1 ? written[0] : written);
-    throw error;
+    throw written.length > 0 && options.dryRun === undefined ? afterChange(error) : error;
   }
   if (!isForPeople(format)) writeValue(format, wanted.length === 1 ? written[0] : written);
 }

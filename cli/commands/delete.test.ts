@@ -3,11 +3,12 @@ import { expect, test, vi } from 'vitest';
 import type { KubeClient } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
 import { sampleBinding, samplePolicy } from '#kube/testing/sample-resources';
+import { describeError } from '../errors/describe-error.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { addDelete } from './delete.ts';
 
 /** A server that deletes the bindings `one` and `two`, and refuses to delete others. */
-function source(): ResourceSource {
+function source(refusal = new KubeError('unavailable', 'not now')): ResourceSource {
   const deleted = new Set<string>();
   const client = {
     namespace: 'default',
@@ -16,7 +17,7 @@ function source(): ResourceSource {
       return deleted.has(name) ? undefined : { ...binding, metadata: { ...metadata, uid: `uid-${name}` } };
     },
     async delete(_kind: unknown, name: string) {
-      if (!['one', 'two'].includes(name)) throw new KubeError('unavailable', 'not now');
+      if (!['one', 'two'].includes(name)) throw refusal;
       deleted.add(name);
     },
   } as unknown as KubeClient;
@@ -53,6 +54,18 @@ test('portcullis delete names the objects that it deleted before a deletion fail
     { kind: 'ModelBinding', name: 'one', deleted: true },
     { kind: 'ModelBinding', name: 'two', deleted: true },
   ]);
+});
+
+test.each([
+  [['one', 'three'], 'refused'],
+  [['three', 'one'], 'usage'],
+])('portcullis delete of %j whose second name is denied ends with %s', async (names, exit) => {
+  const program = new Command().exitOverride();
+  addDelete(program, source(new KubeError('invalid', 'admission webhook denied it', { status: 400 })));
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const error = await program.parseAsync(['delete', 'mb', ...names], { from: 'user' }).catch((thrown) => thrown);
+  write.mockRestore();
+  expect(describeError(error)).toEqual({ exit, message: expect.stringContaining('admission webhook denied it') });
 });
 
 test('portcullis delete names a version of an agent that uses a policy, and deletes nothing without a confirmation', async () => {

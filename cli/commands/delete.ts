@@ -6,6 +6,7 @@ import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { isGuarding, type PolicyUser } from '#resources/protection';
+import { afterChange } from '../errors/after-change.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
@@ -87,6 +88,7 @@ async function remove(source: ResourceSource, words: readonly string[], options:
 /**
  * A failure ends the command. Resources that were deleted before it are reported: as text immediately, as JSON or YAML at
  * the end.
+ * @throws the failure; refused instead of usage, which says that nothing was changed, after a deletion
  */
 async function carryOutAll(
   resources: OpenedResources,
@@ -103,7 +105,7 @@ async function carryOutAll(
     }
   } catch (error) {
     if (!isForPeople(format) && results.length > 0) writeValue(format, results);
-    throw error;
+    throw results.length > 0 && options.dryRun === undefined ? afterChange(error) : error;
   }
   if (!isForPeople(format)) writeValue(format, isOne ? results[0] : results);
 }

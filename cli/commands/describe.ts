@@ -8,8 +8,9 @@ import { bindingText } from '../management/texts.ts';
 import { withSelector } from '../options/list-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
-import { tableOf, yamlOf } from '../output/write.ts';
+import { tableOf, writeNotice, yamlOf } from '../output/write.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
+import { nothingFound } from '../selection/nothing-found.ts';
 import { readSelected } from '../selection/read-selected.ts';
 import { readSelection } from '../selection/select.ts';
 
@@ -36,8 +37,10 @@ async function describe(source: ResourceSource, words: readonly string[], option
   const format = formatOf(options);
   for (const one of isForPeople(format) ? found : []) texts.push(await textOf(resources, one));
   const value = isOne ? found[0] : { apiVersion: 'v1', kind: 'List', items: found };
-  const none = `No resources in the namespace ${resources.client.namespace}.`;
-  writeResult(format, value, () => (found.length === 0 ? none : texts.join('\n\n')));
+  if (found.length === 0 && isForPeople(format)) {
+    return writeNotice(nothingFound(resources.client, selection, options.selector));
+  }
+  writeResult(format, value, () => texts.join('\n\n'));
 }
 
 /** A resource with the texts that its binding does not judge and, over the management API, the state that the API computes. */

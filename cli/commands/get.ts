@@ -6,10 +6,10 @@ import { type ListCommandOptions, withListOptions } from '../options/list-option
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type Format, formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { resourceRows, type TableView } from '../output/resource-table.ts';
-import { tableOf, writeText } from '../output/write.ts';
-import { otherPlace } from '../resources/absent-resource.ts';
+import { tableOf, writeNotice } from '../output/write.ts';
 import { deletionLines } from '../resources/policy-references.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
+import { nothingFound } from '../selection/nothing-found.ts';
 import { readSelected, type SelectedKind } from '../selection/read-selected.ts';
 import { readSelection, type Selection } from '../selection/select.ts';
 import { showChanges } from '../watching/show-changes.ts';
@@ -49,10 +49,7 @@ async function get(source: ResourceSource, words: readonly string[], options: Ge
   const found = selected.flatMap((one) => one.found);
   const whole = isOne(selection) ? found[0] : { apiVersion: 'v1', kind: 'List', items: found };
   if (found.length === 0 && isForPeople(format)) {
-    const only = selection.by === 'kind' && selection.kinds.length === 1 ? selection.kinds[0] : undefined;
-    const { namespace } = resources.client;
-    const place = namespace === allNamespaces ? 'any namespace' : `the namespace ${namespace}`;
-    return writeText(`No ${only?.plural ?? 'resources'} in ${place}.${otherPlace(only)}`);
+    return writeNotice(nothingFound(resources.client, selection, options.selector));
   }
   writeResult(format, whole, () => tablesOf(selected, selection, { ...options, format }));
 }

@@ -45,8 +45,9 @@ async function logs(source: ResourceSource, word: string | undefined, options: L
     throw new CliError('usage', 'A container that has ended writes no new lines: leave out --follow or --previous.');
   }
   await using opened = await source.openLogs(options);
-  const { logs: reader } = opened;
+  const { logs: reader, ended } = opened;
   const names = selectLogs(await reader.list(), word);
+  if (ended !== undefined) writeWarning(ended);
   using interruption = untilInterrupted();
   const { tail = names.length > 1 ? tailOfSeveral : undefined } = options;
   const selection: LogSelection = {

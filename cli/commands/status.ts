@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import type { OverviewModel } from '#contracts/overview';
-import { kinds } from '#resources/kinds';
 import { describeError } from '../errors/describe-error.ts';
 import { isOverApi } from '../management/is-over-api.ts';
 import { openManagement } from '../management/management-options.ts';
@@ -20,6 +18,7 @@ import { readStatus } from '../status/read-status.ts';
 import { statusText } from '../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../status/status-view.ts';
 import { type FoundProblem, findProblems, problemsText, withRemedy } from '../why/find-problems.ts';
+import { problemsOfOverview } from '../why/overview-problems.ts';
 import { type CheckOption, refuseProblems, withCheck } from '../why/refuse-problems.ts';
 import { remedyForServer } from '../why/remedy-for-server.ts';
 
@@ -60,18 +59,14 @@ async function status(options: StatusOptions): Promise<void> {
 /** The API shows the models and what their replicas enforce, but no processes, workloads and services. */
 async function statusOverApi(options: StatusOptions): Promise<void> {
   const overview = await openManagement(options).client.getOverview();
-  const problems = overview.models
-    .flatMap(problemOfModel)
-    .map((problem) => ({ ...problem, whatToDo: remedyForServer(problem.whatToDo, options) }));
+  const problems = problemsOfOverview(overview).map((problem) => ({
+    ...problem,
+    whatToDo: remedyForServer(problem.whatToDo, options),
+  }));
   writeResult(formatOf(options), { ...overview, problems }, (isWide) =>
     [...(problems.length === 0 ? [] : [problemsText(problems)]), overviewText(overview, isWide)].join('\n'),
   );
   refuseProblems(problems, options);
-}
-
-function problemOfModel({ name, isWell, state, summary, whatToDo }: OverviewModel): readonly FoundProblem[] {
-  if (isWell || whatToDo === null) return [];
-  return [{ part: `${kinds.modelBinding.kind} ${name}`, reason: state, message: summary, whatToDo }];
 }
 
 function fileProblem(message: string): FoundProblem {

@@ -33,7 +33,8 @@ export const exitCodes = {
   timeout: { code: 12, meaning: 'A wait, or the answer of a model or an agent, reached its timeout.' },
   not_confirmed: {
     code: 13,
-    meaning: 'A change that removes protection or cannot be undone was not confirmed; nothing was changed.',
+    meaning:
+      'A change that removes protection, replaces a policy of another name, makes a collection public or cannot be undone was not confirmed; nothing was changed.',
   },
   unauthenticated: { code: 14, meaning: 'The server refused the credentials (401).' },
   different: { code: 15, meaning: 'The platform differs from the files that diff -f compares; nothing was changed.' },

@@ -10,7 +10,12 @@ import type { ResourceWriter } from '../resources/resource-writer.ts';
 
 /** The freeze windows and the approval rules of an installation. */
 export type CommandRules = { readonly freezes: readonly Freeze[]; readonly rules: readonly ApprovalRule[] };
-type CoveredTarget = { readonly type: 'policy' | 'model'; readonly id: string; readonly name: string };
+type CoveredTarget = {
+  readonly type: 'policy' | 'model';
+  readonly id: string;
+  readonly name: string;
+  readonly isOfBinding?: true;
+};
 
 type WarningOptions = {
   /** Undefined where the rules cannot be read. */
@@ -28,6 +33,8 @@ export function createWarningWriter(
   { readRules, now, warn }: WarningOptions,
 ): ResourceWriter {
   let known: Promise<CommandRules | undefined> | undefined;
+  /** A policy has one warning for all of its bindings. */
+  const warned = new Set<string>();
 
   /** The change was written: a policy that cannot be read now loses its warning, and the command still succeeds. */
   async function warnOf(find: () => Promise<readonly CoveredTarget[]>): Promise<void> {
@@ -36,7 +43,10 @@ export function createWarningWriter(
     if (rules === undefined || rules.freezes.length + rules.rules.length === 0) return;
     const targets = await find().catch(() => []);
     const at = now();
-    for (const target of targets) coverageOf(rules, target, at).forEach(warn);
+    for (const warning of targets.flatMap((target) => coverageOf(rules, target, at))) {
+      if (!warned.has(warning)) warn(warning);
+      warned.add(warning);
+    }
   }
 
   async function policiesOf(names: readonly string[]): Promise<readonly CoveredTarget[]> {
@@ -49,7 +59,10 @@ export function createWarningWriter(
   /** The model, the policy that it gets and the one that it had. */
   async function bindingTargets(before: Stored<ModelBinding>, wanted: Guardrail): Promise<readonly CoveredTarget[]> {
     const names = [before.spec.guardrail, wanted].flatMap((one) => (one.mode === 'Policy' ? [one.policyRef.name] : []));
-    return [...targetOf('model', before), ...(await policiesOf(names))];
+    return [
+      ...targetOf('model', before),
+      ...(await policiesOf(names)).map((one) => ({ ...one, isOfBinding: true as const })),
+    ];
   }
 
   return {
@@ -92,7 +105,11 @@ function targetOf(type: CoveredTarget['type'], { metadata }: Stored<Resource>): 
   return id === undefined ? [] : [{ type, id, name: metadata.name }];
 }
 
-function coverageOf({ freezes, rules }: CommandRules, { type, id, name }: CoveredTarget, now: Date): readonly string[] {
+function coverageOf(
+  { freezes, rules }: CommandRules,
+  { type, id, name, isOfBinding }: CoveredTarget,
+  now: Date,
+): readonly string[] {
   const inForce = freezes.find(
     ({ target, startsAt, endsAt }) =>
       target.type === type &&
@@ -104,14 +121,15 @@ function coverageOf({ freezes, rules }: CommandRules, { type, id, name }: Covere
     'policyId' in one ? type === 'policy' && one.policyId === id : type === 'model' && one.modelId === id,
   );
   const what = `The ${type} ${name}`;
+  const changed = isOfBinding === true ? 'a binding of it was changed' : 'was changed';
   return [
     ...(inForce === undefined
       ? []
       : [
-          `${what} is frozen until ${inForce.endsAt}, and was changed nevertheless: freeze windows hold for commands with --via api.`,
+          `${what} is frozen until ${inForce.endsAt}, and ${changed} nevertheless: freeze windows hold for commands with --via api.`,
         ]),
     ...(rule
-      ? [`${what} requires approvals, and was changed without one: approvals hold for commands with --via api.`]
+      ? [`${what} requires approvals, and ${changed} without one: approvals hold for commands with --via api.`]
       : []),
   ];
 }

@@ -10,6 +10,11 @@ export function writeWarning(warning: string): void {
   process.stderr.write(`portcullis: warning: ${warning}\n`);
 }
 
+/** Writes a sentence about a result without content to standard error: scripts read names from standard output. */
+export function writeNotice(sentence: string): void {
+  process.stderr.write(`portcullis: ${escapeControls(sentence)}\n`);
+}
+
 export function writeJson(value: unknown): void {
   writeText(JSON.stringify(value, undefined, 2));
 }

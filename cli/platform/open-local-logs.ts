@@ -3,6 +3,7 @@ import { createFileLogs } from '../logs/read-log-files.ts';
 import { defaultNamespace } from '../options/resource-options.ts';
 import type { OpenedLogs, SourceOptions } from '../resources/resource-source.ts';
 import { chosenDataDirectory } from './data-directory.ts';
+import { isLocked } from './lock.ts';
 import { refuseOtherNamespace } from './open-platform.ts';
 import { runningPlatform } from './running-platform.ts';
 
@@ -16,6 +17,9 @@ export function openLocalLogs({ data: asked, namespace = defaultNamespace }: Sou
   if (!existsSync(data.logs)) runningPlatform(asked);
   return {
     logs: createFileLogs(data.logs),
+    ...(isLocked(data.lock)
+      ? {}
+      : { ended: `No platform runs on ${data.root}: these are the last lines of its processes.` }),
     explain: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
   };

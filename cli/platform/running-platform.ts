@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { DataDirectory } from '#contracts/data-directory';
 import { sentence } from '#diagnosis/sentence';
+import { quoteWord } from '../command-line/quote-word.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { causeAndRemedy, withRemedy } from '../why/find-problems.ts';
 import { chosenDataDirectory } from './data-directory.ts';
@@ -28,7 +29,7 @@ export function runningPlatform(asked: string | undefined): RunningPlatform {
     throw new CliError('not_running', notData(data, asked));
   }
   if (!isLocked(data.lock)) {
-    throw new CliError('not_running', notRunning(data));
+    throw new CliError('not_running', notRunning(data, asked));
   }
   const status = readStatusFile(data.status);
   if (status === undefined) {
@@ -45,16 +46,22 @@ function notData({ root, lock }: DataDirectory, asked: string | undefined): stri
   );
 }
 
-function startThere({ root }: DataDirectory, asked: string | undefined): string {
-  return `start a platform there with "portcullis up${asked === undefined ? '' : ` --data ${root}`}"`;
+function startThere(data: DataDirectory, asked: string | undefined): string {
+  return `start a platform there with "portcullis up${dataOption(data, asked)}"`;
+}
+
+/** What a command needs to reach the same directory; with a leading space. */
+function dataOption({ root }: DataDirectory, asked: string | undefined): string {
+  return asked === undefined ? '' : ` --data ${quoteWord(root)}`;
 }
 
 /** The cause of the last failed start comes first. */
-function notRunning(data: DataDirectory): string {
+function notRunning(data: DataDirectory, asked: string | undefined): string {
   const [problem] = storageProblems(data);
   const failure = problem === undefined ? readStartFailure(data) : causeAndRemedy(withRemedy(problem, 'portcullis'));
-  const logs = existsSync(data.logs) ? ' "portcullis logs" shows what its processes wrote last.' : '';
-  const remedy = `start one with "portcullis up".${logs}`;
+  const there = dataOption(data, asked);
+  const logs = existsSync(data.logs) ? ` "portcullis logs${there}" shows what its processes wrote last.` : '';
+  const remedy = `start one with "portcullis up${there}".${logs}`;
   if (failure === undefined) return `No platform runs on ${data.root}: ${remedy}`;
   return `The last start failed: ${sentence(failure)} No platform runs on ${data.root}: correct the cause, then ${remedy}`;
 }

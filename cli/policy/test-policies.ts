@@ -50,7 +50,7 @@ export async function testPolicies(
   const failed = rows.filter(({ passed }) => !passed);
   const count = `${rows.length - failed.length} of ${rows.length} tests passed`;
   writeResult(formatOf(output), { tests: rows, warnings }, () =>
-    [...rows.map(describe), ...warnings, count].join('\n'),
+    [...rows.map((row) => describe(row, policies.length > 1)), ...warnings, count].join('\n'),
   );
   if (failed.length > 0) throw new CliError('tests_failed', failureSentence(what, rows, failed));
 }
@@ -103,10 +103,12 @@ function warningsOf(policy: PolicyInFile, verdict: JudgeVerdict): readonly strin
   ];
 }
 
-function describe(row: TestRow): string {
+/** A line for a test; with several policies it names the policy. */
+function describe(row: TestRow, namesPolicy: boolean): string {
+  const test = namesPolicy ? `${row.policy}/${row.test}` : row.test;
   return row.passed
-    ? `passed  ${row.test}: ${decisionOf(row)}`
-    : `FAILED  ${row.test}: expected ${row.expect}, got ${decisionOf(row)}`;
+    ? `passed  ${test}: ${decisionOf(row)}`
+    : `FAILED  ${test}: expected ${row.expect}, got ${decisionOf(row)}`;
 }
 
 /** A decision with the rules that it comes from. */

@@ -65,6 +65,8 @@ export type OpenedResources = AsyncDisposable & {
 /** The logs of the processes of an installation; disposing ends every request. */
 export type OpenedLogs = AsyncDisposable & {
   readonly logs: LogReader;
+  /** A sentence where nothing writes to the logs any more. */
+  readonly ended?: string;
   /** The cause and the remedy of an error of the server that passes the logs on; undefined when the cause is unknown. */
   explain(error: unknown): Promise<CliError | undefined>;
 };
