@@ -160,7 +160,10 @@ test('portcullis approval names the policies and models that require approvals, 
   expect((await run('approval', 'rules', '-o', 'wide')).stdout).toMatch(new RegExp(`^model +${name} +${id}`, 'm'));
   const unguarded = await run('unbind', name, '--dry-run=server', '--via', 'api');
   expect(unguarded).toMatchObject({ code: 0, stderr: expect.stringContaining('be refused (approval_required)') });
-  const passed = await run('reapply', name);
+  const passed = await until('the write is followed by its warning', async () => {
+    const result = await run('reapply', name);
+    return result.stderr !== '' && result;
+  });
   const sentence = `warning: The model ${name} requires approvals, and was changed without one: approvals hold for`;
   expect(passed).toMatchObject({ code: 0, stderr: expect.stringContaining(sentence) });
   const refused = await run('reapply', name, '--via', 'api');
@@ -251,14 +254,18 @@ test('over resources no window is overridden, and a write that the API would ref
   ]);
   const after = JSON.parse((await run('get', 'mb', 'guarded-echo', '-o', 'json')).stdout);
   expect(after.spec).toEqual(binding.spec);
-  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const end = new Date(Date.now() + 3_600_000).toISOString();
   const later = new Date(Date.now() + 1_800_000).toISOString();
-  expect((await run('freeze', 'set', '--model', 'guarded-echo', '--from', later, '--until', until)).code).toBe(0);
+  expect((await run('freeze', 'set', '--model', 'guarded-echo', '--from', later, '--until', end)).code).toBe(0);
   expect(await run('reapply', 'guarded-echo')).toMatchObject({ code: 0, stderr: '' });
-  expect((await run('freeze', 'set', '--policy', 'guarded-chat', '--until', until)).code).toBe(0);
-  const sentence = `The policy guarded-chat is frozen until ${until}, and a binding of it was changed nevertheless: freeze windows hold for`;
+  expect((await run('freeze', 'set', '--policy', 'guarded-chat', '--until', end)).code).toBe(0);
+  const sentence = `The policy guarded-chat is frozen until ${end}, and a binding of it was changed nevertheless: freeze windows hold for`;
   expect(await run('reapply', 'guarded-echo', '--dry-run=server')).toMatchObject({ code: 0, stderr: '' });
-  expect(await run('reapply', 'guarded-echo', '--json')).toMatchObject({
+  const warned = await until('the write is followed by its warning', async () => {
+    const result = await run('reapply', 'guarded-echo', '--json');
+    return result.stderr !== '' && result;
+  });
+  expect(warned).toMatchObject({
     code: 0,
     stderr: `portcullis: warning: ${sentence} commands with --via api.\n`,
   });

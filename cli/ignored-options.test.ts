@@ -36,6 +36,6 @@ test.each(['json', 'yaml', 'wide', 'name', 'jsonpath={.kind}'])(
 
 test('the help of rollback says that nothing is asked for a binding, and that of --dry-run that nothing is awaited', async () => {
   const { stdout } = await runInProcess(['rollback', '--help']);
-  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('for a binding nothing is asked');
-  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('change nothing and wait for nothing');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('a rollback of a binding does not ask');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('change nothing and do not wait');
 });

@@ -60,8 +60,8 @@ export async function changeAgent(
 }
 
 /**
- * Refuses a version that gateways could not serve, before anything is written: the agent would otherwise serve its
- * present version until somebody asks why.
+ * Refuses a version that gateways could not serve, before anything is written: otherwise the agent keeps serving
+ * its present version without an error.
  * @throws CliError not_found, usage, conflict
  */
 async function refuseUnservable(client: KubeClient, agent: Stored<Agent>, wanted: VersionChange): Promise<void> {

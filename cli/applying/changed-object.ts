@@ -28,7 +28,7 @@ const carried = [
 
 /**
  * A sentence for each manifest that changes an object of another name: the copy of a file may be meant as a new object.
- * Only policies are found by anything but their name.
+ * Only policies are also found by their display name.
  * @throws CliError usage for policies of which one would replace the other within the same command
  */
 export async function changesOfOtherNames(

@@ -77,7 +77,7 @@ export function addCollection(program: Command): void {
   const update = collection
     .command('update')
     .description(
-      'change the name, the description, the visibility or the defaults of a collection; asks at a terminal before it is public',
+      'change the name, the description, the visibility or the defaults of a collection; asks at a terminal before it makes the collection public',
     )
     .argument('<name>', 'name or id of the collection')
     .option('--rename <name>', 'another name, unique in the tenant')

@@ -28,7 +28,7 @@ export function addFreeze(program: Command): void {
   const freeze = program
     .command('freeze')
     .description(
-      'refuse applications, unbinds and archivings of a policy or model for a time: those over the management API (--via api)',
+      'refuse applications, unbinds and archivings of a policy or model over the management API (--via api) for a time',
     );
   withOutput(withManagementOptions(freeze.command('list')))
     .description('show the windows that have not ended')
@@ -104,7 +104,7 @@ function nameOptions(error: unknown): never {
 async function remove(id: string, options: Options & ConfirmOption): Promise<void> {
   const { connection } = openManagement(options);
   await confirmOnTerminal(
-    [`The window ${id} would be removed: the changes that it refuses would take effect.`],
+    [`The window ${id} would be removed: the commands that it refuses would be accepted.`],
     options,
   );
   const call = { method: 'POST', path: `/api/v1/freezes/${encodeURIComponent(id)}/remove` } as const;

@@ -31,9 +31,9 @@ export function addRollback(program: Command, source: ResourceSource): void {
     .argument('<binding>', 'name of the binding, or agent/NAME')
     .option(
       '--to, --to-revision <n>',
-      'the revision, or the AgentVersion of an agent (default: what was applied before, of any policy)',
+      'the revision, or the AgentVersion of an agent (default: the one before; for a binding also a revision of another policy)',
     );
-  const asked = withConfirm(command, 'for an agent: do not ask for confirmation; for a binding nothing is asked');
+  const asked = withConfirm(command, 'do not ask for confirmation (agents only: a rollback of a binding does not ask)');
   source
     .addWriteOptions(withDryRun(withWait(withOutput(withResourceOptions(asked, source)))))
     .action((word: string, options: RollbackOptions) => rollback(source, word, options));
@@ -43,10 +43,7 @@ async function rollback(source: ResourceSource, word: string, options: RollbackO
   const { kind, name } = rollbackTarget(word);
   const toRevision = kind === kinds.agent ? undefined : revisionOf(options);
   if (kind === kinds.agent && options.message !== undefined) {
-    throw new CliError(
-      'usage',
-      'Revisions and applications keep a message, and an Agent has neither: leave out --message.',
-    );
+    throw new CliError('usage', 'An Agent keeps no message: leave out --message.');
   }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
   if (kind === kinds.agent) return await changeAgent(resources, name, rolledBackTo(options.toRevision), options);

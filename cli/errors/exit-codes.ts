@@ -22,7 +22,7 @@ export const exitCodes = {
   refused: {
     code: 9,
     meaning:
-      'The policy, the bundle, the application or another resource was refused, or the right is missing (403). What the command wrote before stays.',
+      'The policy, the bundle, the application or another resource was refused, or the right is missing (403). Resources that the command wrote before the refusal are kept.',
   },
   conflict: { code: 10, meaning: 'The resource was changed concurrently: read it again and repeat the command.' },
   busy: {

@@ -7,7 +7,7 @@ export function withDryRun(command: Command): Command {
   return command.addOption(
     new Option(
       '--dry-run <mode>',
-      'change nothing and wait for nothing: compare only (client), or let the server check too (server)',
+      'change nothing and do not wait: compare only (client), or let the server check too (server)',
     ).choices(['client', 'server']),
   );
 }

@@ -16,7 +16,7 @@ export function withPolicyFile(command: Command): Command {
 
 function readOnce(path: string, before: string | undefined): string {
   if (before === undefined) return path;
-  throw new InvalidArgumentError(`It is a second file after ${JSON.stringify(before)}: give --policy once.`);
+  throw new InvalidArgumentError(`--policy was already given as ${JSON.stringify(before)}: give it once.`);
 }
 
 export function withPolicyFileOptions(command: Command): Command {

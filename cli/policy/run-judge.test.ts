@@ -16,7 +16,7 @@ test('a validation that takes too long ends with a timeout and its progress, and
     exit: 'timeout',
     message:
       'The policy was not judged within 2.5 s: this machine is too slow or too busy (120 of 200 rules are judged). ' +
-      'Nothing is known against the policy. Run the command again: it continues where it stopped.',
+      'The policy was neither accepted nor refused. Run the command again: it continues where it stopped.',
   });
 });
 
@@ -27,7 +27,7 @@ test.each([
   ],
   [
     "process.stderr.write('judge: re2 text\\njudged 121 of 200\\n'); process.exitCode = 1",
-    /^The validation ended with the code 1 and without a verdict\. Repeat the command with PORTCULLIS_DEBUG=1/,
+    /^The validation ended with the code 1 and without a result\. Repeat the command with PORTCULLIS_DEBUG=1/,
   ],
 ])('a validation without a verdict is a failure in our own words: %s', async (end, message) => {
   using folder = folderWithFiles();

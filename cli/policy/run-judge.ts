@@ -59,7 +59,7 @@ function killed(last: Judged | undefined): string {
   return `The validation was killed before its end, for example because memory ran out${progressText(last)}. ${unknownYet}`;
 }
 
-const unknownYet = 'Nothing is known against the policy. Run the command again: it continues where it stopped.';
+const unknownYet = 'The policy was neither accepted nor refused. Run the command again: it continues where it stopped.';
 
 function progressText(last: Judged | undefined): string {
   return last === undefined ? '' : ` (${last.judged} of ${last.rules} rules are judged)`;
@@ -70,7 +70,7 @@ function failed(code: number, stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !progressLine.test(line));
   const said = lines.at(-1);
   if (said !== undefined && process.env['PORTCULLIS_DEBUG'] !== undefined) return `The validation failed: ${said}`;
-  return `The validation ended with the code ${code} and without a verdict. Repeat the command with PORTCULLIS_DEBUG=1 and report its output.`;
+  return `The validation ended with the code ${code} and without a result. Repeat the command with PORTCULLIS_DEBUG=1 and report its output.`;
 }
 
 /** The cache folder of the user, as the XDG Base Directory specification defines it. */

@@ -28,7 +28,7 @@ export function explainingSource(given: ResourceSource): ExplainingSource {
       try {
         return (await opened?.explain(error)) ?? error;
       } catch {
-        // What could not be asked about the error must not hide the error.
+        // A failed look-up of the cause must not hide the error.
         return error;
       }
     },

@@ -41,13 +41,13 @@ export const agentSettings = {
     }),
   ),
   PORTCULLIS_AGENT_RUNS_PER_CALLER: setting.integer({
-    help: 'runs of one caller with one agent at a time, in this replica, as many of its other calls, and as many that end a run or a session; further ones are refused with 429',
+    help: 'concurrent runs of one caller with one agent, in this replica; its other calls, and its calls that end a run or a session, each have the same limit of their own; further ones are refused with 429',
     min: 1,
     max: 10_000,
     default: 16,
   }),
   PORTCULLIS_AGENT_RUNS_PER_MINUTE: setting.integer({
-    help: 'runs of one caller with one agent that may start in a minute, in this replica; further ones get 429. Of all requests to agents together a caller may send 20 times as many, and at least 12,000',
+    help: 'runs of one caller with one agent that may start in a minute, in this replica; further ones get 429. All requests of a caller to agents together are limited to 20 times this number in a minute; the limit is never below 12,000',
     min: 1,
     max: 1_000_000,
     default: 600,

@@ -429,9 +429,9 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       };
       const unknown = await changed(`${server.controlPlane.url}/elsewhere`);
       expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('install the chart first') });
-      const nobody = `https://127.0.0.1:${await unusedPort()}`;
+      const unused = `https://127.0.0.1:${await unusedPort()}`;
       for (const words of [[], ['get', 'mb'], ['rollback', 'stepping'], ['logs']]) {
-        const silent = await changed(nobody, ...words);
+        const silent = await changed(unused, ...words);
         const sentence = 'The API server does not answer: no program accepts connections at';
         expect([words, silent]).toMatchObject([words, { code: 4, stderr: expect.stringContaining(sentence) }]);
       }

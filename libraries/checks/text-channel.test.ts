@@ -16,28 +16,28 @@ function behindEarly(text: string, more: string): string | undefined {
 describe('the overlap behind an early window', () => {
   const behind = `${' clean'.repeat(42)} x`;
 
-  test('begins in front of a word that 256 bytes would cut', () => {
+  test('the overlap behind an early window begins in front of a word that 256 bytes would cut', () => {
     const window = behindEarly(`${'so '.repeat(14)}class${behind}`, ' and more');
     expect(window).toBe(`class${behind} and more`);
   });
 
-  test('has 256 bytes where they begin between two words', () => {
+  test('the overlap behind an early window has 256 bytes where they begin between two words', () => {
     expect(behindEarly(`first ab${behind}`, '!')).toBe(`ab${behind}!`);
   });
 
-  test('is up to 64 bytes longer, and has 256 bytes where a longer word is cut', () => {
+  test('the overlap behind an early window is up to 64 bytes longer, and has 256 bytes where a longer word is cut', () => {
     const word = (bytes: number): string => `is ${'w'.repeat(bytes)}`;
     // 254 bytes are behind the word, so that two of its bytes are among the 256.
     expect(behindEarly(word(66) + behind, '!')).toBe(`${'w'.repeat(66)}${behind}!`);
     expect(behindEarly(word(67) + behind, '!')).toBe(`ww${behind}!`);
   });
 
-  test('never begins inside of a character', () => {
+  test('the overlap behind an early window never begins inside of a character', () => {
     expect(behindEarly(`так ${'я'.repeat(30)}${behind}`, '!')).toBe(`${'я'.repeat(30)}${behind}!`);
     expect(behindEarly(`так ${'я'.repeat(40)}${behind}`, '!')).toBe(`я${behind}!`);
   });
 
-  test('is the whole text where that is shorter', () => {
+  test('the overlap behind an early window is the whole text where that is shorter', () => {
     expect(behindEarly('a short text', '!')).toBe('a short text!');
   });
 });

@@ -57,14 +57,14 @@ describe('a run whose body arrives after the rights of its caller are too old', 
     expect([await end(), reached()]).toEqual([[status, code], 0]);
   });
 
-  test('does not begin after its agent was removed', async () => {
+  test('a run whose body arrives late does not begin after its agent was removed', async () => {
     const { world, reached } = await open(0);
     const end = await begin(world, 'mcp');
     world.removeRoute();
     expect([await end(), reached()]).toEqual([[404, 'not_found'], 0]);
   });
 
-  test('does not begin after its route could not be used any more', async () => {
+  test('a run whose body arrives late does not begin after its route became unusable', async () => {
     const { world, reached } = await open(0);
     const end = await begin(world, 'mcp');
     const other = await world.startProcess();
@@ -72,7 +72,7 @@ describe('a run whose body arrives after the rights of its caller are too old', 
     expect([await end(), reached()]).toEqual([[503, 'agent_unavailable'], 0]);
   });
 
-  test('begins for a caller that still has the right', async () => {
+  test('a run whose body arrives late begins for a caller that still has the right', async () => {
     const { world, reached } = await open(0);
     const end = await begin(world, 'mcp');
     expect([await end(), reached(), world.asked.length]).toEqual([[200, undefined], 1, 2]);
@@ -94,7 +94,7 @@ test('a run whose body takes more than a second is asked about twice', async () 
   expect([await end(), reached(), world.asked.length > 1]).toEqual([[404, 'not_found'], 0, true]);
 });
 
-test('a run whose client leaves while its right is asked for again was never sent, and counts no longer', async () => {
+test('a run whose client leaves while its right is asked for again is not sent and no longer counts', async () => {
   const { world, reached } = await open(0, { atOnce: 1, perMinute: 100 });
   const answered = Promise.withResolvers<void>();
   world.whileAsked = async () => {

@@ -26,7 +26,7 @@ const tradesOfPerson = 2_000;
 const maxKeys = 50_000;
 
 /**
- * Bounds the requests of each caller, and the trades of each run and person, before any question about rights, so that nobody fills the
+ * Bounds the requests of each caller, and the trades of each run and person, before any question about rights, so that no caller occupies all
  * connections to the store. The bounds are those of one replica. Those of requests do not depend on the agent.
  */
 export function createCallerLimiter({ perMinute }: Pick<RunLimits, 'perMinute'>, now: () => number): CallerLimiter {

@@ -61,7 +61,7 @@ export async function exchangeToken(
     return refused('invalid_grant', 'the grant is invalid or has expired');
   }
   if (!parts.callers.admitsTrade(grant))
-    return refused('rate_limited', 'the run or its person asks for too many tokens');
+    return refused('rate_limited', 'too many requests for tokens of this run or person');
   if (!parts.table.isComplete) return refused('temporarily_unavailable', 'the routes are being loaded');
   try {
     const key = await parts.keys.signingKey();
@@ -91,7 +91,8 @@ export async function exchangeToken(
   } catch (error) {
     const fault = rightsFault(error);
     if (fault === 'unavailable') return refused('temporarily_unavailable', 'rights cannot be checked');
-    if (fault === 'unnamed') return refused('invalid_grant', 'a name is too long to have rights');
+    if (fault === 'unnamed')
+      return refused('invalid_grant', 'the name of the person or of an agent is too long for the store of rights');
     if (error instanceof UnsignableTokenError)
       return refused('invalid_target', 'the chain of agents is too long or repeats one');
     throw error;
