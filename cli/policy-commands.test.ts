@@ -91,7 +91,7 @@ describe('test -f', () => {
       const refused = await runInProcess([...words, '--policy', file, '--policy', other]);
       expect([words[0], refused]).toMatchObject([
         words[0],
-        { code: 2, stdout: '', stderr: expect.stringContaining('give --policy once') },
+        { code: 2, stdout: '', stderr: expect.stringContaining('give it once') },
       ]);
     }
     expect(existsSync(out)).toBe(false);

@@ -192,7 +192,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
     for (const { metadata } of agents.store.list()) marked.add(metadata.name);
     const rows = await database.sql<{ resource: string }[]>`
       select resource from catalogue.agents where state <> 'removed'`;
-    for (const { resource } of rows) marked.add(resource);
+    // Those without an agent are counted together: many removals at once wait.
+    for (const { resource } of rows) (agents.store.get(resource) === undefined ? changed : marked).add(resource);
     markedAt = clock.now();
   }
 

@@ -50,12 +50,13 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
   const takePieces = (kind: JudgedTextKind, path: string, value: JsonNode, isItem = false): void => {
     const found = piecesOf(value, path, bytes, isItem ? { inList: true } : {});
     if (!judged.has(kind)) unjudged ||= found.some(({ text }) => !isApiWord(text));
-    else if (path === 'logprobs') logprobs.push(...found);
+    else if (path === 'logprobs') for (const one of found) logprobs.push(one);
     else {
-      pieces.push(...found);
+      // Not as arguments: a frame can have more pieces than a call may have arguments.
+      for (const one of found) pieces.push(one);
       // The pieces of a reasoning are items in some APIs.
-      if (kind !== 'reasoning') items.push(...textsOf(found.filter(({ inList }) => inList)));
-      if (kind === 'toolCalls') items.push(...textsOf(found).flatMap(withoutEscapes));
+      if (kind !== 'reasoning') for (const text of textsOf(found.filter(({ inList }) => inList))) items.push(text);
+      if (kind === 'toolCalls') for (const text of textsOf(found).flatMap(withoutEscapes)) items.push(text);
     }
   };
   const takeKey = (kind: JudgedTextKind, path: string, key: string): void => {
@@ -159,11 +160,14 @@ function readCalls(key: string, value: JsonNode, sink: Sink): void {
       continue;
     }
     const index = member(call, 'index');
-    readCall(key, `${key} ${index?.kind === 'number' ? index.value : position}`, call, sink);
+    const isNumbered = index?.kind === 'number';
+    // Without a number a call of a later frame can be another one.
+    const isItem = value.kind === 'array' && !isNumbered;
+    readCall(key, `${key} ${isNumbered ? index.value : position}`, call, { ...sink, isItem });
   }
 }
 
-function readCall(path: string, call: string, node: ObjectNode, sink: Sink): void {
+function readCall(path: string, call: string, node: ObjectNode, sink: Sink & { readonly isItem: boolean }): void {
   for (const one of node.members) {
     const { key, value } = one;
     if (isService(one, callService)) continue;
@@ -174,7 +178,7 @@ function readCall(path: string, call: string, node: ObjectNode, sink: Sink): voi
     else {
       if (!isFixedKey(key)) sink.takeKey('toolCalls', `${path} keys`, key);
       // An input that is no string has no pieces.
-      sink.takePieces('toolCalls', `${call}.${key}`, value, key === 'arguments' || key === 'input');
+      sink.takePieces('toolCalls', `${call}.${key}`, value, sink.isItem || key === 'arguments' || key === 'input');
     }
   }
 }

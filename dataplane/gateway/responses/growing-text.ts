@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { beginOf } from '#checks/guard/join-seams';
+import { beginOf, tailOf } from '#checks/guard/join-seams';
 import { TextChannel } from '#checks/text-channel';
 import { textMemory } from '../chat/text-bounds.ts';
 import type { WaitingText } from '../stream/check-together.ts';
@@ -11,16 +11,16 @@ import type { WaitingText } from '../stream/check-together.ts';
 export class GrowingText {
   readonly channel = new TextChannel();
   readonly #digest = createHash('sha256');
-  /** The end of the texts in front of it. */
-  readonly #before: string;
+  /** The ends that the texts in front of it can have. */
+  readonly #before: readonly string[];
   /** Whether it was judged together with the beginning of this text. */
   #isJoined = false;
   #isEnded = false;
 
-  /** @param before the end of the texts that clients read in front of it, as one text with it */
-  constructor(before = '') {
+  /** @param before the ends that texts can have which clients read in front of it, as one text with it */
+  constructor(before: readonly string[] = []) {
     // A text in front that is not complete can end with half a surrogate pair.
-    this.#before = before.toWellFormed();
+    this.#before = before.filter((one) => one !== '').map((one) => one.toWellFormed());
   }
 
   /** @returns false for text after the end of the text, and for text that is not well-formed */
@@ -42,12 +42,17 @@ export class GrowingText {
 
   /** @returns the texts to judge for a whole text in its place: that text, and the place where clients join it to the text in front of it */
   joined(whole: string): readonly string[] {
-    return this.#before === '' ? [whole] : [this.#before + beginOf(whole), whole];
+    return [...this.#before.map((one) => one + beginOf(whole)), whole];
+  }
+
+  /** The end of the texts in front of it and of another whole text in its place. */
+  endOf(whole: string): string {
+    return tailOf((this.#before[0] ?? '') + whole);
   }
 
   /** Memory of the end of the texts in front of it, bytes. */
   get heldBytes(): number {
-    return this.#before === '' ? 0 : textMemory([this.#before]);
+    return textMemory(this.#before);
   }
 
   /** @returns whether the text is well-formed */
@@ -65,11 +70,15 @@ export class GrowingText {
     const window = this.channel.nextWindow();
     if (window === undefined) return [];
     const next: WaitingText = { text: window.text, pass: () => this.channel.pass(window) };
-    if (this.#before === '' || this.#isJoined) return [next];
-    const pass = (): void => {
-      this.#isJoined = true;
-    };
-    return [{ text: this.#before + beginOf(window.text), pass }, next];
+    if (this.#before.length === 0 || this.#isJoined) return [next];
+    // A check may end between them: all of them are judged again until the last one has passed.
+    const joints = this.#before.map((one, at) => ({
+      text: one + beginOf(window.text),
+      pass: (): void => {
+        this.#isJoined ||= at === this.#before.length - 1;
+      },
+    }));
+    return [...joints, next];
   }
 
   equals(text: string): boolean {

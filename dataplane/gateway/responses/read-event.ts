@@ -107,7 +107,7 @@ function readExtra(
     if (key === 'name' || isService(one, eventServiceMembers)) continue;
     if (key === 'partial_image_b64') reader.readImage(value);
     else if (!bodyMembers.has(key)) reader.readParameter(key, value);
-    else if (read?.includes(key) === false) misplaced.push(...stringsOf(value, data));
+    else if (read?.includes(key) === false) for (const unit of stringsOf(value, data)) misplaced.push(unit);
   }
   const found = withoutTexts(reader.done());
   const others = [...misplaced, ...found.others];

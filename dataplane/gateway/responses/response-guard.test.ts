@@ -224,6 +224,24 @@ describe('a streamed response', () => {
     },
   );
 
+  test.each(['response.output_text.done', 'response.content_part.done', 'response.output_item.done'])(
+    'the text behind another whole text in %s is judged with it, before it leaves',
+    (type) => {
+      const stream = (text: string): Uint8Array[] =>
+        streamed(
+          responseEvents([messageItem(['it is fine']), messageItem(['mb'], 'msg_2')], (whole) => [whole]).map((one) => {
+            if (one['type'] !== type || one['output_index'] !== 0) return one;
+            if ('item' in one) return { ...one, item: messageItem([text]) };
+            return 'part' in one ? { ...one, part: part(text) } : { ...one, text };
+          }),
+        );
+      const result = run(stream('it is bo'), denies('bomb'));
+      expect(result.end).toEqual(denied);
+      expect(result.emitted).not.toContain('"mb"');
+      expect(run(stream('it is no'), denies('bomb')).end).toEqual({ kind: 'finished' });
+    },
+  );
+
   const joints: readonly (readonly [string, readonly ReturnType<typeof messageItem>[]])[] = [
     ['two parts of a message', [messageItem(['it is B', 'AD here'])]],
     ['two messages', [messageItem(['it is B']), callItem('{}'), messageItem(['AD here'], 'msg_2')]],

@@ -54,6 +54,8 @@ export class ResponseGuard extends SteppedGuard {
   readonly #calls = new Map<string, Call>();
   /** The end of the text of all messages so far, in the order in which it came. */
   #joined = '';
+  /** The same where another whole text of a message is read in place of the judged one; empty if there is none. */
+  #otherJoined = '';
   /** Memory of the ends of texts in front of others, bytes. */
   #joinedBytes = 0;
   /** The text of a message that grew last. */
@@ -122,7 +124,7 @@ export class ResponseGuard extends SteppedGuard {
     const units = [...others];
     const unknown = wholes.flatMap((whole) => this.#takeWhole(whole, ends, waits));
     const hasSeams = unknown.length > 0 || this.#isMixed;
-    units.push(...withoutRepetitions([...unknown, ...(hasSeams ? seamsOf(wholes) : [])]));
+    for (const unit of withoutRepetitions([...unknown, ...(hasSeams ? seamsOf(wholes) : [])])) units.push(unit);
     const ended = call === undefined ? [] : this.#endCall(call.path, call.text);
     for (const unit of ended) units.push(unit);
     if (isLast) this.#endAll(units);
@@ -152,7 +154,7 @@ export class ResponseGuard extends SteppedGuard {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
     if (this.#texts.size >= responseStreamBounds.texts) return undefined;
-    const text = new GrowingText(isMessageText(path) ? this.#joined : '');
+    const text = new GrowingText(isMessageText(path) ? [this.#joined, this.#otherJoined] : []);
     this.#texts.set(path, text);
     this.#joinedBytes += text.heldBytes;
     this.#open.add(text);
@@ -164,6 +166,7 @@ export class ResponseGuard extends SteppedGuard {
     this.countText(Buffer.byteLength(text));
     if (text === '' || !isMessageText(path)) return;
     this.#joined = tailOf(this.#joined + text);
+    if (this.#otherJoined !== '') this.#otherJoined = tailOf(this.#otherJoined + text);
     this.#isMixed ||= this.#newest !== '' && isInFront(path, this.#newest);
     this.#newest = path;
   }
@@ -183,7 +186,9 @@ export class ResponseGuard extends SteppedGuard {
     }
     // Pieces that follow are added to this text by some readers, and to the pieces in front of it by others.
     if (text !== undefined && !ends) this.#invalid();
-    return text === undefined ? [unitOf(whole)] : text.joined(whole).map(unitOf);
+    if (text === undefined) return [unitOf(whole)];
+    if (path === this.#newest) this.#otherJoined = text.endOf(whole);
+    return text.joined(whole).map(unitOf);
   }
 
   /** A text without pieces, which is complete. */

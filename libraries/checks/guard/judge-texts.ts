@@ -81,7 +81,9 @@ async function judgeLong(ask: AskGuard, text: string, index: number, maxBytes: n
     const piece = pieceFrom(text, start, { most: limit, fits });
     if (piece === undefined) return { kind: 'indivisible', index };
     const step = await judgePiece(ask, text, piece);
-    if (step.kind === 'failed' && tooMany.has(step.check.code) && bytes / 2 >= leastPieceBytes) {
+    // A shorter piece has fewer masks, and is cut at other places.
+    const isTooLarge = step.kind === 'no_cut' || (step.kind === 'failed' && tooMany.has(step.check.code));
+    if (isTooLarge && bytes / 2 >= leastPieceBytes) {
       bytes /= 2;
       continue;
     }
