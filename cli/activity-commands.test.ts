@@ -189,7 +189,7 @@ test('portcullis chat writes the text of a model to a terminal without its contr
   expect((await chat([])).stdout).toBe(`${clearing}\n`);
 });
 
-test('portcullis chat tells a person at a terminal what it waits for, and reads a pipe in silence', async () => {
+test('portcullis chat asks for the message at a terminal, and prints no prompt for a pipe', async () => {
   const chat = (terminals: readonly 'stdin'[]) =>
     runInProcess(['chat', 'guarded-echo'], { data: platform.data, input: 'hello\n', terminals });
   const typed = 'portcullis: Type the message, and end it with Ctrl-D on a line of its own.\n';

@@ -145,7 +145,7 @@ describe('the command line', () => {
     expect((await runInProcess(['__complete', 'logs', 'ope'], { data: folder.path })).stderr).toBe('');
     expect(await logs('-n', 'team')).toMatchObject({ code: 3, stderr: expect.stringContaining('no namespace team') });
     const { stderr } = await runInProcess(['status'], { data: folder.path });
-    expect(stderr).toContain('"portcullis up". "portcullis logs" shows what its processes wrote last.');
+    expect(stderr).toContain('"portcullis up". "portcullis logs" shows the last lines of its processes.');
     const named = await runInProcess(['status', '--data', folder.path]);
     expect(named.stderr).toContain(
       `"portcullis up --data ${folder.path}". "portcullis logs --data ${folder.path}" shows`,

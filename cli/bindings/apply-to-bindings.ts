@@ -54,7 +54,7 @@ export async function applyToBindings(
     }
     if (failures.length > 0) throw together(failures);
   } catch (error) {
-    // Programs learn what was written before the failure.
+    // The output lists the resources that were written before the failure.
     if (!isForPeople(format) && written.length > 0) writeValue(format, wanted.length === 1 ? written[0] : written);
     throw written.length > 0 && options.dryRun === undefined ? afterChange(error) : error;
   }

@@ -60,7 +60,7 @@ function notRunning(data: DataDirectory, asked: string | undefined): string {
   const [problem] = storageProblems(data);
   const failure = problem === undefined ? readStartFailure(data) : causeAndRemedy(withRemedy(problem, 'portcullis'));
   const there = dataOption(data, asked);
-  const logs = existsSync(data.logs) ? ` "portcullis logs${there}" shows what its processes wrote last.` : '';
+  const logs = existsSync(data.logs) ? ` "portcullis logs${there}" shows the last lines of its processes.` : '';
   const remedy = `start one with "portcullis up${there}".${logs}`;
   if (failure === undefined) return `No platform runs on ${data.root}: ${remedy}`;
   return `The last start failed: ${sentence(failure)} No platform runs on ${data.root}: correct the cause, then ${remedy}`;

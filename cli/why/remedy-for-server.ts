@@ -2,8 +2,8 @@ import { quoteWord } from '../command-line/quote-word.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
 
 /**
- * A remedy with what its commands need to reach the management API that `--server` names: as printed they reach the
- * platform of this machine. Pure.
+ * Adds the options `--server` and `--token-file` to a remedy. Without them its commands would use the platform of this
+ * machine. Pure.
  */
 export function remedyForServer(
   remedy: string,

@@ -115,18 +115,18 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
 
   test('kubectl portcullis agent switches, promotes and rolls back the versions of agents of this namespace', async () => {
     for (const words of [
-      ['agent switch', 'nobody', 'nobody-1'],
-      ['agent promote', 'nobody'],
-      ['agent rollback', 'nobody', '--to', 'nobody-1'],
+      ['agent switch', 'absent', 'absent-1'],
+      ['agent promote', 'absent'],
+      ['agent rollback', 'absent', '--to', 'absent-1'],
     ]) {
       const end = await run(...words);
       expect([words, end.code, end.stderr]).toEqual([
         words,
         3,
-        expect.stringContaining('There is no Agent named nobody'),
+        expect.stringContaining('There is no Agent named absent'),
       ]);
     }
-    expect((await run('agent send', 'nobody')).code).toBe(2);
+    expect((await run('agent send', 'absent')).code).toBe(2);
   });
 
   test('kubectl portcullis status shows the leader, replicas, bindings and workloads', async () => {

@@ -54,7 +54,7 @@ export class ResponseGuard extends SteppedGuard {
   readonly #calls = new Map<string, Call>();
   /** The end of the text of all messages so far, in the order in which it came. */
   #joined = '';
-  /** The same where another whole text of a message is read in place of the judged one; empty if there is none. */
+  /** The same end if a client takes the other whole text of a message in place of the judged one; empty without such a text. */
   #otherJoined = '';
   /** Memory of the ends of texts in front of others, bytes. */
   #joinedBytes = 0;

@@ -1,21 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { type AgentRouteSpec, agentRouteFormat, type RoutedVersion } from '#resources/agent-route';
+import { type AgentRouteSpec, agentRouteFormat } from '#resources/agent-route';
+import { routedVersion } from '../testing/start-agent-plane.ts';
 import { AgentTable } from './agent-table.ts';
 
 const [first, second] = ['01890a5d-ac96-774b-bcce-b302099a8061', '01890a5d-ac96-774b-bcce-b302099a8062'];
-const version: RoutedVersion = {
-  versionId: '01890a5d-ac96-774b-bcce-b302099a8063',
-  version: 'v1',
-  modes: ['MCP'],
-  address: 'http://127.0.0.1:1',
-  requires: [],
-  limits: {
-    requestBytes: 16_384,
-    timeoutMs: 20_000,
-    concurrency: 4,
-    budget: { nodes: 10, modelTokens: 1_000, outputBytes: 10_000 },
-  },
-};
+const version = routedVersion({ url: 'http://127.0.0.1:1' });
 
 function specOf(agentId: string, name: string): AgentRouteSpec {
   const agent = { name, uid: agentId };
