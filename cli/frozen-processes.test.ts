@@ -49,7 +49,8 @@ test('a frozen gateway is shown as not answering by status and why, and is resta
 });
 
 test('a frozen operator is named by commands that read or write resources, with the remedy', async () => {
-  await using platform = await startPlatform();
+  // The commands end long before the operator is restarted.
+  await using platform = await startPlatform({ environment: { PORTCULLIS_HUNG_AFTER_SECONDS: '60' } });
   const pid = platform.pidOf('operator');
   process.kill(pid, 'SIGSTOP');
   await until('status knows it', () => platform.status().processes.some(({ answering }) => !answering));
@@ -60,8 +61,6 @@ test('a frozen operator is named by commands that read or write resources, with 
       ['apply', '-f', 'examples/guarded-chat'],
     ].map((words) => runCli([...words, '--request-timeout', '1'], { data: platform.data })),
   );
-  // The commands can be slower than the restart.
-  if (platform.output().includes('operator did not answer')) return;
   for (const end of ends) {
     expect(end).toMatchObject({ code: 4, stdout: '' });
     expect(end.stderr).toContain('Process operator: It is not answering: requests to it hang. ');

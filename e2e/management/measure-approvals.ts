@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { policyNameOf } from './actions.ts';
@@ -78,7 +79,7 @@ async function openRace(world: BusyWorld) {
   }
 
   async function requestOf(revision: number, etag: string): Promise<string> {
-    const { json } = await patiently(async () => {
+    const { json } = await until('the request is answered', async () => {
       const answer = await ask(revision, etag, 0);
       return answer.status === 409 ? answer : undefined;
     });
@@ -92,7 +93,7 @@ async function openRace(world: BusyWorld) {
     const { sql } = api.database.database;
     const { revision, victim } = round;
     await right('grant', 'approver');
-    const etag = String((await patiently(() => api.call(path))).headers['etag']);
+    const etag = String((await until('the request is answered', () => api.call(path))).headers['etag']);
     const request = await requestOf(revision, etag);
     let isRevoked = false;
     const found = { sent: 0, accepted: 0, faults: [] as string[] };
@@ -132,7 +133,7 @@ async function openRace(world: BusyWorld) {
   /** Every accepted command on the model used an approval of another person, of its content, which was valid when it was stored. */
   async function judge(): Promise<readonly string[]> {
     const { sql } = api.database.database;
-    await patiently(async () => {
+    await until('the request is answered', async () => {
       const open = await sql`select from management.operations where state in ('pending', 'running')`;
       return open.length === 0 ? true : undefined;
     });
@@ -151,21 +152,11 @@ async function openRace(world: BusyWorld) {
 
 /** Sends a command of the administrator to one replica after the other until it has taken effect. */
 async function answered({ api }: BusyWorld, path: string, body: unknown): Promise<void> {
-  await patiently(async () => {
+  await until('the request is answered', async () => {
     for (const replica of [0, 1]) {
       const answer = await api.call(path, { method: 'POST', body, replica }).catch(() => undefined);
       if (answer?.status === 200) return true;
     }
     return undefined;
   });
-}
-
-async function patiently<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-  const end = performance.now() + 180_000;
-  for (;;) {
-    const found = await attempt().catch(() => undefined);
-    if (found !== undefined) return found;
-    if (performance.now() > end) throw new Error('a request was not answered within three minutes');
-    await pause(50);
-  }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '#kit/testing/until';
 import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
@@ -52,7 +53,10 @@ async function revokeOnce(world: BusyWorld, subject: string, { random, longStopM
   const { api } = world;
   await changeRight(world, 'grant', subject, 0);
   const clients = sendSteadily(world, subject, await api.mint({ subject }));
-  await until(() => clients.before.filter((status) => status === 202).length >= leastAnswers);
+  await until(
+    'enough commands are accepted',
+    () => clients.before.filter((status) => status === 202).length >= leastAnswers,
+  );
   const victim = random() < 0.5 ? 0 : 1;
   const isKill = random() < 0.5;
   await pause(random() * 300);
@@ -66,9 +70,9 @@ async function revokeOnce(world: BusyWorld, subject: string, { random, longStopM
   const atAnswer = await policiesOf(world, subject);
   await continued;
   if (isKill) await api.startReplica(victim);
-  await until(() => clients.after.length >= leastAnswers);
+  await until('enough commands are answered after the revocation', () => clients.after.length >= leastAnswers);
   await clients.stop();
-  await until(async () => {
+  await until('every stored command has ended', async () => {
     const rows = await api.database.database.sql`
       select from management.operations where not accepted and state in ('pending', 'running')`;
     return rows.length === 0;
@@ -89,7 +93,7 @@ async function changeRight(
 ): Promise<number> {
   const body = { role: 'author', holder: { issuer, subject } };
   let repeated = 0;
-  await until(async () => {
+  await until('the right is changed', async () => {
     const { status } = await api.call(`/api/v1/rights/${verb}`, { method: 'POST', body, replica });
     if (status !== 200) repeated += 1;
     return status === 200;
@@ -128,16 +132,4 @@ function sendSteadily({ api }: BusyWorld, subject: string, token: string) {
 async function policiesOf({ client }: BusyWorld, subject: string): Promise<readonly string[]> {
   const { items } = await listAll<GuardrailPolicy>(client, kinds.guardrailPolicy);
   return items.flatMap(({ spec }) => (spec.displayName.startsWith(`${subject}.`) ? [spec.displayName] : []));
-}
-
-async function until(attempt: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 180_000;
-  for (;;) {
-    const isTrue = await Promise.resolve()
-      .then(attempt)
-      .catch(() => false);
-    if (isTrue) return;
-    if (performance.now() > end) throw new Error('a condition was not met within three minutes');
-    await pause(50);
-  }
 }
