@@ -93,7 +93,7 @@ test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(
     const { status, body } = await post(path, { csrf, ...typedPolicy });
     expect(status).toBe(401);
     expect(body).toContain(shownSource);
-    expect(body).toContain(`<form method="post" action="${path}">`);
+    expect(body).toContain(`<form method="post" action="${path}" enctype="multipart/form-data">`);
     expect(body).toContain('name="etag" value="&quot;7&quot;"');
     expect(body).toContain('<a href="/sign-in" target="_blank" rel="noopener">');
     expect(body).not.toContain(csrf);
@@ -113,6 +113,18 @@ test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(
     expect(body).toContain('name="etag" value="&quot;7&quot;"');
   },
 );
+
+test('a form of the console that reads a page leads to the sign-in by the page after the end of the session', async () => {
+  const path = '/audit?outcome=refused';
+  const signIn = `/sign-in?return_to=${encodeURIComponent(path)}`;
+  const sent = await send(path, { headers: { referer: `${service.url}/audit` } });
+  expect([sent.status, sent.headers.get('refresh')]).toEqual([401, `0;url=${signIn}`]);
+  expect(sent.body).toContain(`<a href="${signIn}">`);
+  for (const headers of [{}, { referer: 'http://127.0.0.1:1/audit' }]) {
+    const linked = await send(path, { headers });
+    expect([linked.status, linked.headers.get('location')]).toEqual([303, signIn]);
+  }
+});
 
 test('a page of another origin gets no text back, with a session and without one', async () => {
   for (const headers of [{ cookie }, {}]) {

@@ -98,6 +98,20 @@
     if (fields.some(isTyped) && !confirm(dataset.confirm)) event.preventDefault();
   });
 
+  // A form whose answer is awaited shows that, and a whole page is requested once. The script of its parts has its own order.
+  function setBusy(form, isBusy) {
+    if (isBusy) form.setAttribute('aria-busy', 'true');
+    else form.removeAttribute('aria-busy');
+    for (const button of form.querySelectorAll('button:not([type="button"])')) button.disabled = isBusy;
+  }
+  document.addEventListener('submit', (event) => {
+    // The pressed button is part of what is sent, so it is disabled afterwards.
+    if (!event.defaultPrevented && event.target.method === 'post') setTimeout(setBusy, 0, event.target, true);
+  });
+  addEventListener('pageshow', () => {
+    for (const form of document.querySelectorAll('form[aria-busy="true"]')) setBusy(form, false);
+  });
+
   // A menu closes with Escape and with a click elsewhere.
   document.addEventListener('keydown', ({ key }) => {
     if (key !== 'Escape') return;

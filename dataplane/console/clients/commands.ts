@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { operationSchema } from '#contracts/management';
 import type { ApiAnswer } from './call-api.ts';
+import { isPassing } from './is-passing.ts';
 import type { ManagementApi } from './management-api.ts';
 
 type Operation = z.infer<typeof operationSchema>;
@@ -15,15 +16,23 @@ const pauseMs = 150;
 export async function runPolicyCommand(
   api: ManagementApi,
   path: string,
-  command: { readonly method: 'POST' | 'PUT'; readonly body: unknown; readonly etag?: string | undefined },
+  command: {
+    readonly method: 'POST' | 'PUT';
+    readonly body: unknown;
+    readonly etag?: string | undefined;
+    /** The idempotency key of a form: a form that is sent twice is one command. A new one when absent. */
+    readonly key?: string | undefined;
+  },
 ): Promise<ApiAnswer<Operation>> {
-  const { method, body, etag } = command;
-  const headers = { 'idempotency-key': randomUUID(), ...(etag === undefined ? {} : { 'if-match': etag }) };
+  const { method, body, etag, key = randomUUID() } = command;
+  const headers = { 'idempotency-key': key, ...(etag === undefined ? {} : { 'if-match': etag }) };
   let answer = await api.call(path, operationSchema, { method, body, headers });
   const until = performance.now() + longestMs;
   while (answer.kind === 'value' && !isFinal(answer.value) && performance.now() < until) {
     await pause(pauseMs);
     const next = await api.call(`/api/v1/operations/${answer.value.operationId}`, operationSchema);
+    // The command was accepted: it continues while the API does not answer about it.
+    if (isPassing(next)) continue;
     if (next.kind !== 'value') return next;
     answer = next;
   }

@@ -178,17 +178,22 @@ async function searchEverywhere(api: TenantApi, query: string): Promise<ApiAnswe
   if (known.kind !== 'value') return known;
   const workspaces = known.value.names.slice(0, mostWorkspaces);
   const found: FoundAgents['agents'][number][] = [];
+  let answered = 0;
+  let refused: Exclude<Awaited<ReturnType<typeof searchIn>>, { kind: 'value' }> | undefined;
   for (let at = 0; at < workspaces.length; at += workspacesAtOnce) {
     const some = workspaces.slice(at, at + workspacesAtOnce);
     const answers = await Promise.all(some.map((one) => searchIn(api, query, one)));
     for (const answer of answers) {
-      if (answer.kind !== 'value') return answer;
-      found.push(...answer.value);
+      if (answer.kind === 'value') {
+        answered += 1;
+        found.push(...answer.value);
+      } else refused ??= answer;
     }
   }
+  if (answered === 0 && refused !== undefined) return refused;
   const agents = found.toSorted((one, other) => (other.score ?? 0) - (one.score ?? 0));
-  const isEverywhere = known.value.isAll && workspaces.length === known.value.names.length;
-  return { kind: 'value', etag: undefined, value: { agents, onlyIn: isEverywhere ? undefined : workspaces.length } };
+  const isEverywhere = known.value.isAll && answered === known.value.names.length;
+  return { kind: 'value', etag: undefined, value: { agents, onlyIn: isEverywhere ? undefined : answered } };
 }
 
 /** Below the requests that the catalogue takes of one caller at a time. */

@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import type { ApiAnswer } from '../clients/call-api.ts';
+import { isPassing } from '../clients/is-passing.ts';
 import { type NoticeLink, notice, refusalNotice } from '../pages/notice.ts';
 import { type ConsolePage, layout, type Markup } from '../pages/page.ts';
+import { typedTexts } from '../pages/typed-text.ts';
 import type { ConsoleContext } from './environment.ts';
-import { isPassing } from './is-passing.ts';
 
 type Link = { readonly href: string; readonly label: string };
 type NoValue = Exclude<ApiAnswer<unknown>, { kind: 'value' }>;
@@ -44,10 +45,16 @@ export async function answerState(context: ConsoleContext, answer: NoValue): Pro
   return context.html(await refusalNotice(context.get('page').words, answer));
 }
 
-/** A page for an answer of an API that is not a value. */
-export function answerRefusal(context: ConsoleContext, title: string, answer: NoValue): Promise<Response> {
+/** A page for an answer of an API that is not a value, with the texts that the person has typed. */
+export function answerRefusal(
+  context: ConsoleContext,
+  title: string,
+  answer: NoValue,
+  typed: readonly string[] = [],
+): Promise<Response> {
   const { words } = context.get('page');
-  return answerPage(context, { title, main: refusalNotice(words, answer) }, statusOf(answer));
+  const main = html`${refusalNotice(words, answer)}${typedTexts(words, typed)}`;
+  return answerPage(context, { title, main }, statusOf(answer));
 }
 
 export function answerNotice(

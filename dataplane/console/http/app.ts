@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
@@ -8,6 +8,7 @@ import type { Cookies } from '../sessions/cookies.ts';
 import type { OpenIdClient } from '../sessions/open-id-client.ts';
 import type { PersonSession } from '../sessions/session.ts';
 import { type ConsoleConfig, servicesForPersons } from '../setup/console-config.ts';
+import type { Words } from '../words/en.ts';
 import { addActivityRoutes } from './activity-routes.ts';
 import { addAgentRoutes } from './agent-routes.ts';
 import { answerNotice } from './answer-page.ts';
@@ -39,8 +40,10 @@ type ConsoleApp = {
   readonly stopping: AbortSignal;
 };
 
-/** Most bytes of a form: a policy and its tests. */
-const formBytes = 2_097_152;
+/** Most bytes of a form with files. */
+const uploadBytes = 2_097_152;
+/** Most bytes of every other form: more than a policy that the management API takes. */
+const formBytes = 4_194_304;
 
 /** The pages of the console. Gates in order: Host, choices and session, size, Origin and token of writes, session, rights. */
 export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
@@ -52,14 +55,10 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   assets.addTo(app);
   app.use(readChoices({ cookies, config, assets: assets.version }));
   app.use(
-    bodyLimit({
-      maxSize: formBytes,
-      onError: (context) => {
-        const { tooLarge: title, tooLargeText: text } = context.get('page').words.errors;
-        return answerNotice(context, 413, { title, text });
-      },
-    }),
+    '/knowledge/*',
+    boundForm(uploadBytes, ({ errors }) => errors.tooLargeFiles),
   );
+  app.use(boundForm(formBytes, ({ errors }) => errors.tooLargeText));
   app.use(requireOwnOrigin(origin));
   addSignInRoutes(app, options);
   app.use(requireSession, readRights);
@@ -87,6 +86,16 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
     return answerNotice(context, 500, { title, text });
   });
   return app;
+}
+
+function boundForm(maxSize: number, textOf: (words: Words) => string): MiddlewareHandler<ConsoleEnvironment> {
+  return bodyLimit({
+    maxSize,
+    onError: (context: ConsoleContext) => {
+      const { words } = context.get('page');
+      return answerNotice(context, 413, { title: words.errors.tooLarge, text: textOf(words) });
+    },
+  });
 }
 
 /** Pages of the services with tenants that this installation has. */

@@ -104,8 +104,22 @@ export const requireSession: Gate = async (context, next) => {
     return undefined;
   }
   if (isOfScript(context) || context.req.method !== 'GET') return answerEnded(context);
-  return context.redirect(`/sign-in?return_to=${encodeURIComponent(context.get('page').here)}`, 303);
+  const href = `/sign-in?return_to=${encodeURIComponent(context.get('page').here)}`;
+  if (!isOfOwnForm(context)) return context.redirect(href, 303);
+  const { errors, sessions, signIn: label } = context.get('page').words;
+  context.header('refresh', `0;url=${href}`);
+  return answerNotice(context, 401, { title: errors.ended, text: sessions.endedQuery, link: { href, label } });
 };
+
+/**
+ * Whether a form of this console may have sent this GET: a browser lets a form lead to no other origin (form-action), and the
+ * sign-in is at another one, so that a page has to lead there.
+ */
+function isOfOwnForm(context: ConsoleContext): boolean {
+  const { search } = new URL(context.req.url);
+  const from = context.req.header('referer');
+  return search !== '' && from !== undefined && URL.parse(from)?.host === context.req.header('host');
+}
 
 /**
  * The navigation and the links of a page follow the present rights of the person. While the management API does not tell them, they

@@ -52,7 +52,7 @@ test.each(parts)('a refusal for another reason is shown in the place of the stat
 test('a document that is being read has its state requested until it can be found', async () => {
   const job = { job_id: id, doc_id: 'a.md', error: null };
   const running = await partOf(`/knowledge/jobs/${id}`, value({ ...job, status: 'RUNNING' }));
-  expect(running.text).toContain('hx-trigger="every 1s"');
+  expect(running.text).toContain('hx-trigger="every 2s"');
   const done = await partOf(`/knowledge/jobs/${id}`, value({ ...job, status: 'DONE' }));
   expect(done.text).not.toContain('hx-get');
 });

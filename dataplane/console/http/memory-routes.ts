@@ -63,7 +63,7 @@ export function addMemoryRoutes(app: Hono<ConsoleEnvironment>, apiOf: (context: 
     const { text = '' } = await readForm(context);
     const path = `${memories}/${encodeURIComponent(context.req.param('id'))}`;
     const answer = await apiOf(context).call(path, memoryRecordSchema, { method: 'PUT', body: { text } });
-    if (answer.kind !== 'value') return answerRefusal(context, context.get('page').words.memory, answer);
+    if (answer.kind !== 'value') return answerRefusal(context, context.get('page').words.memory, answer, [text]);
     return context.redirect('/memory', 303);
   });
 

@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import { collectedCountsSchema } from '#contracts/decision-counts';
 import type { Overview } from '#contracts/overview';
 import type { ApiAnswer } from '../clients/call-api.ts';
+import { isPassing } from '../clients/is-passing.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
 import { decisionCharts, readChartPage } from '../pages/decision-chart.ts';
 import { refusalNotice } from '../pages/notice.ts';
@@ -9,7 +10,6 @@ import { overviewPage, overviewTables } from '../pages/overview.ts';
 import type { Words } from '../words/en.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleEnvironment } from './environment.ts';
-import { isPassing } from './is-passing.ts';
 import { streamEvents } from './stream-events.ts';
 
 /** The overview, the stream that sends its tables again after each change, and the decisions of the last hour. */

@@ -4,6 +4,7 @@ import { type PolicyDetail, policyDetailSchema, policyListSchema, revisionListSc
 import type { Overview } from '#contracts/overview';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import { runPolicyCommand } from '../clients/commands.ts';
+import { isPassing } from '../clients/is-passing.ts';
 import { noRights } from '../clients/management-api.ts';
 import { readPolicyForm } from '../clients/policy-form.ts';
 import { readPolicySource, readRecipes, writePolicySource } from '../clients/policy-source.ts';
@@ -24,6 +25,8 @@ import { withMissing } from './with-missing.ts';
 
 const policiesPath = '/api/v1/guardrail-policies';
 const idForm = ':id{[0-9a-fA-F-]{36}}';
+/** Idempotency keys of the editor. */
+const keyForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Policies: list, history, comparison, editor, and the application to a model. */
 export function addPolicyRoutes(app: Hono<ConsoleEnvironment>): void {
@@ -129,7 +132,8 @@ async function showDiff(context: ConsoleContext): Promise<Response> {
 async function save(context: ConsoleContext, id: string | undefined): Promise<Response> {
   const page = context.get('page');
   const { policyPages: own } = page.words;
-  const { etag = '', status = 'draft' } = await readForm(context);
+  const { etag = '', status = 'draft', key: sentKey = '' } = await readForm(context);
+  const key = keyForm.test(sentKey) ? sentKey : undefined;
   const { source, form } = await readEdited(context);
   const editor = { id, source, form, etag, status, recipes: [] };
   const read = readPolicySource(source);
@@ -139,11 +143,12 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
   }
   const answer =
     id === undefined
-      ? await runPolicyCommand(context.get('management'), policiesPath, { method: 'POST', body: read.value })
+      ? await runPolicyCommand(context.get('management'), policiesPath, { method: 'POST', body: read.value, key })
       : await runPolicyCommand(context.get('management'), `${policiesPath}/${id}`, {
           method: 'PUT',
           body: { ...read.value, status },
           etag,
+          key,
         });
   if (id !== undefined && answer.kind === 'refused' && answer.code === 'etag_mismatch') {
     const newest = await context.get('management').call(`${policiesPath}/${id}`, policyDetailSchema);
@@ -155,7 +160,10 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
     }
   }
   if (answer.kind !== 'value') {
-    return answerPage(context, policyEditorPage(page, { ...editor, problem: refusalNotice(page.words, answer) }), 422);
+    // The API may have accepted a command whose answer was lost: the same key carries it out once.
+    const again = isPassing(answer) ? { key } : {};
+    const problem = refusalNotice(page.words, answer);
+    return answerPage(context, policyEditorPage(page, { ...editor, ...again, problem }), 422);
   }
   const { error, target, state, operationId } = answer.value;
   if (error !== null) {

@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
 import { bindingReadSchema, type OperationResource, operationSchema } from '#contracts/management';
 import type { ApiAnswer } from '../clients/call-api.ts';
+import { isPassing } from '../clients/is-passing.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
 import { refusalNotice } from '../pages/notice.ts';
 import { outOfBand } from '../pages/operation-polling.ts';
 import { type ConfirmedReplicas, isOpenOperation, operationState } from '../pages/operations.ts';
 import type { Markup } from '../pages/page.ts';
 import type { Words } from '../words/en.ts';
-import { isPassing } from './is-passing.ts';
 
 type ReadStates = {
   /** Parts of the page that replace those of the operations; none for one that the service could not answer about now. */

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import type { ApiAnswer } from '../clients/call-api.ts';
+import { isPassing } from '../clients/is-passing.ts';
 import { notice } from '../pages/notice.ts';
 import type { ConsolePage } from '../pages/page.ts';
 import type { Words } from '../words/en.ts';
-import { isPassing } from './is-passing.ts';
 
 /**
  * Names the parts of a page that are left out because a service could not answer now: they would look as if there were nothing.

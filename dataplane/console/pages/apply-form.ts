@@ -26,21 +26,27 @@ function shownMark({ modelId, wanted, policyId }: OverviewModel): Markup | Promi
 type ApplySection = {
   readonly policyId: string;
   readonly revisions: readonly PolicySummary[];
+  /** The API applies no revision of an archived policy. */
+  readonly isArchived: boolean;
   /** The models that the person may apply a revision to. */
   readonly open: Overview['models'];
   readonly csrf: string;
 };
 
 /** The application of a revision to a model, and the way back for those models that have this policy. */
-export function applySection(words: Words, { policyId, revisions, open, csrf }: ApplySection) {
+export function applySection(words: Words, { policyId, revisions, isArchived, open, csrf }: ApplySection) {
   const { policyPages: own } = words;
+  const back = open
+    .filter((model) => model.policyId === policyId && !(isArchived && model.previous?.policyId === policyId))
+    .map((model) => rollBackForm(words, model, csrf));
+  if (isArchived) return html`${back}`;
   return html`<section aria-labelledby="apply"><h2 id="apply">${own.applyTo}</h2>
 <form class="row" method="post" action="/policies/${policyId}/apply">
 <input type="hidden" name="csrf" value="${csrf}">${open.map(shownMark)}
-<label>${words.model} <select name="model">${open.map(({ modelId, alias }) => html`<option value="${modelId ?? ''}">${alias}</option>`)}</select></label>
+<label>${words.model} <select name="model" required>${open.length > 1 ? html`<option value="">${own.chooseModel}</option>` : ''}${open.map(({ modelId, alias }) => html`<option value="${modelId ?? ''}">${alias}</option>`)}</select></label>
 <label>${own.chosen} <select name="revision">${revisions.map((one) => html`<option value="${one.revision}">${one.revision}</option>`)}</select></label>
 <button>${own.applyButton}</button>
-</form><p class="hint">${own.applyHint}</p>${open.filter((model) => model.policyId === policyId).map((model) => rollBackForm(words, model, csrf))}</section>`;
+</form><p class="hint">${own.applyHint}</p>${back}</section>`;
 }
 
 /** Applies the revision before to a model again; nothing if none is known. */

@@ -146,6 +146,6 @@ export function jobState(
 ): Markup | Promise<Markup> {
   const { id, document, status, error } = job;
   const isRunning = status === 'PENDING' || status === 'RUNNING';
-  const again = isRunning ? html`hx-get="/knowledge/jobs/${id}" hx-trigger="every 1s" hx-swap="outerMorph"` : '';
+  const again = isRunning ? html`hx-get="/knowledge/jobs/${id}" hx-trigger="every 2s" hx-swap="outerMorph"` : '';
   return html`<p ${again}><code>${document}</code> ${badge(jobTones[status], words.know.jobs[status])} ${isRunning ? html`<progress aria-label="${document}"></progress>` : ''}${saidText(words, error ?? '')}</p>`;
 }

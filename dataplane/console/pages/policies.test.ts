@@ -73,3 +73,31 @@ test('the page of a policy offers the revision before of each model, where the p
   // What the page shows goes with each of both forms.
   expect(page.match(new RegExp(`name="shown.${modelId}" value="${id}:8"`, 'g'))).toHaveLength(2);
 });
+
+test('the page of an archived policy offers no application of it, but the way back to another policy', async () => {
+  const archived = { ...policy, status: 'archived' } as PolicySummary;
+  const page = async (models: readonly OverviewModel[]) => {
+    const surroundings = { models: [...models], deletingPolicies: [], rights, links };
+    return text(policyPage(context, archived, [archived], surroundings).main);
+  };
+  expect(await page([model])).toContain('portcullis unarchive');
+  expect(await page([model])).not.toContain('/apply"');
+  expect(await page([changed])).toContain('Roll chat back to revision 7 of Other');
+  const own = { ...changed, previous: { policyId: id, policy: 'Chat', revision: 3 } };
+  expect(await page([own])).not.toContain('/apply"');
+});
+
+test('the page of a policy offers no application to a model under deletion, and preselects none of several models', async () => {
+  const page = async (models: readonly OverviewModel[]) => {
+    const surroundings = { models: [...models], deletingPolicies: [], rights, links };
+    return text(policyPage(context, policy, [policy], surroundings).main);
+  };
+  const deleting = { ...model, modelId: id, alias: 'old', state: 'deleting' } as OverviewModel;
+  expect(await page([deleting])).not.toContain('/apply"');
+  const one = await page([model, deleting]);
+  expect(one).not.toContain('>old</option>');
+  expect(one).not.toContain('<option value="">');
+  expect(await page([model, { ...model, modelId: id, alias: 'other' }])).toContain(
+    'required><option value="">Choose a model',
+  );
+});

@@ -62,14 +62,18 @@ export function policyPage(
   const isDeleting = deletingPolicies.includes(id);
   const mayWrite = rights.author || rights.policies.includes(id);
   const mayCheck = rights.author || rights.policies.length > 0;
-  const open = models.filter(({ modelId }) => modelId !== null && (rights.apply || rights.models.includes(modelId)));
+  const isArchived = status === 'archived';
+  const open = models.filter(
+    ({ modelId, state }) =>
+      modelId !== null && state !== 'deleting' && (rights.apply || rights.models.includes(modelId)),
+  );
   const edit = html`<p>${mayWrite ? html`<a class="button plain" href="/policies/${id}/edit">${own.edit}</a>` : ''} ${mayCheck ? html`<a class="button plain" href="/playground?policy=${id}&revision=${revision}">${words.playground}</a>` : ''}</p>`;
-  const apply = applySection(words, { policyId: id, revisions, open, csrf: session?.csrf ?? '' });
+  const apply = applySection(words, { policyId: id, revisions, isArchived, open, csrf: session?.csrf ?? '' });
   return {
     title: name,
     main: html`<p>${description}</p>
 <p>${statusBadge(words, status, isDeleting)} ${using.map(({ alias, wanted }) => badge('good', `${alias}: ${words.revision} ${wanted?.revision ?? ''}`))}</p>
-${isDeleting ? notice({ kind: 'error', title: own.deleting, text: own.deletingText }) : html`${edit}${open.length === 0 ? '' : apply}`}
+${isDeleting ? notice({ kind: 'error', title: own.deleting, text: own.deletingText }) : html`${isArchived ? notice({ kind: 'empty', title: own.archived, text: own.archivedText }) : ''}${edit}${open.length === 0 ? '' : apply}`}
 <section aria-labelledby="history"><h2 id="history">${own.history}</h2>
 <table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.kinds}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table>${pageLinks(words, links)}
 <p><a href="/operations?targetId=${id}">${words.operationPages.ofPolicy}</a></p></section>

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import type { PolicyForm } from '../clients/policy-form.ts';
 import type { Words } from '../words/en.ts';
@@ -17,6 +18,8 @@ type Editor = {
   readonly status: string;
   readonly recipes: readonly string[];
   readonly problem: Markup | Promise<Markup> | undefined;
+  /** The idempotency key of an earlier save that may have been accepted; a new one when absent. */
+  readonly key?: string | undefined;
   /** The revision that another person saved in between, which this save would replace. */
   readonly onTopOf?: number;
 };
@@ -25,16 +28,17 @@ type Editor = {
 export function policyEditorPage(page: PageContext, editor: Editor): ConsolePage {
   const { words, session } = page;
   const { policyPages: own, formPages } = words;
-  const { id, source, form, etag, status, recipes, problem, onTopOf } = editor;
+  const { id, source, form, etag, status, recipes, problem, key = randomUUID(), onTopOf } = editor;
   const as = form === undefined ? 'yaml' : 'form';
   const other = form === undefined ? { as: 'form', label: formPages.asForm } : { as: 'yaml', label: formPages.asYaml };
   return {
     title: id === undefined ? own.create : own.edit,
     main: html`${problem ?? ''}
-${recipes.length === 0 ? '' : html`<p>${own.startFrom}: ${recipes.map((name) => html`<a class="button plain" href="/policies/new?recipe=${name}&as=${as}">${name}</a> `)}</p>`}
-<form method="post" action="${id === undefined ? '/policies' : `/policies/${id}`}" class="split" ${form === undefined ? '' : html`hx-post="/policies/check" hx-trigger="input delay:500ms, load, rules-changed from:document" hx-target="#check" hx-sync="this:replace" hx-validate="false"`}>
+${recipes.length === 0 ? '' : html`<p>${own.startFrom}: ${recipes.map((name) => html`<a class="button plain" href="/policies/new?recipe=${name}&as=${as}">${name}</a> `)}</p><p class="hint">${own.recipeTests}</p>`}
+<form method="post" action="${id === undefined ? '/policies' : `/policies/${id}`}" class="split" enctype="multipart/form-data" ${form === undefined ? '' : html`hx-post="/policies/check" hx-trigger="input delay:500ms, load, rules-changed from:document" hx-target="#check" hx-sync="this:replace" hx-validate="false"`}>
 <input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
 <input type="hidden" name="id" value="${id ?? ''}">
+<input type="hidden" name="key" value="${key}">
 <input type="hidden" name="etag" value="${etag}">
 <input type="hidden" name="status" value="${status}">
 <div>${form === undefined ? sourceField(words, source) : policyFields(words, form)}

@@ -12,6 +12,6 @@ export function sentAgain(
   words: Words,
   { action, members }: { readonly action: string; readonly members: readonly (readonly [string, string])[] },
 ): Markup | Promise<Markup> {
-  return html`<form method="post" action="${action}">${members.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+  return html`<form method="post" action="${action}" enctype="multipart/form-data">${members.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <p><button>${words.sessions.continue}</button></p></form>`;
 }

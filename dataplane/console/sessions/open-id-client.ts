@@ -25,6 +25,10 @@ export type OpenIdClient = {
   finish(current: URL, attempt: SignInAttempt): Promise<SignedIn>;
 };
 
+function resourceOf(resource: string | undefined): Readonly<Record<string, string>> {
+  return resource === undefined ? {} : { resource };
+}
+
 /** Authorization code grant with PKCE, state and nonce (OpenID Connect Core 1.0, section 3.1; RFC 9700). */
 export function createOpenIdClient(config: ConsoleConfig['oidc'], redirectUri: string): OpenIdClient {
   const { issuer, clientId, clientSecretFile, scope, resource } = config;
@@ -66,19 +70,21 @@ export function createOpenIdClient(config: ConsoleConfig['oidc'], redirectUri: s
         code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
         code_challenge_method: 'S256',
         ui_locales: language,
-        ...(resource === undefined ? {} : { resource }),
+        ...resourceOf(resource),
       });
       return { attempt, url: url.href };
     },
     async finish(current, { state, nonce, verifier }) {
       const configuration = await provider();
       try {
-        const tokens = await oidc.authorizationCodeGrant(configuration, current, {
+        const checks = {
           expectedState: state,
           expectedNonce: nonce,
           pkceCodeVerifier: verifier,
           idTokenExpected: true,
-        });
+        };
+        // RFC 8707, section 2.2: the token request names the resource, too.
+        const tokens = await oidc.authorizationCodeGrant(configuration, current, checks, resourceOf(resource));
         const subject = tokens.claims()?.sub;
         const seconds = tokens.expiresIn();
         if (subject === undefined || seconds === undefined) throw new TypeError('the answer has no subject or no end');

@@ -17,7 +17,7 @@ export const agentsEn = {
   none: 'There is no agent that you may see',
   noneText: 'Ask the owner of an agent for the right, or publish one: portcullis flow publish FOLDER',
   searchedOnly: (count: number) =>
-    `There are further workspaces: ${count} were searched. Choose a workspace to search that one.`,
+    `Not every workspace was searched, only ${count}. Choose a workspace to search that one.`,
   noneFound: 'No agent that you may invoke belongs to this task.',
   everyAgent: 'All agents',
   declared: 'Declared agents',

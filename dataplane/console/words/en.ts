@@ -23,7 +23,7 @@ export const en = {
   signOut: 'Sign out',
   signIn: 'Sign in',
   signedOut: 'You are signed out',
-  signedOutText: 'The session was removed from this browser.',
+  signedOutText: 'The session was removed from this browser. You may still be signed in at the OpenID provider.',
   signedInAs: 'Signed in as',
   theme: 'Theme',
   themeAuto: 'Automatic',
@@ -78,6 +78,8 @@ export const en = {
     status: 'Status',
     draft: 'In use or ready',
     archived: 'Archived',
+    archivedText:
+      'A revision of an archived policy cannot be applied to a model. To use the policy again: portcullis unarchive POLICY',
     deleting: 'Deleting',
     deletingText:
       'This policy is being deleted. It stays in force until no model refers to it, and it can be neither changed nor applied. ' +
@@ -98,6 +100,7 @@ export const en = {
     noneAsk: 'Ask an administrator of the platform for the role author, which creates policies.',
     applyTo: 'Apply to a model',
     applyButton: 'Apply',
+    chooseModel: 'Choose a model',
     rollBack: (model: string, policy: string, revision: number) =>
       `Roll ${model} back to revision ${revision} of ${policy}`,
     applyHint:
@@ -105,6 +108,8 @@ export const en = {
     chosen: 'Revision',
     source: 'Definition (YAML)',
     startFrom: 'Start from',
+    recipeTests:
+      'The tests of a recipe are not saved with it. This command saves both: portcullis apply -f examples/recipes/NAME.yaml',
     save: 'Save as a new revision',
     saveHint: 'Saving changes no model: a revision is applied afterwards.',
     check: 'Check',
@@ -294,7 +299,9 @@ export const en = {
     foreign: 'The request did not come from this page',
     foreignText: 'Nothing was changed. Open the page again and repeat the action.',
     tooLarge: 'The form is too large',
-    tooLargeText: 'Send fewer or smaller files at a time, or use the command line: portcullis documents submit',
+    tooLargeText:
+      'Nothing was changed. A form has at most 4 MiB. Go back to the page and shorten the text, or use the command line, for example: portcullis apply -f FILE',
+    tooLargeFiles: 'Send fewer or smaller files at a time, or use the command line: portcullis documents submit',
     signIn: 'The sign-in failed',
     signInText: 'Start again. If it fails again, read the log of the console.',
     unexpected: 'The page could not be made',

@@ -1,6 +1,7 @@
 /** Words of pages for a write whose session has ended or is another one, in English. */
 export const sessionEn = {
   endedPage: 'Nothing was changed. Sign in again and repeat the action.',
+  endedQuery: 'The sign-in opens now, and leads back to this page.',
   endedTyped:
     'Nothing was changed. What you have typed is below. Copy it, sign in in another tab, and repeat the action.',
   endedEditor:

@@ -3,6 +3,7 @@ import type { SessionWords } from './session-en.ts';
 /** Words of pages for a write whose session has ended or is another one, in Russian. */
 export const sessionRu: SessionWords = {
   endedPage: 'Ничего не изменено. Войдите снова и повторите действие.',
+  endedQuery: 'Сейчас откроется вход, после него вы вернётесь на эту страницу.',
   endedTyped: 'Ничего не изменено. Введённое показано ниже. Скопируйте его, войдите в другой вкладке и повторите.',
   endedEditor:
     'Ничего не сохранено. Введённое показано ниже. Войдите в другой вкладке, затем нажмите «Продолжить» на этой странице.',

@@ -1,4 +1,4 @@
-import type { ApiAnswer } from '../clients/call-api.ts';
+import type { ApiAnswer } from './call-api.ts';
 
 /** Whether the service may answer the same request later: it is away, it is not ready, or the person has sent too many. */
 export function isPassing(answer: ApiAnswer<unknown>): boolean {
