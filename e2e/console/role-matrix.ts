@@ -83,11 +83,11 @@ export async function matrixRowOf(
   };
   const edited = await textOf(context, platform, `${policy}/edit`);
   const etag = /name="etag" value="([^"]*)"/.exec(edited.body)?.[1]?.replaceAll('&quot;', '"') ?? '"1"';
-  const offered = /<select name="model">(.*?)<\/select>/s.exec(text)?.[1] ?? '';
+  const offered = /<select name="model" required>(.*?)<\/select>/s.exec(text)?.[1] ?? '';
   const row: PersonRow = {
     navigation,
     refusedLinks,
-    offeredModels: [...offered.matchAll(/value="([^"]*)"/g)].map(([, id = '']) => id),
+    offeredModels: [...offered.matchAll(/value="([^"]+)"/g)].map(([, id = '']) => id),
     shown: {
       new: text.includes('href="/policies/new"'),
       edit: text.includes(`href="${policy}/edit"`),

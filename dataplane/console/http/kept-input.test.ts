@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import type { Call } from '../clients/call-api.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
+import { readRecipes } from '../clients/policy-source.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import type { PageContext } from '../pages/page.ts';
 import { en } from '../words/en.ts';
@@ -11,7 +12,7 @@ import { addPolicyRoutes } from './policy-routes.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
 const key = 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6';
-const source = 'name: Chat\ndefinition: {}\n';
+const source = readRecipes().get('secrets') ?? '';
 
 /** The pages over services that give one answer; `keys` are the idempotency keys of the requests. */
 function open(answer: unknown) {
@@ -56,7 +57,7 @@ test.each([
   [refused(400, 'invalid_definition'), false],
 ])('after the answer %o to a save, the editor has the key of it: %s', async (answer, isSame) => {
   const { text } = await open(answer).post('/policies', { source, key });
-  expect(text).toContain('name: Chat');
+  expect(text).toContain('<textarea id="source"');
   expect(shownKey(text)).toMatch(/^[0-9a-f-]{36}$/);
   expect(shownKey(text) === key).toBe(isSame);
 });
