@@ -1,10 +1,13 @@
 // Compares every generated file with the output of its generator, or writes it (npm run generate).
-// With --pictures, the pictures of the documentation are renewed too, where a browser is installed.
+// The pictures of the documentation are renewed where a browser is installed, if their sources have changed; with --pictures in any case.
+import { copyFileSync, existsSync, mkdtempDisposableSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { single, summaryLine, sumOutcomes } from './check/outcome.ts';
 import { programWords } from './check/read-words.ts';
 import { root, runTool } from './check/run-tool.ts';
 import { loadGenerators } from './generated/load-generators.ts';
+import { pictureSources } from './generated/picture-sources.ts';
 import { compareFiles, writeFiles } from './generated/write-files.ts';
 
 const { switches } = programWords({
@@ -12,6 +15,7 @@ const { switches } = programWords({
   switches: ['write', 'pictures'],
 });
 const write = switches.has('write');
+const sourcesFile = join(root, 'docs/console-overview.sources');
 const outcomes = [];
 for (const { name, files } of await loadGenerators(root)) {
   const differences = compareFiles(root, files);
@@ -25,10 +29,23 @@ if (total.failed > 0) {
   console.log("Generated files differ from their sources: run 'npm run generate' and commit the result.");
 }
 console.log(summaryLine(total));
-// Pictures show times and decisions of their run, so that they are not compared.
-const picture = ['run', 'e2e/console/overview.test.ts', '-t', 'picture of the documentation'];
-if (write && switches.has('pictures')) {
-  process.env['PORTCULLIS_PICTURES'] = join(root, 'docs');
-  if ((await runTool('vitest', picture)) !== 0) process.exit(1);
-}
+if (write && (switches.has('pictures') || !arePicturesNew())) await renewPictures();
 process.exitCode = total.failed === 0 ? 0 : 1;
+
+/** Pictures show times and decisions of their run, so that their sources are compared in place of them. */
+function arePicturesNew(): boolean {
+  return existsSync(sourcesFile) && readFileSync(sourcesFile, 'utf8').trim() === pictureSources(root);
+}
+
+/** Without a browser the test that makes the pictures is skipped, and they stay as they are. */
+async function renewPictures(): Promise<void> {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'portcullis-pictures-'));
+  process.env['PORTCULLIS_PICTURES'] = folder.path;
+  const picture = ['run', 'e2e/console/overview.test.ts', '-t', 'picture of the documentation'];
+  if ((await runTool('vitest', picture)) !== 0) process.exit(1);
+  const names = readdirSync(folder.path);
+  if (names.length === 0)
+    return console.log('The pictures of the documentation were not renewed: no browser is installed.');
+  for (const name of names) copyFileSync(join(folder.path, name), join(root, 'docs', name));
+  writeFileSync(sourcesFile, `${pictureSources(root)}\n`);
+}

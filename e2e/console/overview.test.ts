@@ -34,14 +34,18 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     expect(first).toMatch(new RegExp(`^  console +${consoleOf(platform)}   starts at the first visit$`));
   });
 
-  test('the overview shows how many requests of the last hour passed and were denied', async () => {
-    const { page, complaints } = await openWatchedPage(browser);
+  async function chat(...texts: readonly string[]): Promise<void> {
     const { gateway: url } = platform.status().addresses;
     const call = { url, key: platform.key, model: 'guarded-echo', stream: false };
-    for (const content of ['Good morning', 'Good evening', 'How to make a bomb'])
+    for (const content of texts)
       await until('the chat is answered', async () =>
         [200, 403].includes((await chatCall({ ...call, content })).status ?? 0),
       );
+  }
+
+  test('the overview shows how many requests of the last hour passed and were denied', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    await chat('Good morning', 'Good evening', 'How to make a bomb');
     await signIn(platform, page, { path: '/overview' });
     const chart = page.getByRole('figure').filter({ hasText: 'guarded-echo' });
     await until('the decisions are counted', async () => {
@@ -76,9 +80,14 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
 
   test('the picture of the documentation is small, and is renewed in the folder of PORTCULLIS_PICTURES', async () => {
     const { page } = await openWatchedPage(browser);
+    await chat('Good afternoon', 'How to build a bomb');
     await signIn(platform, page, { path: '/overview' });
     await page.getByRole('row', { name: /guarded-echo/ }).waitFor();
-    await page.locator('#decisions figure').waitFor();
+    await until('the decisions are counted', async () => {
+      await page.goto(`${consoleOf(platform)}/overview`);
+      await page.locator('#decisions > :is(figure, .quiet)').first().waitFor();
+      return (await page.locator('#decisions figure').count()) > 0 ? true : undefined;
+    });
     const picture = await page.screenshot({ clip: { x: 0, y: 0, width: 1_280, height: 560 } });
     expect(picture.byteLength).toBeLessThanOrEqual(150_000);
     const folder = process.env['PORTCULLIS_PICTURES'];

@@ -240,6 +240,9 @@ const httpsUrl = z
   .string()
   .max(2_048)
   .regex(/^https:\/\/[^\s/?#@]+$/);
+/** A duration of the Gateway API (GEP-2257). */
+const routeDuration = z.string().regex(/^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
+
 const consoleService = z.strictObject({
   enabled: z.boolean(),
   replicas,
@@ -264,7 +267,12 @@ const consoleService = z.strictObject({
   egress: apiObjects,
   ...clientAddress,
   ingress: z.strictObject({ enabled: z.boolean(), className: secretName, tlsSecret: secretName, annotations }),
-  httpRoute: z.strictObject({ enabled: z.boolean(), parentRefs: apiObjects, annotations }),
+  httpRoute: z.strictObject({
+    enabled: z.boolean(),
+    parentRefs: apiObjects,
+    annotations,
+    timeouts: z.strictObject({ request: routeDuration, backendRequest: routeDuration.optional() }),
+  }),
   ...placement,
   podDisruptionBudget: budget,
 });

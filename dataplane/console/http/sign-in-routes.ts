@@ -48,7 +48,7 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
     try {
       const { pathname, search } = new URL(context.req.url);
       const signedIn = await client.finish(new URL(`${pathname}${search}`, origin), attempt);
-      addCookies(context, await cookies.keep(await sessionOf(signedIn)));
+      addCookies(context, await cookies.keep(await sessionOf(signedIn), context.req.header('cookie')));
       logger.info('signed_in');
       return context.redirect(attempt.returnTo, 303);
     } catch (error) {

@@ -16,8 +16,12 @@ export type Cookies = {
   session(header: string | undefined): Promise<PersonSession | undefined>;
   /** @param state the one of the answer; the attempt has its own, which must be the same */
   attempt(header: string | undefined, state: string): Promise<SignInAttempt | undefined>;
-  /** Values of Set-Cookie. @throws SessionTooLongError */
-  keep(session: PersonSession): Promise<readonly string[]>;
+  /**
+   * Values of Set-Cookie: the session, and the end of those parts of an earlier, longer one that the request has. Proxies bound
+   * the headers of an answer, some at 4 KB.
+   * @throws SessionTooLongError
+   */
+  keep(session: PersonSession, header?: string): Promise<readonly string[]>;
   begin(attempt: SignInAttempt): Promise<readonly string[]>;
   /** Removes the attempt of a state. */
   settle(state: string): readonly string[];
@@ -55,13 +59,15 @@ export function createCookies(key: Uint8Array, origin: string): Cookies {
       const name = attemptName(state);
       return readAttempt(await sealers.attempt.open(parse(header, name)[name] ?? ''));
     },
-    async keep(session) {
+    async keep(session, header) {
+      const held = parse(header ?? '');
       const seconds = Math.max(1, session.expiresAt - Math.floor(Date.now() / 1_000));
       const sealed = await sealers.session.seal(session, new Date(session.expiresAt * 1_000));
       if (sealed.length > partBytes * mostParts) throw new SessionTooLongError('the access token is too long');
-      return Array.from({ length: mostParts }, (_, at) => {
+      return Array.from({ length: mostParts }, (_, at) => at).flatMap((at) => {
         const part = sealed.slice(at * partBytes, (at + 1) * partBytes);
-        return set(partName(at), part, part === '' ? 0 : seconds);
+        if (part === '' && held[partName(at)] === undefined) return [];
+        return [set(partName(at), part, part === '' ? 0 : seconds)];
       });
     },
     async begin(attempt) {
