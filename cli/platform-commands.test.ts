@@ -481,7 +481,7 @@ describe('delete', () => {
     expect(refused.stderr).toContain('The GuardrailPolicy leaving is used by ModelBinding going.');
     expect((await run(['get', 'gp', 'leaving'])).stdout).toMatch(/ Draft /);
     const held = await run(['delete', 'gp', 'leaving', '--yes']);
-    expect(held.stdout).toContain('leaving is being deleted. It stays until nothing refers to it: ModelBinding going.');
+    expect(held.stdout).toContain('leaving is being deleted. It is kept while these refer to it: ModelBinding going.');
     const listed = await until('the operator names the binding that holds the deletion', async () => {
       const { stdout } = await run(['get', 'gp', 'leaving']);
       return stdout.includes('binding going') ? stdout : undefined;

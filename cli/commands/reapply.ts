@@ -28,7 +28,7 @@ export function addReapply(program: Command, source: ResourceSource): void {
     .description('apply the same revision again: to one binding, to all, or to those that run on another build')
     .argument('[binding]', 'name of the binding')
     .option('--all', 'every binding')
-    .option('--older-than <build>', 'every binding whose workload has another build than this one');
+    .option('--older-than <build>', 'every binding whose workload has a build other than this one');
   source
     .addWriteOptions(withDryRun(withWait(withOutput(withResourceOptions(command, source)))))
     .action((name: string | undefined, options: ReapplyOptions) => reapply(source, name, options));

@@ -64,7 +64,7 @@ export function createPolicyRestores({ client, logger, events }: PolicyRestoresO
     try {
       const policy = await client.create<GuardrailPolicy>(kinds.guardrailPolicy, restoredPolicy(revision));
       logger.info('policy_restored', { policy: name, revision: revision.metadata.name });
-      const note = `The deletion was taken back: the policy exists again with revision ${revision.spec.number}.`;
+      const note = `The deletion was cancelled: the policy exists again with revision ${revision.spec.number}.`;
       events.record({ regarding: policy, type: 'Normal', reason: 'Restored', action: 'Restore', note });
       return true;
     } catch (error) {

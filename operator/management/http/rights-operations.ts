@@ -17,7 +17,7 @@ type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, Right
 
 const unavailable = ['records_unavailable'] as const;
 
-/** Routes outside of the contract: who has which right to the control plane. */
+/** Routes outside of the contract: the roles on the control plane and their holders. */
 export const rightsOperations: readonly Row[] = [
   {
     name: 'listRights',
