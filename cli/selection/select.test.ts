@@ -43,7 +43,7 @@ test.each([
   expect(() => readSelection(words)).toThrow(sentence);
 });
 
-test('no name, plural or short name stands for two kinds', () => {
+test('no name, plural or short name is shared by two kinds', () => {
   const words = Object.values(kinds).flatMap((kind) => [...new Set(namesOfKind(kind))]);
   expect(words).toHaveLength(new Set(words).size);
   expect(namesOfKind(policy)).toEqual(['guardrailpolicy', 'guardrailpolicies', 'gp', 'policy', 'policies']);

@@ -104,7 +104,7 @@ describe('a greedy client', () => {
   const playStream = (): void =>
     world.upstream.play({ kind: 'frames', frames: [...frames, scriptedDoneFrame], end: 'end' });
 
-  test('the connection of a client that does not read a stream that has not ended is closed, also while it sends', async () => {
+  test('the connection of a client that does not read an unfinished stream is closed, even while the client sends', async () => {
     playStream();
     const socket = open();
     socket.on('error', () => undefined);

@@ -36,7 +36,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
     }
   });
 
-  test('texts for which the embedder gives no valid vector are delayed and keep no other text waiting', async () => {
+  test('texts for which the embedder returns no valid vector are delayed and do not delay other texts', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;
     const bad = Array.from({ length: 130 }, (_, no) => `broken text ${no}`);

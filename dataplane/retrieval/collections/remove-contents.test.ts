@@ -96,7 +96,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect(await stored()).toBeUndefined();
   });
 
-  test('a collection that cannot be emptied keeps no other one from it', async () => {
+  test('a collection that cannot be emptied does not prevent others from being emptied', async () => {
     const { database } = opened;
     const later = await insertCollection(database);
     for (const id of [ingest.collectionId, later]) {

@@ -219,7 +219,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(purgesOf(await observed(open, { ...open, begun: [] }))).toEqual([['observed', purgeTime]]);
   });
 
-  test('a purge from before the entries that retention kept has no entry, whatever time its client states', async () => {
+  test('a purge that is older than the retained entries gets no entry, whatever time its client states', async () => {
     const kept = '2026-03-01T00:00:00.000Z';
     const afterRetention = (change: Partial<KnownRevision>) =>
       observedAfter(

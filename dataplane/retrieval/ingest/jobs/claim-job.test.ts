@@ -73,7 +73,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     return Number.POSITIVE_INFINITY;
   }
 
-  test('the tenant of which the fewest jobs are processed comes first, however many jobs of another one are due before', async () => {
+  test('the tenant with the fewest jobs in progress is next, however many earlier jobs another tenant has', async () => {
     await ingest.submitAs('first', ...named('a', 100));
     await ingest.submitAs('second', ...named('b', 3));
     await ingest.submitAs('third', ...named('c', 1));
