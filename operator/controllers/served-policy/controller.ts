@@ -55,7 +55,7 @@ export function createServedController(options: ServedControllerOptions) {
   const retried = new Map<string, string>();
   /** For each entry of the served policy, the application that failed, and why. */
   const failures = new Map<string, { readonly application: string; readonly message: string }>();
-  /** Entries that are served without being listed, of which the log and an event tell. */
+  /** Entries that are served although they are not listed; the log and an event report them. */
   const unlisted = new Set<string>();
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {

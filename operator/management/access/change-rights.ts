@@ -124,8 +124,8 @@ function isAdministrator({ object, relation }: Tuple): boolean {
 }
 
 /**
- * Whether no other administrator is among the tuples of the control plane. A group counts if the author is a member: no person may be in
- * another one, and its members are known to its issuer alone.
+ * Whether the tuples of the control plane have no other administrator. A group counts only if the author is a member: the members
+ * of other groups are known to their issuer only, so that they may have none.
  */
 function isLastAdministrator(held: readonly Tuple[], tuple: Tuple, groups: readonly string[]): boolean {
   const counting = new Set(groups.map((group) => `${group}#member`));

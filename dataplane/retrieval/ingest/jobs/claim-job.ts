@@ -106,7 +106,7 @@ function isOpen(sql: Sql): SqlPart {
   return sql`j.status in ('PENDING', 'RUNNING')`;
 }
 
-/** With the time of the statement, which an index can compare; that of the clock is another one for each row. */
+/** statement_timestamp() is constant within a statement, so that an index can be used; clock_timestamp() differs for each row. */
 function isDue(sql: Sql): SqlPart {
   return sql`${isOpen(sql)} and j.due_at <= statement_timestamp() and j.deliveries < ${mostDeliveries}`;
 }
