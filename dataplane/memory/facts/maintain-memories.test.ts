@@ -77,7 +77,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
     expect((await memory.find(ann, 'coffee', { mode: 'semantic' }))[0]).toBe('coffee is good');
   });
 
-  test('a text at which the embedder is unavailable keeps no other text waiting', async () => {
+  test('a text at which the embedder is unavailable does not delay other texts', async () => {
     await using database = await openTestDatabase();
     await store(database, ['slow text', 'tea is good']);
     const models = hashedWords((texts) => {

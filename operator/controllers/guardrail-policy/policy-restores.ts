@@ -25,7 +25,7 @@ type PolicyRestoresOptions = {
 type Marked = { readonly revision: Stored<PolicyRevision>; readonly uid: string };
 
 /**
- * Creates policies again whose deletion was taken back: Kubernetes cannot cancel a deletion. The intention is a mark on
+ * Creates policies again whose deletion was cancelled: Kubernetes cannot cancel a deletion. The intention is a mark on
  * the revision that holds the content. It is written before the old object is released, and removed after the new one
  * exists, so that an operator that takes over at any moment completes it.
  */

@@ -116,9 +116,9 @@ export function createServedController(options: ServedControllerOptions) {
   /** Reads the workload live before the address moves, so that a resumed process cannot act on stale state. */
   async function move(name: string, pin: ServedPin, seen: ServedPin | undefined, replicas: number): Promise<void> {
     using _claim = claims.claim(pin.workload);
-    const generation = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, pin.workload);
-    if (generation === undefined) throw new KubeError('conflict', 'the workload no longer exists');
-    await keepWorkload(client, generation, replicas);
+    const pinned = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, pin.workload);
+    if (pinned === undefined) throw new KubeError('conflict', 'the workload no longer exists');
+    await keepWorkload(client, pinned, replicas);
     if (!(await served.point(name, pin, seen))) return;
     const { workload, policyId, policyRevision } = pin;
     logger.info('served_policy_moved', { served: name, workload, policyId, policyRevision });

@@ -39,7 +39,7 @@ export type RightChanges = {
 };
 
 /**
- * Changes rights one at a time over all replicas. Each change that takes effect has one entry in the audit log, and no other one.
+ * Changes rights one at a time over all replicas. Each change that takes effect has exactly one entry in the audit log.
  * Every method throws RelationsUnavailableError, SqlUnavailableError or RecordsUnavailableError; `grant` and `revoke` throw
  * UndecidedChangeError if the change may have been made.
  */
