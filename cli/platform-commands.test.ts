@@ -333,7 +333,7 @@ describe('revisions', () => {
     expect((await run(['chat', 'wandering', '--message', 'year 2024'])).code).toBe(6);
   });
 
-  test('a rollback returns to the policy before, also after five applications of the present one', async () => {
+  test('a rollback returns to the policy before, even after five applications of the present one', async () => {
     await apply(`${policyManifest({ name: 'evening' })}---\n${bindingText('nightly', 'evening', 1)}`, '--wait');
     const none = await run(['rollback', 'nightly', '--wait']);
     const sentence = 'The recorded applications of the ModelBinding nightly name no other revision: name one with --to';

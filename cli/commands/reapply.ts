@@ -64,8 +64,8 @@ async function outdated(
   options: OutputOptions,
 ): Promise<readonly Stored<ModelBinding>[]> {
   const { items: routes } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
-  const { items: generations } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);
-  const found = outdatedBindings(build, { bindings, routes, generations });
+  const { items: workloads } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);
+  const found = outdatedBindings(build, { bindings, routes, workloads });
   if (!isForPeople(formatOf(options))) return found.bindings;
   for (const name of found.skipped) {
     writeText(`ModelBinding ${name} is skipped: its desired revision is not the applied one`);

@@ -13,7 +13,7 @@ import { unguardedCards } from './judge-card.ts';
 const oldText = 'An old description.';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a database of the catalogue that loses rows'), () => {
-  test('every ten minutes all agents are compared with their rows, also without a change of a resource', async () => {
+  test('every ten minutes all agents are compared with their rows, even without a change of a resource', async () => {
     const time = createFakeClock();
     const clock = { now: time.now, date: () => new Date() };
     await using world = await openCatalogue({ overrides: { clock } });

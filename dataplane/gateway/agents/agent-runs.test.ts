@@ -203,7 +203,7 @@ describe('runs and streams', () => {
     await until('the request of the process is closed', () => isClosed);
   });
 
-  test('the report of a gateway names an agent version while a call of it runs, also after the route has another version', async () => {
+  test('the report of a gateway names an agent version while a call of it runs, even after the route has another version', async () => {
     let end: (() => void) | undefined;
     first?.play((response) => {
       end = () => response.end('{}');

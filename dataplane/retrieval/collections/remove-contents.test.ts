@@ -135,7 +135,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect([await relations.tuplesOf(object), await remove()]).toEqual([[], 0]);
   });
 
-  test('a staged original is removed also if its job had ended and its removal was interrupted', async () => {
+  test('a staged original is removed even if its job had ended and its removal was interrupted', async () => {
     await ingest.submit({ docId: 'a', text: 'private words' });
     const { objects } = ingest.ports;
     const [job] = await opened.database.sql<{ key: string }[]>`

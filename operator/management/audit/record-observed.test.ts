@@ -120,7 +120,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     return entries.map(({ content }) => content);
   }
 
-  test('a revision of a command has no entry, also after the command was deleted', async () => {
+  test('a revision of a command has no entry, even after the command was deleted', async () => {
     expect(await observed({ revisions: [revision(1)], command }, { revisions: [revision(1)] })).toEqual([]);
   });
 

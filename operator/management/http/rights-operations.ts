@@ -55,7 +55,7 @@ export const rightsOperations: readonly Row[] = [
     tag: 'Rights',
     summary: 'Revoke a right',
     description:
-      'Revokes a role. After the answer no command that depended on it is accepted on any replica, also after restarts. ' +
+      'Revokes a role. After the answer no command that depended on it is accepted on any replica, even after restarts. ' +
       'The right of the last administrator is kept.',
     gates: ['identity', 'query', 'body', 'right'],
     parameters: [],

@@ -85,7 +85,7 @@ test('a run gets tokens for models and agents after its version has left the rou
   expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
 });
 
-test('a run gets no token after the route of its agent was removed, also when another route of the agent follows', async () => {
+test('a run gets no token after the route of its agent was removed, even when another route of the agent follows', async () => {
   const grant = await beginRun();
   const trade = () => exchangeGrant(world.url, { grant, audience: models });
   world.removeRoute();
