@@ -38,7 +38,7 @@ test.each([
   [['gp', 'mb/a'], '"mb/a" names a kind again'],
   [['gp/a', 'b'], '"b" is not KIND/NAME'],
   [['gp/'], '"gp/" is not KIND/NAME'],
-  [['all', 'a'], '"all" stands for every kind'],
+  [['all', 'a'], '"all" means every kind'],
 ])('%j is refused with the correct form', (words, sentence) => {
   expect(() => readSelection(words)).toThrow(sentence);
 });
