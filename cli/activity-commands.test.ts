@@ -163,7 +163,7 @@ test('portcullis chat --explain names the rule that denied the message, and with
   expect(passed).toMatchObject({ code: 0, stderr: expect.stringContaining('no rule stopped or masked the text') });
 });
 
-test('portcullis chat --explain reports the denial also if the decision cannot be read', async () => {
+test('portcullis chat --explain reports the denial even if the decision cannot be read', async () => {
   const token = join(platform.data, 'tokens/admin.token');
   renameSync(token, `${token}.away`);
   try {

@@ -56,7 +56,7 @@ describe('portcullis agent send', () => {
     expect(version).toMatchObject({ code: 0, stdout: 'Good day\n' });
   });
 
-  test('the process of a version takes no call that did not come through a gateway', async () => {
+  test('the process of a version refuses calls that did not come through a gateway', async () => {
     const version = await platform.client.get<AgentVersion>(kinds.agentVersion, 'assistant-1');
     const { gateway } = platform.status().addresses;
     const { address = '', agentId = '' } = version?.status ?? {};

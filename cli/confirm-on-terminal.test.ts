@@ -33,7 +33,7 @@ describe.skipIf(missingTerminal !== undefined)('questions on a terminal', () => 
     expect((await bindingNow()).spec).toEqual(before.spec);
   });
 
-  test('a file that was typed on the terminal leaves no one to answer, so that --yes is needed', async () => {
+  test('apply -f - whose file is typed on the terminal cannot ask for a confirmation and requires --yes', async () => {
     const { apiVersion, kind, metadata, spec } = await bindingNow();
     const wanted = {
       apiVersion,

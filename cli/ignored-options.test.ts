@@ -34,7 +34,7 @@ test.each(['json', 'yaml', 'wide', 'name', 'jsonpath={.kind}'])(
   },
 );
 
-test('the help of rollback says that nothing is asked for a binding, and that of --dry-run that nothing is awaited', async () => {
+test('the help of rollback says that a rollback of a binding does not ask, and the help of --dry-run that it does not wait', async () => {
   const { stdout } = await runInProcess(['rollback', '--help']);
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('a rollback of a binding does not ask');
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('change nothing and do not wait');

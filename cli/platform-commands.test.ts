@@ -333,7 +333,7 @@ describe('revisions', () => {
     expect((await run(['chat', 'wandering', '--message', 'year 2024'])).code).toBe(6);
   });
 
-  test('a rollback returns to the policy before, also after five applications of the present one', async () => {
+  test('a rollback returns to the policy before, even after five applications of the present one', async () => {
     await apply(`${policyManifest({ name: 'evening' })}---\n${bindingText('nightly', 'evening', 1)}`, '--wait');
     const none = await run(['rollback', 'nightly', '--wait']);
     const sentence = 'The recorded applications of the ModelBinding nightly name no other revision: name one with --to';
@@ -481,7 +481,7 @@ describe('delete', () => {
     expect(refused.stderr).toContain('The GuardrailPolicy leaving is used by ModelBinding going.');
     expect((await run(['get', 'gp', 'leaving'])).stdout).toMatch(/ Draft /);
     const held = await run(['delete', 'gp', 'leaving', '--yes']);
-    expect(held.stdout).toContain('leaving is being deleted. It stays until nothing refers to it: ModelBinding going.');
+    expect(held.stdout).toContain('leaving is being deleted. It is kept while these refer to it: ModelBinding going.');
     const listed = await until('the operator names the binding that holds the deletion', async () => {
       const { stdout } = await run(['get', 'gp', 'leaving']);
       return stdout.includes('binding going') ? stdout : undefined;

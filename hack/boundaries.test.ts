@@ -315,6 +315,17 @@ const cases: readonly Case[] = [
     bad: { 'runtime/a.test.ts': mention('the watch go', 'es on after a pause') },
     good: { 'runtime/a.test.ts': "test('the watch continues after a recommended pause', () => {});" },
   },
+  ...[
+    { refused: ['the deletion is taken', ' back'], plain: 'the deletion is cancelled; the card is put back' },
+    { refused: ['to let', ' it go, delete it'], plain: 'to complete the deletion, let the operator delete it' },
+    { refused: ['it delays no', ' other one'], plain: 'it delays no other job' },
+    { refused: ['it keeps no', ' other from that'], plain: 'it does not prevent others from that' },
+    { refused: ['it is kept, al', 'so if it failed'], plain: 'it is kept even if it failed; it also waits' },
+  ].map(({ refused: [one = '', other = ''], plain }) => ({
+    rule: 'no text has a turn of speech for which the field has a word',
+    bad: { 'runtime/a.test.ts': mention(one, other) },
+    good: { 'docs/a.md': plain, 'e2e/memory/contract/memory-v1.json': mention(one, other) },
+  })),
   {
     rule: 'two folders of a module, of e2e or of hack never import each other',
     bad: {

@@ -10,7 +10,7 @@ import type { RunningPlatform } from '../platform/running-platform.ts';
 /** Where an agent takes calls: operations of A2A are below the path. */
 export type AgentAddress = { readonly origin: string; readonly path: string };
 
-/** A resource is read at once, also where a run may take long. */
+/** A resource is read at once, even where a run may take long. */
 const mostSeconds = 10;
 
 /**

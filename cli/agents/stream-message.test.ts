@@ -74,7 +74,7 @@ test('an agent that does not stream is reported, so that its answer is awaited a
   expect(reply).toBeUndefined();
 });
 
-test('an agent whose process knows no streams is reported in the same way', async () => {
+test('an agent whose process does not support streaming is reported in the same way', async () => {
   const { reply } = await stream((response) => response.writeHead(404).end('{"error":{"code":404}}'));
   expect(reply).toBeUndefined();
 });
@@ -91,7 +91,7 @@ test('the error event that ends a stream is a fault with its code', async () => 
   });
 });
 
-test('a task that asks for a message is complete and says so', async () => {
+test('a stream that ends with TASK_STATE_INPUT_REQUIRED is a complete reply with inputRequired', async () => {
   const { reply } = await stream((response) =>
     response.end(`${begun}${ended('TASK_STATE_INPUT_REQUIRED', [{ text: 'When?' }])}`),
   );

@@ -69,7 +69,7 @@ describe('a backup file', () => {
       text.replace('"token":""', '"token":"","x":1'),
       /line 3: spec\.x is an unknown field/,
     ],
-    ['its format is another one', text.replace('"format":1', '"format":2'), /is not a backup of this version/],
+    ['it has another format', text.replace('"format":1', '"format":2'), /is not a backup of this version/],
     ['it is a list of another program', '{"apiVersion":"v1","kind":"List","items":[\n]}\n', /is not a backup/],
     ['it is empty', '', /is not a backup/],
   ])('a backup is refused if %s', (_what, changed, sentence) => {

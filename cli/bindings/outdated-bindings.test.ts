@@ -17,12 +17,12 @@ function route(name: string, workload: string | undefined, spec: object = {}): S
   return { metadata: { name }, spec: { ...pinned, ...spec } } as unknown as Stored<GatewayRoute>;
 }
 
-const generation = (name: string, build: string) =>
+const workloadOf = (name: string, build: string) =>
   ({ metadata: { name }, spec: { build } }) as unknown as Stored<RuntimeWorkload>;
-const generations = [generation('g-new', 'new'), generation('g-old', 'old')];
+const workloads = [workloadOf('g-new', 'new'), workloadOf('g-old', 'old')];
 
 const namesOf = (bindings: readonly Stored<ModelBinding>[], routes: readonly Stored<GatewayRoute>[]) => {
-  const found = outdatedBindings('new', { bindings, routes, generations });
+  const found = outdatedBindings('new', { bindings, routes, workloads });
   return { again: found.bindings.map(({ metadata }) => metadata.name), skipped: found.skipped };
 };
 

@@ -19,10 +19,10 @@ export function outdatedBindings(
   objects: {
     readonly bindings: readonly Stored<ModelBinding>[];
     readonly routes: readonly Stored<GatewayRoute>[];
-    readonly generations: readonly Stored<RuntimeWorkload>[];
+    readonly workloads: readonly Stored<RuntimeWorkload>[];
   },
 ): Outdated {
-  const builds = new Map(objects.generations.map(({ metadata, spec }) => [metadata.name, spec.build]));
+  const builds = new Map(objects.workloads.map(({ metadata, spec }) => [metadata.name, spec.build]));
   const routes = new Map(objects.routes.map((route) => [route.metadata.name, route.spec]));
   const isOutdated = ({ metadata }: Stored<ModelBinding>): boolean => {
     const workload = routes.get(metadata.name)?.workload;

@@ -36,10 +36,10 @@ function withChange(command: Command): Command {
   return withUnnamedOutput(withManagementOptions(command))
     .argument('<subject>', 'claim sub of the user, or the name of a group with --group')
     .option('--issuer <url>', 'issuer of its tokens (default: the development issuer of this machine)')
-    .option('--group', 'the name is that of a group in the tokens of the issuer')
+    .option('--group', 'the subject is the name of a group in the tokens of the issuer')
     .addOption(new Option('--role <role>', 'which role').choices([...controlRoles]).default('administrator'))
-    .option('--policy <policy>', 'name of a policy, only for it: author or viewer')
-    .option('--model <model>', 'name or alias of a model, only for it: applier or viewer');
+    .option('--policy <policy>', 'limit the role (author or viewer) to one policy: name')
+    .option('--model <model>', 'limit the role (applier or viewer) to one model: name or alias');
 }
 
 async function list(options: ManagementCommandOptions & OutputOptions): Promise<void> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { agentRecord } from '../testing/agent-record.ts';
 import { agentNamed } from './catalogue-agents.ts';
 
-test('a name finds the only agent that has it, also if two lists have that agent', () => {
+test('a name finds the only agent that has it, even if two lists have that agent', () => {
   const [first, second] = [agentRecord('a')[1], agentRecord('b')[1]];
   expect(agentNamed([first, second, first], 'Agent a')).toEqual(first);
 });

@@ -57,7 +57,10 @@ export function addCollection(program: Command): void {
         'files',
       ]),
     )
-    .option('--parent <name>', 'collection above it, whose readers can read it; the caller must be able to write it')
+    .option(
+      '--parent <name>',
+      'parent collection, whose readers can read this one; the caller needs the right to write the parent',
+    )
     .option('--chunk-size <characters>', 'longest chunk', wholeNumber(chunkSize.min, chunkSize.max))
     .option(
       '--chunk-overlap <characters>',
@@ -93,7 +96,10 @@ export function addCollection(program: Command): void {
     .command('move')
     .description('move a collection below another one, or to the top level')
     .argument('<name>', 'name or id of the collection')
-    .option('--parent <name>', 'collection above it, whose readers can read it; the caller must be able to write it')
+    .option(
+      '--parent <name>',
+      'parent collection, whose readers can read this one; the caller needs the right to write the parent',
+    )
     .option('--no-parent', 'no collection above it');
   withOutput(withRetrievalOptions(move)).action(moveOne);
   const remove = collection

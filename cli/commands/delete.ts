@@ -191,7 +191,7 @@ function resultText({ kind, name, deleted, usedBy }: DeletionResult, options: De
   const what = `${kind} ${name}`;
   if (deleted) return `${what} is deleted${dryRunSuffix(options)}.`;
   if (options.dryRun !== undefined) return `${what} is marked for deletion${dryRunSuffix(options)}: ${listed(usedBy)}.`;
-  if (usedBy.length > 0) return `${what} is being deleted. It stays until nothing refers to it: ${listed(usedBy)}.`;
+  if (usedBy.length > 0) return `${what} is being deleted. It is kept while these refer to it: ${listed(usedBy)}.`;
   return `${what} is being deleted.`;
 }
 
@@ -232,7 +232,7 @@ function isBinding(found: Stored<Resource>): found is Stored<ModelBinding> {
 
 function policyEffect(name: string, users: readonly PolicyUser[]): string {
   return (
-    `The GuardrailPolicy ${name} is used by ${listed(users)}. Until nothing refers to the policy it stays, and it can be ` +
+    `The GuardrailPolicy ${name} is used by ${listed(users)}. It is kept until nothing refers to it, and meanwhile it can be ` +
     'neither newly applied nor rolled back to. Applying it again cancels the deletion.'
   );
 }

@@ -103,7 +103,7 @@ function withCaller(command: Command): Command {
     .option('--tenant <name>', 'tenant of the person (default: default, or that of the token)', readCallerName)
     .option('--session <id>', 'session whose state nodes read and write (default: a new one)', readCallerName)
     .option('--timeout <seconds>', 'longest duration of a run', wholeNumber(least, most, 'seconds'), usual)
-    .option('--allow-unreachable', 'start also if the flow names something that cannot be called from here')
+    .option('--allow-unreachable', 'start even if the flow uses a service that cannot be called from here')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
     .option('--gateway <url>', 'origin of the gateway of another platform, for models and agents')
     .option('--key-file <file>', 'file with a client key of that gateway, for models')

@@ -44,7 +44,7 @@ export function addFreeze(program: Command): void {
     .requiredOption('--until <time>', 'the end', readTime)
     .action(set);
   withConfirm(withUnnamedOutput(withManagementOptions(freeze.command('remove'))))
-    .description('remove a window, also one that has begun; asks first at a terminal')
+    .description('remove a window, even one that has begun; asks first at a terminal')
     .argument('<id>', 'the id that "freeze list" shows')
     .action(remove);
 }

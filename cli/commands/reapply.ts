@@ -28,7 +28,7 @@ export function addReapply(program: Command, source: ResourceSource): void {
     .description('apply the same revision again: to one binding, to all, or to those that run on another build')
     .argument('[binding]', 'name of the binding')
     .option('--all', 'every binding')
-    .option('--older-than <build>', 'every binding whose workload has another build than this one');
+    .option('--older-than <build>', 'every binding whose workload has a build other than this one');
   source
     .addWriteOptions(withDryRun(withWait(withOutput(withResourceOptions(command, source)))))
     .action((name: string | undefined, options: ReapplyOptions) => reapply(source, name, options));
@@ -64,8 +64,8 @@ async function outdated(
   options: OutputOptions,
 ): Promise<readonly Stored<ModelBinding>[]> {
   const { items: routes } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
-  const { items: generations } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);
-  const found = outdatedBindings(build, { bindings, routes, generations });
+  const { items: workloads } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);
+  const found = outdatedBindings(build, { bindings, routes, workloads });
   if (!isForPeople(formatOf(options))) return found.bindings;
   for (const name of found.skipped) {
     writeText(`ModelBinding ${name} is skipped: its desired revision is not the applied one`);

@@ -18,7 +18,7 @@ test('a file is final if it was read at least two seconds after its change, on e
   }
 });
 
-test('a failed file is due after pauses that double up to the longest one, and a changed one at once', () => {
+test('a failed file is retried after pauses that double up to a maximum, and a changed file immediately', () => {
   const attempts = createFileAttempts(times);
   const failed = { ...done, state: 'failed', reason: 'away' } as const;
   let now = 100_000;

@@ -261,7 +261,7 @@ test('a file that an editor removes and creates again is not deleted', async () 
   expect(await next()).toEqual(['submit a.md', 'changed 1']);
 });
 
-test('a renamed file is submitted under its new name, also if it takes the name of another one', async () => {
+test('a renamed file is submitted under its new name, even if it takes the name of another one', async () => {
   using folder = temporaryFolder();
   const at = (name: string): string => join(folder.path, name);
   for (const name of ['a.md', 'b.md']) writeFileSync(at(name), name);
@@ -274,7 +274,7 @@ test('a renamed file is submitted under its new name, also if it takes the name 
   expect([...submitted]).toEqual(['b.md']);
 });
 
-test('a file that is deleted and created again is submitted again, also while the deletion is under way', async () => {
+test('a file that is deleted and created again is submitted again, even while the deletion is under way', async () => {
   using folder = temporaryFolder();
   const at = (name: string): string => join(folder.path, name);
   for (const name of ['a.md', 'b.md']) writeFileSync(at(name), name);

@@ -26,10 +26,10 @@ type PlatformPorts = AsyncDisposable & {
 
 const publish =
   'Publish the flow, and call the agent: "portcullis agent send", or the gateway of a cluster. "portcullis agent trace" then ' +
-  'has its nodes.';
+  'shows its nodes.';
 
-const connectionRemedy = `Connections take calls of published agents only. ${publish}`;
-const runtimesRemedy = `Runtimes of another platform are not called from here. ${publish}`;
+const connectionRemedy = `Only published agents can call connections. ${publish}`;
+const runtimesRemedy = `The runtimes of another platform cannot be called from here. ${publish}`;
 const unservedRemedy = (policy: string): string =>
   `List the policy ${policy} in served-policies.yaml, and start the platform again.`;
 

@@ -168,7 +168,7 @@ function onlyId(type: ShownType, known: readonly Named[], word: string): string 
   const [id, other] = ids;
   const owners = id === undefined ? [] : sharers(known, id);
   if (owners.length > 1) {
-    const sentence = `The id ${id} of the ${type} ${JSON.stringify(word)} is that of ${owners.length} objects, ${owners.join(', ')}: delete the one whose condition names the conflict, and apply it again without the label ${idLabel}.`;
+    const sentence = `The id ${id} of the ${type} ${JSON.stringify(word)} belongs to ${owners.length} objects, ${owners.join(', ')}: delete the one whose condition names the conflict, and apply it again without the label ${idLabel}.`;
     throw new CliError('usage', sentence);
   }
   if (other === undefined) return id;

@@ -30,11 +30,11 @@ export async function confirm(effects: readonly string[], { yes = false }: Confi
   throw new CliError('not_confirmed', 'Nothing was changed.');
 }
 
-/** Undefined if the question is left: with Ctrl-C, Ctrl-D, or a terminal that is closed. */
+/** Undefined if the question is cancelled: by Ctrl-C, Ctrl-D or a closed terminal. */
 async function ask(question: string): Promise<string | undefined> {
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
   return await new Promise<string | undefined>((resolve) => {
-    // The end of the input closes it also directly behind an answer, which comes first.
+    // The end of the input closes the interface right after an answer, too; setImmediate lets the answer win.
     terminal.once('close', () => setImmediate(() => resolve(undefined)));
     terminal.question(question).then(resolve, () => resolve(undefined));
   });

@@ -50,7 +50,7 @@ function startThere(data: DataDirectory, asked: string | undefined): string {
   return `start a platform there with "portcullis up${dataOption(data, asked)}"`;
 }
 
-/** What a command needs to reach the same directory; with a leading space. */
+/** The option that makes a command use the same directory, with a leading space; empty if none was given. */
 function dataOption({ root }: DataDirectory, asked: string | undefined): string {
   return asked === undefined ? '' : ` --data ${quoteWord(root)}`;
 }

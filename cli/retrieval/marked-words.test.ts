@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { markedContent } from './marked-words.ts';
 
-test('highlighted words of a citation stand between asterisks, and the rest of its content is unchanged', () => {
+test('highlighted words of a citation are put between asterisks, and the rest of its content is unchanged', () => {
   const content = 'Zürich 🏨 hotels cost 180.';
   const at = content.indexOf('hotels');
   expect(markedContent({ content, highlights: [] })).toBe(content);

@@ -18,13 +18,17 @@ export function withSearchOptions(command: Command): Command {
   return command
     .requiredOption('--collection <name>', 'collection that is searched')
     .addOption(
-      new Option('--mode <mode>', 'words, vectors or both (default: that of the collection)').choices([
+      new Option('--mode <mode>', 'words, vectors or both (default: the setting of the collection)').choices([
         'hybrid',
         'vector',
         'bm25',
       ]),
     )
-    .option('--top-k <number>', 'how many citations at most (default: that of the collection)', wholeNumber(min, max))
+    .option(
+      '--top-k <number>',
+      'maximum number of citations (default: the setting of the collection)',
+      wholeNumber(min, max),
+    )
     .option('--rerank', 'order the citations by the rerank profile of the collection')
     .option('--rewrite', 'let a model rewrite the question')
     .option(

@@ -38,12 +38,12 @@ test.each([
   [['gp', 'mb/a'], '"mb/a" names a kind again'],
   [['gp/a', 'b'], '"b" is not KIND/NAME'],
   [['gp/'], '"gp/" is not KIND/NAME'],
-  [['all', 'a'], '"all" stands for every kind'],
+  [['all', 'a'], '"all" means every kind'],
 ])('%j is refused with the correct form', (words, sentence) => {
   expect(() => readSelection(words)).toThrow(sentence);
 });
 
-test('no name, plural or short name stands for two kinds', () => {
+test('no name, plural or short name is shared by two kinds', () => {
   const words = Object.values(kinds).flatMap((kind) => [...new Set(namesOfKind(kind))]);
   expect(words).toHaveLength(new Set(words).size);
   expect(namesOfKind(policy)).toEqual(['guardrailpolicy', 'guardrailpolicies', 'gp', 'policy', 'policies']);

@@ -24,7 +24,7 @@ export function readSelection([first = '', ...rest]: readonly string[]): Selecti
   }
   if (first.toLowerCase() === everyKind) {
     if (rest.length === 0) return { by: 'kind', kinds: Object.values(kinds) };
-    throw new CliError('usage', `"${everyKind}" stands for every kind and takes no name: name the kind.`);
+    throw new CliError('usage', `"${everyKind}" means every kind and cannot be followed by a name: name the kind.`);
   }
   const selected = first.split(',').map(resourceKind);
   if (rest.length === 0) return { by: 'kind', kinds: selected };

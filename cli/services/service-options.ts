@@ -19,7 +19,7 @@ export function withServiceOptions(command: Command, service: DataService): Comm
   return command
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
     .option('--server <url>', `origin of another ${titles[service]}`)
-    .option('--token-file <file>', 'file with the token of the caller; the service is in production mode')
+    .option('--token-file <file>', 'file with the token of the caller, for a service in production mode')
     .option('--as <person>', 'person who calls a service in development mode (default: PORTCULLIS_AS)', readCallerName);
 }
 

@@ -20,7 +20,7 @@ export type InstallationStatus = {
   readonly policies: readonly Stored<GuardrailPolicy>[];
   readonly bindings: readonly Stored<ModelBinding>[];
   readonly routes: readonly Stored<GatewayRoute>[];
-  readonly generations: readonly Stored<RuntimeWorkload>[];
+  readonly workloads: readonly Stored<RuntimeWorkload>[];
   readonly reports: readonly Stored<GatewayReport>[];
   readonly collections: readonly Stored<CollectionResource>[];
   readonly agentVersions: readonly Stored<AgentVersion>[];
@@ -34,7 +34,7 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
   });
   const { items: bindings } = await listAll<ModelBinding>(client, kinds.modelBinding);
   const { items: routes } = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
-  const { items: generations } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload, {
+  const { items: workloads } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload, {
     transform: withoutManifest,
   });
   const collections = await noneWithoutKind(listAll<CollectionResource>(client, kinds.collection));
@@ -49,7 +49,7 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
     policies,
     bindings,
     routes,
-    generations,
+    workloads,
     reports,
     collections,
     agentVersions,
@@ -77,8 +77,8 @@ function withoutDefinition(policy: Stored<GuardrailPolicy>): Stored<GuardrailPol
   return { ...policy, spec: { ...policy.spec, definition, tests: [] } };
 }
 
-function withoutManifest(generation: Stored<RuntimeWorkload>): Stored<RuntimeWorkload> {
-  return { ...generation, spec: { ...generation.spec, manifest: '' } };
+function withoutManifest(workload: Stored<RuntimeWorkload>): Stored<RuntimeWorkload> {
+  return { ...workload, spec: { ...workload.spec, manifest: '' } };
 }
 
 function withoutTexts(version: Stored<AgentVersion>): Stored<AgentVersion> {

@@ -38,7 +38,7 @@ function viewOf(parts: Parts) {
     surroundings,
     policies: [],
     bindings: [],
-    generations: [],
+    workloads: [],
     routes,
     reports,
     collections,

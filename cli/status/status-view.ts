@@ -88,17 +88,17 @@ export type StatusView = {
 };
 
 export function viewOfStatus(installation: InstallationStatus): StatusView {
-  const { namespace, surroundings, policies, bindings, routes, generations } = installation;
+  const { namespace, surroundings, policies, bindings, routes, workloads } = installation;
   const { collections, agents, agentVersions } = installation;
   const byName = new Map(routes.map((route) => [route.metadata.name, route]));
   const deleting = policies.flatMap(deletingRow);
-  const builds = new Map(generations.map(({ metadata, spec }) => [metadata.name, spec.build]));
+  const builds = new Map(workloads.map(({ metadata, spec }) => [metadata.name, spec.build]));
   return {
     namespace,
     operator: surroundings.operator,
     gateways: replicaRows(installation),
     bindings: bindings.map((binding) => bindingRow(binding, byName.get(binding.metadata.name), builds)),
-    workloads: generations.map((generation) => workloadRow(generation, routes)),
+    workloads: workloads.map((workload) => workloadRow(workload, routes)),
     ...(deleting.length === 0 ? {} : { policies: deleting }),
     ...(collections.length === 0 ? {} : { collections: collections.map(collectionRow) }),
     ...(agents.length === 0 ? {} : { agents: agents.map(agentRow) }),

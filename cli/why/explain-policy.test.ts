@@ -47,13 +47,13 @@ test('an archived policy is not ready for applications, and nothing is wrong', (
   });
 });
 
-test('a policy under deletion names what holds it, and how the deletion is taken back', () => {
+test('the explanation of a policy under deletion names the cause, and how to cancel the deletion', () => {
   const held = policy([['Ready', 'False', 'DeletionHeld']], { deletionTimestamp: '2026-01-01T00:00:00Z' });
   const { state, summary, cause, whatToDo } = explain(held);
   expect(state).toBe('deleting');
   expect(summary).toBe('GuardrailPolicy chat is being deleted: It said DeletionHeld.');
   expect(cause).toMatchObject({ part: 'Deletion', reason: 'DeletionHeld' });
-  expect(whatToDo).toMatch(/To keep chat, apply it again from its file: the deletion is taken back\./);
+  expect(whatToDo).toMatch(/To keep chat, apply it again from its file, which cancels the deletion\./);
 });
 
 test.each<[string, readonly Said[], string, RegExp]>([

@@ -11,7 +11,7 @@ type PolicyState = 'recorded' | 'archived' | 'refused' | 'waiting' | 'deleting';
 type PolicyExplanation = DeclaredExplanation<PolicyState> & { readonly policy: string };
 
 /**
- * Explains whether a policy can be applied and, if not, why; what holds its deletion and how it is taken back. Pure.
+ * Explains whether a policy can be applied and, if not, why; what holds its deletion and how the deletion is cancelled. Pure.
  * @param surroundings undefined where the processes are not known, as over the management API
  */
 export function explainPolicy(

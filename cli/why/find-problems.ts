@@ -79,7 +79,7 @@ export function withRemedy({ part, reason, message }: InstallationProblem, progr
 
 /** The facts of `why`, from a status that was read as a whole. */
 function factsOf(installation: Installation, binding: Stored<ModelBinding>): BindingDependencies {
-  const { policies, routes, generations, reports, surroundings } = installation;
+  const { policies, routes, workloads, reports, surroundings } = installation;
   const { guardrail, gateway } = binding.spec;
   const wanted = guardrail.mode === 'Policy' ? guardrail.policyRef.name : undefined;
   const policy = policies.find(({ metadata }) => metadata.name === wanted);
@@ -89,7 +89,7 @@ function factsOf(installation: Installation, binding: Stored<ModelBinding>): Bin
     binding,
     ...(policy === undefined ? {} : { policy }),
     ...(route === undefined ? {} : { route }),
-    workloads: generations.filter(({ metadata }) => named.includes(metadata.name)),
+    workloads: workloads.filter(({ metadata }) => named.includes(metadata.name)),
     reports: reports.filter(({ spec }) => spec.gateway === gateway),
     surroundings,
   };

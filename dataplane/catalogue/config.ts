@@ -42,7 +42,7 @@ export const settings = {
     }),
   ),
   PORTCULLIS_INDEX_MIB: setting.integer({
-    help: 'memory of the index, MiB; the workspaces whose last search is oldest are evicted first',
+    help: 'memory of the index, MiB; the least recently searched workspaces are evicted first',
     min: 16,
     max: 65_536,
     default: 512,

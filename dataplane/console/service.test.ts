@@ -134,7 +134,7 @@ test('a page of another origin gets no text back, with a session and without one
   }
 });
 
-test('the text of another form is in the answer that refuses it, also after the end of the session', async () => {
+test('the text of another form is in the answer that refuses it, even after the end of the session', async () => {
   const ended = await post(`/memory/${policyId}`, { csrf, text: 'I drink <tea>.' });
   const other = await post(`/memory/${policyId}`, { csrf: 'd'.repeat(32), text: 'I drink <tea>.' }, { cookie });
   expect([ended.status, other.status]).toEqual([401, 403]);

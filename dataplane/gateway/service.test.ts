@@ -214,7 +214,7 @@ describe('a gateway process', () => {
     await removeRoute('r');
   });
 
-  test('a workload stays in use until its last stream has ended, also while the gateway shuts down', async () => {
+  test('a workload stays in use until its last stream has ended, even while the gateway shuts down', async () => {
     const first = await putRoute('r', spec('model', policy, 1));
     const gateway = await startReplica('four');
     await applied('four', first);

@@ -39,7 +39,7 @@ export const settings = {
     setting.file({ help: 'token for the guardrail runtimes; required with PORTCULLIS_GUARD_TARGET_FILE' }),
   ),
   PORTCULLIS_INDEX_MIB: setting.integer({
-    help: 'memory of the index, MiB; the memories of one user may need two thirds of it, and those of the user whose last search is oldest are evicted first',
+    help: 'memory of the index, MiB; the memories of one user may need two thirds of it, and those of the least recently searched user are evicted first',
     min: 16,
     max: 65_536,
     default: 96,

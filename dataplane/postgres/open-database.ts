@@ -61,7 +61,7 @@ export async function openDatabase(config: PostgresConfig, signal: AbortSignal):
 }
 
 /**
- * Watches the server until it has exited, also while it shuts down. A frozen server accepts connections, because the
+ * Watches the server until it has exited, even while it shuts down. A frozen server accepts connections, because the
  * system does, and never ends them.
  * @returns whether it was killed
  */

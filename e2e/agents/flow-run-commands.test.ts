@@ -99,7 +99,7 @@ describe('portcullis flow run', () => {
     expect(refused.stderr).toContain(
       'ask needs the connection crm, look needs the MCP server weather, check needs the policy absent.',
     );
-    expect(refused.stderr.split('Connections take calls of published agents only. Publish the flow')).toHaveLength(2);
+    expect(refused.stderr.split('Only published agents can call connections. Publish the flow')).toHaveLength(2);
     expect(refused.stderr).toContain('List the policy absent in served-policies.yaml');
     expect(refused.stderr).toContain('With --allow-unreachable it starts');
     expect(refused.stderr).not.toContain('start input: ok');
@@ -118,7 +118,7 @@ describe('portcullis flow run', () => {
     const allowed = await run(flow, '--message', 'x', '--allow-unreachable');
     expect([allowed.code, allowed.stderr]).toEqual([1, expect.stringContaining('unavailable at ask')]);
     expect(allowed.stderr).toContain('start input: ok');
-    expect(allowed.stderr).toContain('Connections take calls of published agents only. Publish the flow');
+    expect(allowed.stderr).toContain('Only published agents can call connections. Publish the flow');
     const unserved = flowFile('check.json', [check], 'nodes.check.output');
     const ended = await run(unserved, '--message', 'x', '--allow-unreachable');
     expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('refused at check')]);

@@ -270,7 +270,7 @@ describe('the texts of an image over A2A', () => {
     ]);
   });
 
-  test('an image has at most as many concurrent runs as its version allows, also while it streams', async () => {
+  test('an image has at most as many concurrent runs as its version allows, even while it streams', async () => {
     await serveAlone(policy('Windows'));
     const slow = stream(long.slice(0, 20), 50, async () => {
       const refused = await say({ text: 'hello' });

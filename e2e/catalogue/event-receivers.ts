@@ -39,7 +39,7 @@ export async function startEndingNats(): Promise<EndingReceiver> {
   };
 }
 
-/** A webhook that keeps what it receives; its end breaks every connection, also after it has read an event. */
+/** A webhook that keeps what it receives; its end breaks every connection, even after it has read an event. */
 export async function startEndingWebhook(): Promise<EndingReceiver> {
   const folder = temporaryFolder();
   const secretFile = join(folder.path, 'events.secret');

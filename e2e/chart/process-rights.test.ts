@@ -163,7 +163,7 @@ describe(title, () => {
     const deletedAt = '--output=jsonpath={.metadata.deletionTimestamp}';
     const time = await namespace.kubectl('get', 'guardrailpolicy', 'guard', deletedAt);
     await namespace.kubectl('annotate', 'guardrailpolicy/guard', `portcullis.dev/keep=${time}`);
-    await until('the policy whose deletion is taken back exists again', async () => {
+    await until('the policy whose deletion is cancelled exists again', async () => {
       const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
       const isNew = live?.metadata.uid !== policy?.metadata.uid && live?.metadata.deletionTimestamp === undefined;
       return isNew && live?.status?.latestRevision?.number === 1;

@@ -98,7 +98,7 @@ const parts: ReadonlySet<string> = new Set([
   ...['it can match an empty text, and its matches must x1: make it match a character at least'],
   'its matches must x1, so their places must be rare: begin the pattern with \\b, and limit its repeats',
   'the local rules of its section together may take x1 on x1 bytes (maxBodyBytes), more than half of deadlineMs (x1), ' +
-    'and it takes the most of it (x1): remove or narrow rules, or raise deadlineMs',
+    'and this rule takes the largest part (x1): remove or narrow rules, or raise deadlineMs',
   ...['x1, the most that any local rule may take', 'x1, or move it into an external detector'],
   ...['x1, a quarter of the smallest timeoutMs (x1 ms) of the local rules of its section'],
   ...['it may take x1 on x1 bytes (maxBodyBytes), above x1'],
@@ -203,7 +203,7 @@ const wholes: readonly string[] = [
     `its matches must ${test}, so their places must be rare: begin the pattern with \\b, and limit its repeats`,
   ]),
   'the local rules of its section together may take 5.10 ms on 65536 bytes (maxBodyBytes), more than half of deadlineMs ' +
-    '(100 ms), and it takes the most of it (4.00 ms): remove or narrow rules, or raise deadlineMs',
+    '(100 ms), and this rule takes the largest part (4.00 ms): remove or narrow rules, or raise deadlineMs',
   `it may take 31 ms on 65536 bytes (maxBodyBytes), above 25 ms, the most that any local rule may take: ${narrower}, ${external}`,
   'its time on 65536 bytes (maxBodyBytes) has no known bound, and may be above 5.00 ms, a quarter of the smallest timeoutMs ' +
     `(20 ms) of the local rules of its section: ${narrower}, raise timeoutMs of every local rule of its section to 40, ${external}`,

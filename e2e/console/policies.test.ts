@@ -42,7 +42,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await shown.page.waitForLoadState();
   };
 
-  test('with --console the code of the sign-in stands beside the address', async () => {
+  test('with --console the sign-in code is printed next to the address', async () => {
     await until('the addresses are printed', () => platform.output().includes('Ctrl-C stops everything.'));
     expect(platform.output()).toMatch(/^ {2}console +http:\S+ {3}sign-in code [0-9A-Z]{4}-[0-9A-Z]{4}$/m);
   });
@@ -54,7 +54,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     expect(await shown.page.getByText('differs').count()).toBe(0);
   });
 
-  test('a definition is checked while it is typed, saved as a revision, compared, applied and taken back', async () => {
+  test('a definition is checked while it is typed, saved as a revision, compared, applied and rolled back', async () => {
     const { page, complaints } = shown;
     await open('guarded-chat');
     await page.getByRole('link', { name: 'Edit' }).click();

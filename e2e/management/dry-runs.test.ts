@@ -123,7 +123,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('dry runs of the manag
     expect(lost.error).toMatchObject({ code: 'provider_unknown', cause: expect.stringContaining('nowhere') });
   });
 
-  test('a dry run needs the right of its command, and no other one', async () => {
+  test('a dry run needs the right of its command, and no other right', async () => {
     const { id } = await world.createPolicy('dry-rights');
     const model = await world.createModel('dry-rights');
     const { policy } = await world.readPolicy(id);

@@ -63,7 +63,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the list of operation
     expect(await idsOf({ operationId: applied.operationId })).toEqual([applied.operationId]);
   });
 
-  test('a walk from page to page returns each operation once, the newest first, also while commands are sent', async () => {
+  test('a walk from page to page returns each operation once, the newest first, even while commands are sent', async () => {
     const all = await idsOf({ limit: 100 });
     expect(all).toEqual(all.toSorted().reverse());
     expect(all.length).toBeGreaterThan(3);

@@ -38,7 +38,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     return (await world.api.command('POST', policies, body, { token, replica })).status;
   };
 
-  test('a granted administrator may command on every replica immediately, and a revoked one never again, also after restarts', async () => {
+  test('a granted administrator may command on every replica immediately, and a revoked one never again, even after restarts', async () => {
     const token = await world.api.mint({ subject: 'second' });
     const right = { role: 'administrator', holder: { issuer, subject: 'second' } };
     expect(await create(token)).toBe(403);

@@ -122,7 +122,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
 
   verifies(
     ['management:archive:keeps-protection', 'management:binding-scope:whole-model'],
-    'an applied policy guards every client of the model, also after it was archived',
+    'an applied policy guards every client of the model, even after it was archived',
     async () => {
       const { id, modelId, binding } = await guardedModel('kept');
       appendFileSync(platform.status().clientKeyFile, 'a-second-client-key-of-enough-length second\n');

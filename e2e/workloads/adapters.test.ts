@@ -237,7 +237,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
     await until('it is told', () => workloads.observe('g-one').problem?.message.includes('secret "token" not found'));
   });
 
-  test('the objects of a workload are deleted with its RuntimeWorkload, also without an operator', async () => {
+  test('the objects of a workload are deleted with its RuntimeWorkload, even without an operator', async () => {
     await using place = await openPlace(server);
     const { workloads, namespace } = place;
     workloads.ensure(await place.request('g-one', { replicas: 2 }));

@@ -218,7 +218,7 @@ export type Authorizer<Caller, Code extends string> = {
 export type RefusedRequest<Caller, Code extends string, Name extends string> = {
   readonly operation: Name;
   readonly code: Code;
-  /** What the error itself says about whether nothing was changed and nothing will be. */
+  /** Whether the error states that nothing was changed and nothing will be; undefined if it does not say. */
   readonly isDecided: boolean | undefined;
   /** Absent if the request failed before its identity was verified. */
   readonly caller: Caller | undefined;

@@ -21,7 +21,7 @@ type Arrival<Caller> = {
   readonly path: Readonly<Record<string, string>>;
   /** The bytes of the body in the budget of the process; undefined where the table has none. */
   readonly held: TakenBytes | undefined;
-  /** Called with the verified caller, also if the caller lacks a right. */
+  /** Called with the verified caller, even if the caller lacks a right. */
   readonly onCaller?: (caller: Caller) => void;
 };
 

@@ -48,7 +48,7 @@ export function startExport(options: {
     resetAfterMs: Number.POSITIVE_INFINITY,
     now: clock.now,
   });
-  // A position behind retention stays behind it until the next delivery: one line is enough.
+  // A position before the retained entries stays there until the next delivery: one log line is enough.
   let reportedRemoved = 0;
 
   async function deliver(signal: AbortSignal): Promise<boolean> {

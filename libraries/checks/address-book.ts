@@ -3,7 +3,7 @@ import { openRuntimeAddress, type RuntimeAddress } from './runtime-address.ts';
 
 /** The runtime processes that a client has called, each with its own connection pool and limit. */
 type AddressBook = {
-  /** The origin with the fewest calls in flight, without `except`; undefined when no other one exists. */
+  /** The origin with the fewest calls in flight, without `except`; undefined when no other origin exists. */
   pick(origins: readonly string[], except: string | undefined): RuntimeAddress | undefined;
   /** Closes all connections after the calls in flight have ended. */
   close(): Promise<void>;

@@ -65,10 +65,13 @@ test.each([
   ['200 OK\r\ncontent-length: 0', '', { kind: 'answer', status: 200 }],
   ['307 Temporary Redirect\r\nlocation: /\r\ncontent-length: 0', '', { kind: 'answer', status: 307 }],
   ['200 OK\r\ntransfer-encoding: chunked', 'no chunk\r\n', { kind: 'broken' }],
-])('an interim or redirect status line is no answer: %j', async (head, body, attempt) => {
-  const { server, origin } = await answering(`HTTP/1.1 ${head}\r\n\r\n${body}`);
-  await using address = openRuntimeAddress(origin, 1, () => 0);
-  expect(await address.call(call, { signal: undefined, deadline: never })).toMatchObject(attempt);
-  expect(address.inUse()).toBe(0);
-  server.close();
-});
+])(
+  'only a complete final answer within the size limit is an answer, whatever its status: %j',
+  async (head, body, attempt) => {
+    const { server, origin } = await answering(`HTTP/1.1 ${head}\r\n\r\n${body}`);
+    await using address = openRuntimeAddress(origin, 1, () => 0);
+    expect(await address.call(call, { signal: undefined, deadline: never })).toMatchObject(attempt);
+    expect(address.inUse()).toBe(0);
+    server.close();
+  },
+);

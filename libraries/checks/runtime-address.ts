@@ -45,7 +45,7 @@ export type RuntimeAddress = AsyncDisposable & {
   lastUse(): number;
   /**
    * One call, without redirects and without a retry.
-   * Rejects with the reason of the signal or with `deadlinePassed` when that comes first, also while it waits for a free
+   * Rejects with the reason of the signal or with `deadlinePassed` when that comes first, even while it waits for a free
    * connection.
    */
   call(call: CheckCall, end: CallEnd): Promise<CallAttempt>;

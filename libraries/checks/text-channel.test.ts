@@ -16,12 +16,12 @@ function behindEarly(text: string, more: string): string | undefined {
 describe('the overlap behind an early window', () => {
   const behind = `${' clean'.repeat(42)} x`;
 
-  test('the overlap behind an early window begins in front of a word that 256 bytes would cut', () => {
+  test('the overlap after an early window begins before a word that would be cut at 256 bytes', () => {
     const window = behindEarly(`${'so '.repeat(14)}class${behind}`, ' and more');
     expect(window).toBe(`class${behind} and more`);
   });
 
-  test('the overlap behind an early window has 256 bytes where they begin between two words', () => {
+  test('the overlap after an early window has 256 bytes if they begin between two words', () => {
     expect(behindEarly(`first ab${behind}`, '!')).toBe(`ab${behind}!`);
   });
 
@@ -37,7 +37,7 @@ describe('the overlap behind an early window', () => {
     expect(behindEarly(`так ${'я'.repeat(40)}${behind}`, '!')).toBe(`я${behind}!`);
   });
 
-  test('the overlap behind an early window is the whole text where that is shorter', () => {
+  test('the overlap after an early window is the whole text if the text is shorter', () => {
     expect(behindEarly('a short text', '!')).toBe('a short text!');
   });
 });

@@ -76,7 +76,7 @@ export function readReplicaAnswer<S extends z.ZodType>(
   if (status === 404) return missing('serves no decisions: PORTCULLIS_ADMIN_TOKEN_FILE is not set there');
   if (status !== 200) return missing(`answered with status ${status}`);
   const read = schema.safeParse(value);
-  return read.success ? { ok: true, value: read.data } : missing('sent decisions of another version');
+  return read.success ? { ok: true, value: read.data } : missing('sent decisions in a format of another release');
 }
 
 /** The decisions of several replicas, newest first. */

@@ -17,7 +17,7 @@ export const approvalSchema = z
     kind: z.enum(approvalKinds),
     target,
     digest: z.string().describe('SHA-256 of what the command writes and of the state that it replaces.'),
-    after: auditStateSchema.nullable().describe('What the command asks for; null for an unbind.'),
+    after: auditStateSchema.nullable().describe('The state that the command requests; null for an unbind.'),
     requester: auditAuthorSchema,
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().describe('From then on neither the request nor its approval is valid.'),

@@ -108,7 +108,7 @@ const auditServingSchema = z.strictObject({
 export type AuditServing = z.output<typeof auditServingSchema>;
 
 const auditAccessSchema = z.strictObject({
-  count: z.int().min(0).describe('How many rights there are, that of the owner included.'),
+  count: z.int().min(0).describe('Number of rights, including that of the owner.'),
   digest: digest.describe('SHA-256 of the canonical JSON (RFC 8785) of the sorted list of rights.'),
 });
 
@@ -176,7 +176,7 @@ export const auditContentSchema = z.strictObject({
     .describe(
       'The settings of the ModelBinding that no application changes: digests that are equal for equal settings, without values.',
     ),
-  count: z.int().min(1).describe('How many equal refusals the entry stands for.'),
+  count: z.int().min(1).describe('Number of equal refusals that the entry counts.'),
   since: z.iso.datetime().nullable().describe('The first of several refusals; null for one.'),
 });
 export type AuditContent = z.output<typeof auditContentSchema>;

@@ -32,7 +32,11 @@ test('the counts of replicas are added up for each minute and alias, oldest firs
 test.each([
   ['no answer', {}, 'does not answer'],
   ['status 500', { status: 500 }, 'answered with status 500'],
-  ['another shape', { status: 200, value: { items: [{ model: 'a' }] } }, 'sent decisions of another version'],
+  [
+    'another shape',
+    { status: 200, value: { items: [{ model: 'a' }] } },
+    'sent decisions in a format of another release',
+  ],
 ])('a replica with %s is named as missing', (_name, answer, reason) => {
   expect(readReplicaCounts('one', answer)).toEqual({ items: [], missing: [{ replica: 'one', reason }] });
 });

@@ -26,7 +26,7 @@ export const flowErrors = {
   forbidden: meaning(caller, 'The identity of the run does not have the right that the call needs.'),
   grant_ended: meaning(
     caller,
-    'The right of the run has ended: its user may no longer invoke the agent, or the gateway no longer knows its version.',
+    'The run may make no further calls: its user may no longer invoke the agent, or the gateway no longer has a route for its version.',
   ),
   input_required: meaning(author, 'The called agent asks for more input, which a flow cannot give.'),
   auth_required: meaning(author, 'The called agent asks for another sign-in, which a flow cannot give.'),

@@ -19,7 +19,9 @@ const managedVersionSchema = z.object({
   versionId: z.string().nullable().describe('null for a version that does not exist.'),
   roles: z
     .array(z.enum(versionRoles))
-    .describe('What the Agent uses it for: wanted is the version of its spec; empty if the Agent does not name it.'),
+    .describe(
+      'How the Agent uses the version: wanted is the version in its spec; empty if the Agent does not name the version.',
+    ),
   percent: z.number().nullable().describe('The percentage of the callers that get a version on trial.'),
   state: state.nullable(),
   hasFlow: z.boolean().describe('Whether it runs a flow, which can be read; the version of an image has none.'),

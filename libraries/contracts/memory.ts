@@ -225,7 +225,10 @@ export const updateMemorySchema = z
   .refine((change) => Object.values(change).some((value) => value !== undefined), {
     error: 'must have text, metadata or categories',
   })
-  .meta({ description: 'What replaces the parts of a memory; the others stay.', minProperties: 1 });
+  .meta({
+    description: 'New values for the parts of a memory; parts that are absent are unchanged.',
+    minProperties: 1,
+  });
 export type UpdateMemory = z.output<typeof updateMemorySchema>;
 
 export const deletedMemorySchema = z

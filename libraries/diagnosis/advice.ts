@@ -63,7 +63,7 @@ export const advice: Readonly<Record<string, Advice>> = {
   InvalidId: () => 'Delete this object and apply it again without the label portcullis.dev/id.',
   PolicyNotFound: ({ policy }) => `Apply the policy ${policy}, or correct policyRef. The operator retries.`,
   PolicyDeleting: ({ policy, binding }) =>
-    `To keep ${policy}, apply it again from its file: the deletion is taken back. To let it go, refer to another policy in ${binding}.`,
+    `To keep ${policy}, apply it again from its file, which cancels the deletion. To complete the deletion, refer to another policy in ${binding}.`,
   PolicyIdConflict: ({ policy }) =>
     `Delete the policy ${policy} and apply it again without the label portcullis.dev/id.`,
   PolicyNotRecorded: wait,
@@ -143,7 +143,8 @@ export const advice: Readonly<Record<string, Advice>> = {
     'See the log of the retrieval service, and whether operator and service have the same token. The operator retries.',
   NameTaken: () => 'Choose another spec.name, or take over the collection that has it with source.mode Existing.',
   IdUsed: () => 'Delete this resource and create it again: it then has another id.',
-  NothingToTakeOver: () => 'Correct spec.source.collectionId: it is set when a resource is created.',
+  NothingToTakeOver: () =>
+    'Delete this resource and create it again with the id of an existing collection: spec.source.collectionId cannot be changed.',
   NotManaged: () =>
     'Another resource manages the collection. To manage it with this one, set deletionPolicy: Retain in the other one and delete that.',
   OwnerDiffers: () => 'Create the resource again with the owner that the collection has.',

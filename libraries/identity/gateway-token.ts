@@ -21,9 +21,9 @@ export const gatewayTokenLimits = {
   grantSeconds: 900,
   /** Largest clock skew between gateway and agent, seconds. */
   skewSeconds: 5,
-  /** Ids of used workload tokens that a process keeps. */
+  /** Number of ids of used workload tokens that a process keeps. */
   usedIds: 100_000,
-  /** Models that one token may name. */
+  /** Maximum number of models that one token may name. */
   aliases: 100,
 } as const;
 

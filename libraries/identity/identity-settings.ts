@@ -10,7 +10,7 @@ export const identitySettings = {
   }),
   PORTCULLIS_ISSUERS_FILE: setting.optional(
     setting.file({
-      help: 'YAML list of trusted issuers; required if PORTCULLIS_IDENTITY is production; in development only agents have their tokens',
+      help: 'YAML list of trusted issuers; required if PORTCULLIS_IDENTITY is production; in development mode only tokens of agents are accepted',
     }),
   ),
 };

@@ -27,7 +27,7 @@ test.each([
   expect(isSentToThisMachine(['host', host])).toBe(false);
 });
 
-test('one foreign Host of two is enough for a refusal, and a request without Host comes from no browser', () => {
+test('a request with two Host headers is refused if one of them is foreign, and a request without Host is not from a browser', () => {
   expect(isSentToThisMachine(['Host', 'localhost', 'Host', 'evil.example'])).toBe(false);
   expect(isSentToThisMachine(['X-User-Id', 'ann'])).toBe(true);
 });

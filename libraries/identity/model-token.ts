@@ -44,7 +44,7 @@ export async function mintModelToken(options: MintModelOptions): Promise<string>
 /** An agent as a client of the model routes. */
 type ModelClient = DelegatedCall & {
   readonly kind: 'model_client';
-  /** The models that it may call, and no other one. */
+  /** The only models that it may call. */
   readonly aliases: ReadonlySet<string>;
 };
 

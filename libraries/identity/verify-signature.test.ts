@@ -25,7 +25,7 @@ beforeAll(async () => {
   [key, other] = await Promise.all([createTestKey('EdDSA', 'one'), createTestKey('EdDSA', 'one')]);
 });
 
-test('the signature of a token that comes again is verified once, and that of a token for one use each time', async () => {
+test('the signature of a repeated token is verified once, and the signature of a single-use token each time', async () => {
   const keys = counted(key);
   const token = await signText(key, '{}');
   for (const _ of [1, 2, 3]) expect(await signatureFault(token, keys, repeated)).toBeUndefined();

@@ -37,7 +37,7 @@ test('texts that the model accepts are embedded in one call', async () => {
   expect(calls).toEqual([texts]);
 });
 
-test('beside a text that the model refuses the others keep their whole vector, and it has that of its beginning', async () => {
+test('a text that the model refuses gets the vector of its beginning, and the other texts keep the vectors of their whole content', async () => {
   const { lengths } = smallEmbedder();
   expect(await lengths(['a', 'b'.repeat(1_001), 'c'.repeat(1_000), 'd'.repeat(3_000)])).toEqual([1, 500, 1_000, 750]);
 });

@@ -136,7 +136,7 @@ const agentVersionSpecSchema = z
           .describe('concurrency is the number of runs at the same time.'),
       })
       .optional()
-      .describe('limits are at most those of the manifest, which hold where one is absent.'),
+      .describe('limits must not exceed those of the manifest, which apply where a limit is absent.'),
   })
   .refine(({ lowCode, sdk }) => (lowCode === undefined) !== (sdk === undefined), {
     error: 'exactly one of lowCode and sdk is set',

@@ -91,7 +91,12 @@ const collectionSpecSchema = z.strictObject({
         .enum(['Hybrid', 'Vector', 'Terms'])
         .optional()
         .describe('mode is the mode of a query that names none; Terms is bm25 over HTTP.'),
-      results: z.int().min(topK.min).max(topK.max).optional().describe('results is the top_k of such a query.'),
+      results: z
+        .int()
+        .min(topK.min)
+        .max(topK.max)
+        .optional()
+        .describe('results is the top_k of a query that names none.'),
       rerankProfile: profile().optional().describe('rerankProfile names the profile with which a query is reranked.'),
     })
     .optional()
@@ -99,7 +104,9 @@ const collectionSpecSchema = z.strictObject({
   emptyAclPolicy: z
     .enum(['Reject', 'Strictest'])
     .optional()
-    .describe('emptyAclPolicy holds for documents without an access list; absent, that of the installation.'),
+    .describe(
+      'emptyAclPolicy applies to documents without an access list; the setting of the installation is the default.',
+    ),
   deletionPolicy: z
     .enum(['Retain', 'Delete'])
     .describe('deletionPolicy Retain keeps the collection when the resource is deleted, Delete removes its documents.'),

@@ -66,7 +66,7 @@ const modelBindingSpecSchema = z.strictObject({
   longConversations: longConversationsSchema
     .optional()
     .describe('longConversations Split judges a conversation over the limits in groups; Refuse is the default.'),
-  apply: z.string().max(128).optional().describe('apply is a free token: a new value applies once more.'),
+  apply: z.string().max(128).optional().describe('apply is any token: a new value applies the revision again.'),
 });
 
 /** Why an application failed. */

@@ -2,7 +2,7 @@ import { withTimeout } from '#kit/concurrency/abort';
 import { SearchUnavailableError } from './search-error.ts';
 
 /**
- * The value of a promise that others may share, so that only the waiting ends early.
+ * Waits for a promise that others may share: the timeout ends the waiting, not the work of the promise.
  * @throws SearchUnavailableError `behind` after `ms` milliseconds and `unreachable` for other errors of the promise; the
  * reason of the signal
  */

@@ -11,9 +11,9 @@ type TableWatch = AsyncDisposable & {
 const lookMs = 5_000;
 
 /**
- * Notices tables that are lost while the process runs, or that were lost before it started, whether anybody probes it or
- * not. A database that does not answer is no change: an unknown state must not count as a lost one.
- * @param options.onChange called with the missing tables when they become others
+ * Notices tables that are lost while the process runs, or that were lost before it started, even if nothing probes the
+ * process. A database that does not answer is no change: an unknown state must not count as a lost one.
+ * @param options.onChange called with the missing tables when the list changes
  */
 export function watchTables(
   { sql }: Pick<Database, 'sql'>,

@@ -13,10 +13,10 @@ import type { AcceptanceStep, ApplicationRole, ProgressSnapshot } from './snapsh
 export type ApplicationProgress =
   | { readonly kind: 'step'; readonly step: AcceptanceStep }
   | { readonly kind: 'waiting'; readonly phase: 'references'; readonly reason: string; readonly message: string }
-  | { readonly kind: 'waiting'; readonly phase: 'generation'; readonly message: string }
+  | { readonly kind: 'waiting'; readonly phase: 'workload'; readonly message: string }
   | {
       readonly kind: 'failed';
-      readonly phase: 'references' | 'generation';
+      readonly phase: 'references' | 'workload';
       readonly reason: FailureReason;
       readonly message: string;
     }
@@ -149,7 +149,7 @@ function bundleIsBuilt(
     return { kind: 'step', step: { kind: 'build_bundle', target, contentProfile: content.contentProfile } };
   }
   if (bundle.kind === 'built') return undefined;
-  const phase = bundle.reason === 'bundle_invalid' ? 'generation' : 'references';
+  const phase = bundle.reason === 'bundle_invalid' ? 'workload' : 'references';
   return failed(phase, bundle.reason, bundle.message);
 }
 
@@ -158,7 +158,7 @@ function bundleIsAdmitted(s: ProgressSnapshot, target: ApplicationRole): Applica
   if (judgement === undefined) return { kind: 'step', step: { kind: 'judge', target } };
   if (judgement.kind === 'accepted') return undefined;
   const policy = isFound(revision) ? `policy ${revision.policy.name}: ` : '';
-  return failed('generation', judgement.reason, `${policy}${judgement.message}`);
+  return failed('workload', judgement.reason, `${policy}${judgement.message}`);
 }
 
 function workloadIsReady(s: ProgressSnapshot, target: ApplicationRole): ApplicationProgress | undefined {
@@ -166,7 +166,7 @@ function workloadIsReady(s: ProgressSnapshot, target: ApplicationRole): Applicat
   if (workload === undefined) return { kind: 'step', step: { kind: 'ensure_workload', target } };
   if (workload.ready && workload.addresses.length > 0) return undefined;
   const message = workload.problem ?? `the processes of the workload ${workload.name} are starting`;
-  return { kind: 'waiting', phase: 'generation', message };
+  return { kind: 'waiting', phase: 'workload', message };
 }
 
 function testsPass(
@@ -179,14 +179,14 @@ function testsPass(
   if (tests === undefined) {
     return { kind: 'step', step: { kind: 'run_tests', target, contentProfile: content.contentProfile } };
   }
-  return tests.kind === 'passed' ? undefined : failed('generation', 'policy_tests_failed', tests.message);
+  return tests.kind === 'passed' ? undefined : failed('workload', 'policy_tests_failed', tests.message);
 }
 
 function providersAnswer(s: ProgressSnapshot, target: ApplicationRole): ApplicationProgress | undefined {
   const { bundle, providers } = s.facts[target];
   if (target === 'pinned' || bundle?.kind !== 'built' || !callsProviders(bundle.definition)) return undefined;
   if (providers === undefined) return { kind: 'step', step: { kind: 'ask_providers', target } };
-  return providers.kind === 'passed' ? undefined : failed('generation', 'provider_unavailable', providers.message);
+  return providers.kind === 'passed' ? undefined : failed('workload', 'provider_unavailable', providers.message);
 }
 
 function callsProviders(definition: Definition): boolean {
@@ -219,6 +219,6 @@ function unresolved(reason: string, message: string): ApplicationProgress {
   return { kind: 'waiting', phase: 'references', reason, message };
 }
 
-function failed(phase: 'references' | 'generation', reason: FailureReason, message: string): ApplicationProgress {
+function failed(phase: 'references' | 'workload', reason: FailureReason, message: string): ApplicationProgress {
   return { kind: 'failed', phase, reason, message };
 }

@@ -21,7 +21,7 @@ export function manifestDifferences(spec: AgentVersionSpec, published: Published
   const differences: string[] = [];
   for (const stage of ['input', 'output'] as const) {
     if (wordOf(spec.guardrails[stage]) === publishedWord(published.guardrails[stage])) continue;
-    differences.push(`guardrails.${stage} is not that of the manifest`);
+    differences.push(`guardrails.${stage} differs from the manifest`);
   }
   const given = new Set(spec.requires.map(({ kind, name }) => `${kindWords[kind]} ${name}`));
   const wanted = new Set(requires.map(({ kind, name }) => `${kind} ${name}`));
@@ -31,7 +31,7 @@ export function manifestDifferences(spec: AgentVersionSpec, published: Published
   for (const name of ['requestBytes', 'timeoutMs', 'concurrency'] as const) {
     const limit = spec.limits?.[name];
     if (limit === undefined || limit <= limits[name]) continue;
-    differences.push(`limits.${name} is greater than that of the manifest, ${limits[name]}`);
+    differences.push(`limits.${name} exceeds the limit of the manifest, ${limits[name]}`);
   }
   return differences;
 }

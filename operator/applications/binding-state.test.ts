@@ -32,7 +32,7 @@ function settled({ result, snapshot = {}, spec = {}, rest = {} }: Case): Stored<
   };
 }
 
-const failed: PassResult = { kind: 'failed', reason: 'policy_tests_failed', phase: 'generation', message };
+const failed: PassResult = { kind: 'failed', reason: 'policy_tests_failed', phase: 'workload', message };
 const rows: readonly (readonly [string, Case, ConditionState])[] = [
   ['applied', { result: { kind: 'applied' } }, 'applied'],
   ['applied without a guardrail', { result: { kind: 'applied' }, spec: unguarded }, 'unbound'],

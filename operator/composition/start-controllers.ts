@@ -142,7 +142,7 @@ type ControllerHooks = {
   readonly onReleased: (workloads: readonly string[]) => void;
   /** Policies whose judgement is complete or must be requested again, or that a name begins or ceases to serve. */
   readonly onPolicyDue: (policy: string) => void;
-  /** Policies whose deletion was taken back. */
+  /** Policies whose deletion was cancelled. */
   readonly onRestore: (policy: string) => void;
   /** Objects whose providers should be asked again, or answer again. */
   readonly onAnswers: (queue: 'bindings' | 'served', names: readonly string[]) => void;

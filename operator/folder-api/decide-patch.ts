@@ -44,7 +44,7 @@ function assertSameObject(kind: Kind, before: Stored<Resource>, patched: { reado
     throw new ApiRefusal('BadRequest', 'name and namespace of an object are immutable');
   }
   const { uid = before.metadata.uid, resourceVersion = before.metadata.resourceVersion } = metadata;
-  if (uid !== before.metadata.uid) throw conflict(kind, name, 'Precondition failed: the UID is another one');
+  if (uid !== before.metadata.uid) throw conflict(kind, name, 'Precondition failed: the object has another UID');
   if (resourceVersion !== before.metadata.resourceVersion) throw modified(kind, name);
 }
 

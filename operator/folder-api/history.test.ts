@@ -18,7 +18,7 @@ function walk(history: ReturnType<typeof createHistory>, from: number): readonly
   return seen;
 }
 
-test('a history returns the changes after any version, also after one between two changes', () => {
+test('a history returns the changes after any version, even after one between two changes', () => {
   const history = createHistory(10, { maxChanges: 100, maxBytes: 100 });
   for (const version of [12, 13, 20]) history.push(change(version));
   expect(walk(history, 10)).toEqual([12, 13, 20]);

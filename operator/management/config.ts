@@ -28,7 +28,7 @@ export const settings = {
     }),
   ),
   ...auditSettings,
-  PORTCULLIS_ENVIRONMENT_DIR: setting.path({ help: 'folder of providers.yaml, the same as that of the operator' }),
+  PORTCULLIS_ENVIRONMENT_DIR: setting.path({ help: 'folder of providers.yaml; the operator must have the same one' }),
   PORTCULLIS_RUN_DIR: setting.optional(
     setting.path({
       help: 'standalone: folder with one file per running process; when absent, gateway replicas are pods',

@@ -120,14 +120,14 @@ describe('a version of an agent', () => {
     [
       'guardrail',
       { guardrails: { input: { mode: 'Policy', policyRef: { name: 'chat', revision: 1 } }, output: { mode: 'None' } } },
-      'guardrails.input is not that of the manifest.',
+      'guardrails.input differs from the manifest.',
     ],
     [
       'requirement',
       { requires: [{ kind: 'Model', name: 'chat' }] },
       'requires names the model chat, which is not in the manifest.',
     ],
-    ['limit', { limits: { concurrency: 9 } }, 'limits.concurrency is greater than that of the manifest, 8.'],
+    ['limit', { limits: { concurrency: 9 } }, 'limits.concurrency exceeds the limit of the manifest, 8.'],
   ])('a %s that contradicts the manifest is refused', async (_what, change, sentence) => {
     await using platform = await startTestOperator({ overrides: { agents: createInstantAgents() } });
     await platform.client.create(kinds.agentVersion, version('other', change));

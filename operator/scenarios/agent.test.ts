@@ -340,7 +340,7 @@ describe('a version on trial', () => {
     await world.edit({ canary: { version: 'two', percent: 10 } });
     await world.route('two is on trial', ({ canary }) => canary?.versionId === two);
     await world.report({ reject: 'probe_card_wrong' });
-    const route = await world.route('the trial is taken back', (spec) => spec.refused !== undefined);
+    const route = await world.route('the trial is withdrawn', (spec) => spec.refused !== undefined);
     expect([route.spec.served, route.spec.canary]).toEqual([one, undefined]);
     await world.report();
     expect(statusOf(await world.settled('RouteRejected'))).toMatchObject({ served: 'one', canary: undefined });

@@ -176,7 +176,7 @@ test.concurrent('a deleted binding is released when no replica uses the workload
   await isGone(platform, kinds.runtimeWorkload, inUse[0]?.workload ?? '');
 });
 
-test.concurrent('a deleted binding stays until every replica has seen the removal of its route, also an idle one', async () => {
+test.concurrent('a deleted binding is kept until every replica, even an idle one, has seen the removal of its route', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);

@@ -87,7 +87,7 @@ test('a policy that is applied again while it is being deleted exists again, and
   expect(await keep()).toBeGreaterThan(3);
 });
 
-test('a deletion is taken back although the operator is killed at any of its writes', async () => {
+test('the deletion of a policy is cancelled even if the operator is killed at any of its writes', async () => {
   const writes = await keep();
   for (let write = 1; write <= writes; write++) {
     for (const moment of ['before', 'after'] as const) {

@@ -52,7 +52,7 @@ test.concurrent('a removed bundle that the current settings would build differen
   expect(message).toContain('reapply the bindings');
 });
 
-test.concurrent('a bundle that no workload names is removed, also if the first sweep fails', async () => {
+test.concurrent('a bundle that no workload names is removed, even if the first sweep fails', async () => {
   const overrides = () => ({ workloads: createInstantWorkloads('test-1') });
   await using platform = await startTestOperator({ overrides: overrides() });
   await platform.stop();

@@ -44,7 +44,7 @@ async function conditionOf(platform: TestOperator, name: string, type: string) {
   return { status, reason, message };
 }
 
-test('a policy that no binding names has conditions about refused rules and about warnings, also after an edit', async () => {
+test('a policy that no binding names has conditions about refused rules and about warnings, even after an edit', async () => {
   const judge = createJudge({ file: judgeFile, secretsDirectory: '' });
   await using platform = await startTestOperator({ overrides: { judge } });
   await createTestPolicy(platform, 'guard', { definition: withPattern('(?=a)') });

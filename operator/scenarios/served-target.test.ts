@@ -17,7 +17,7 @@ const entryOf = (revision: number) => ({
   contentProfile: currentProfile,
 });
 
-test('on one machine a service checks texts by the target file of a served policy, also after the policy moved', async () => {
+test('on one machine a service checks texts by the target file of a served policy, even after the policy moved', async () => {
   await using platform = await startTestOperator({ served: list(1) });
   const { client, data } = platform;
   const path = join(data, 'served', 'documents.json');

@@ -71,7 +71,7 @@ describe('admission', () => {
         code: 'rule_too_costly',
         message:
           'the local rules of its section together may take 5.10 ms on 32768 bytes (maxBodyBytes), more than half of ' +
-          'deadlineMs (5.00 ms), and it takes the most of it (2.50 ms): remove or narrow rules, or raise deadlineMs',
+          'deadlineMs (5.00 ms), and this rule takes the largest part (2.50 ms): remove or narrow rules, or raise deadlineMs',
       },
     ]);
   });

@@ -60,7 +60,7 @@ export function admitSection(
   const rule = costliest?.rules[0];
   const message =
     `the local rules of its section together may take ${shown(totalMs)} on ${maxBodyBytes} bytes (maxBodyBytes), more ` +
-    `than half of deadlineMs (${shown(allowance.sectionMs)}), and it takes the most of it ` +
+    `than half of deadlineMs (${shown(allowance.sectionMs)}), and this rule takes the largest part ` +
     `(${shown(costliest?.costMs ?? 0)}): remove or narrow rules, or raise deadlineMs`;
   return [{ ...place, ...(rule === undefined ? {} : { rule }), code: 'rule_too_costly', message }];
 }

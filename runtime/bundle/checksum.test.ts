@@ -33,7 +33,7 @@ test('a mask by a pattern with a checksum replaces valid numbers only', async ()
   expect(await requestOutcomes(rules, texts)).toEqual(['[card], 4111111111111112, [card]']);
 });
 
-test('a match without valid check digits hides no valid one that begins behind its start', async () => {
+test('a match without valid check digits does not hide a valid one that begins later inside of it', async () => {
   expect(await requestOutcomes([masking(checked(card, 'luhn'), '#')], ['12 4111 1111 1111 1111'])).toEqual(['12 #']);
 });
 
@@ -57,7 +57,7 @@ test('a number ends only where its pattern can, at the last place that has valid
 });
 
 test.each([card, '\\b\\d(?:[ -]?\\d){12,18}'])(
-  'digits in front of a card leave none of its digits outside of a mask of %s',
+  'with digits directly before a card number, all digits of the card number are masked: %s',
   async (pattern) => {
     const number = '4111 1111 1111 1111';
     const prefixes = Array.from({ length: 100 }, (_, at) => String(at).padStart(2, '0'));

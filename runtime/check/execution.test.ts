@@ -91,7 +91,7 @@ describe('the order of rules', () => {
 describe('the original text', () => {
   verifies(
     ['guardrail:execution:sees-original-text'],
-    'every rule gets the original text, also after a mask',
+    'every rule gets the original text, even after a mask',
     async () => {
       await using runtime = await startRuntime(
         bundleOf([masking(stopList('hide', ['forbidden']), '***'), regex('word', 'forbidden')]),

@@ -23,7 +23,7 @@ export type BatchReading = {
 /**
  * Reads the findings of a batch as if its rules had run one after another (`guardrail:execution:deny-stops-later`): the
  * first enforced rule that denies or fails ends the check, and later rules have not fired, failed or been counted. A
- * rule that failed anywhere has failed, also if it matches elsewhere.
+ * rule that failed anywhere has failed, even if it matches elsewhere.
  */
 export function readBatch(rules: readonly CompiledRule[], findings: readonly BatchFinding[], to: number): BatchReading {
   const sorted = [...findings].sort(inOrder);

@@ -82,7 +82,7 @@ function guardrailProblems({ bundle, manifest }: Pick<LoadedAgent, 'bundle' | 'm
         ? asked === issued
         : asked.policy === issued.name && asked.revision === issued.revision;
     if (isEqual) return [];
-    return [{ code: 'policy_invalid', message: `the ${stage} guardrail of the bundle is not that of the manifest` }];
+    return [{ code: 'policy_invalid', message: `the ${stage} guardrail of the bundle differs from the manifest` }];
   });
 }
 

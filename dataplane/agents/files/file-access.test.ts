@@ -188,7 +188,7 @@ describe.each([
 
   verifies(
     ['fileref:check:revocation'],
-    'a revoked file capability is refused, also when it is revoked between the check and the read',
+    'a revoked file capability is refused, even when it is revoked between the check and the read',
     async () => {
       const file = world.add('content');
       const [reference, later, kept] = [await world.mint(file), await world.mint(file), await world.mint(file)];

@@ -50,7 +50,7 @@ test.each(['/message:send', '/message:stream'])(
   },
 );
 
-test('a call of a tool is cancelled some time after its client left, also if it left before its identity was verified', async () => {
+test('a call of a tool is cancelled some time after its client left, even if it left before its identity was verified', async () => {
   const { agent, leave } = await open();
   const post = (body: object, headers: Record<string, string> = {}) =>
     fetch(`${agent.url}/mcp`, {

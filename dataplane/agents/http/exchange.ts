@@ -83,7 +83,7 @@ export function readJsonBytes(bytes: Buffer): JsonValue {
   }
 }
 
-/** A signal that aborts when the client disconnects before its answer is complete, also if that has happened already. */
+/** A signal that aborts when the client disconnects before its answer is complete, even if that has happened already. */
 export function watchDeparture(exchange: Exchange): AbortSignal {
   const controller = new AbortController();
   onDeparture(exchange, () => controller.abort());

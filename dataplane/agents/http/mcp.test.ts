@@ -88,7 +88,7 @@ verifies(
 
 verifies(
   ['agents:mcp:tool-name', 'agents:mcp:definition-change'],
-  'every start of a version lists the same tool, a running one also after its file was changed, and another description is another version',
+  'every start of a version lists the same tool, a running one even after its file was changed, and another description is another version',
   async () => {
     const toolsOf = async (url: string) => {
       await using connected = await connect('ann', url);

@@ -53,7 +53,7 @@ test('a bundle that was changed after its digest was computed, and a file that i
 
 verifies(
   ['agents:ready:manifest', 'agents:streaming:a2a-version'],
-  'a version with a refused manifest is not ready, also when the manifest names another version of A2A',
+  'a version with a refused manifest is not ready, even when the manifest names another version of A2A',
   async () => {
     expect(await withParts({ manifest: { unknown: true } })).toEqual(refused('manifest_invalid'));
     const a2a = { skills: [{ id: 'a', name: 'A', description: 'A.', tags: ['t'] }] };
@@ -184,7 +184,7 @@ verifies(
 
 verifies(
   ['agents:flow:immutable'],
-  'a running agent process executes the flow that it started with, also after a request or an edit of the file that names another one',
+  'a running agent process executes the flow that it started with, even after a request or an edit of the file that names another one',
   async () => {
     await using agent = await startAgent({ bundle: agentBundle() });
     const flow = { ...questionFlow(), metadata: { ...(questionFlow()['metadata'] as object), version: 4 } };

@@ -98,7 +98,7 @@ test('a piece that several readers leave unread counts once, and pieces of their
   expect(closed()).toBe(1);
 });
 
-test('streams are counted until they were read or closed, also after their end', async () => {
+test('streams are counted until they were read or closed, even after their end', async () => {
   const { begin } = await open();
   const readers = createStreamReaders({ readers: 2, ownBytes: 100 * mebibyte, allBytes: 100 * mebibyte });
   const [first, second, third] = [await begin(), await begin(), await begin()];

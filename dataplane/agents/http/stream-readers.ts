@@ -17,7 +17,7 @@ type ReaderLimits = {
 /** The stream of one reader. */
 export type StreamReader = {
   /**
-   * Sends a piece, also if the connection has not taken the earlier ones.
+   * Sends a piece, even if the connection has not taken the earlier ones.
    * @returns false, and sends nothing, if the reader has left more than its bytes unread
    */
   send(piece: Buffer): boolean;

@@ -44,7 +44,7 @@ test('the end of a run that was in progress while many others began and ended is
   expect(ring.get('long')).toBeUndefined();
 });
 
-test('runs in progress stay, also if they are more than the ring keeps, and the oldest ended ones go first', () => {
+test('runs in progress are kept, even above the capacity of the ring, and the oldest ended runs are removed first', () => {
   const ring = new RunRing(createFakeClock(), () => undefined);
   for (let count = 1; count <= ringLimits.runs + 2; count += 1) ring.started(run(`run-${count}`));
   expect(ring.list()).toHaveLength(ringLimits.runs + 2);

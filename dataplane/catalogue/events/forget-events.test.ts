@@ -14,7 +14,7 @@ import { replayEvents } from './replay-events.ts';
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the outbox of the catalogue'), () => {
   const parts = new AsyncDisposableStack();
   let world: CatalogueWorld;
-  /** An event of an agent that has no other one. */
+  /** An event of an agent without any other event. */
   const insert = async (agentId: string, age = '0 days', sequence = 1): Promise<void> => {
     await world.database.sql`
       insert into catalogue.outbox (event_id, agent_id, event_no, type, occurred_at)

@@ -29,7 +29,7 @@ export function eventTypesOf(before: EventState, after: NonNullable<EventState>)
 
 /**
  * Writes the events of a change. The caller has changed the row of the agent in this transaction, and so holds its lock. The
- * first number is above those of forgotten agents, of which one may have had the same id.
+ * first number is greater than the numbers of forgotten agents, because one of them may have had the same id.
  */
 export async function recordEvents(
   sql: TransactionSql,

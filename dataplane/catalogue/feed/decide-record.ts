@@ -94,7 +94,7 @@ function stateOf(
   const ready = version === undefined || isWrongCard ? undefined : conditionOf(version, 'Ready');
   if (version === undefined || ready === undefined) return { state: 'degraded', again: undefined };
   if (isAnswering(ready)) return { state: 'active', again: undefined };
-  // The condition of a deleted version is False since the deletion, also while its process is ready.
+  // The condition of a deleted version is False since the deletion, even while its process is ready.
   const seen = version.metadata.deletionTimestamp === undefined ? undefined : lostSince;
   const lostAt = new Date((seen ?? Date.parse(ready.lastTransitionTime)) + lostMs);
   return lostAt <= now ? { state: 'degraded', again: undefined } : { state: 'active', again: lostAt };

@@ -13,7 +13,7 @@ import { unguardedCards } from './judge-card.ts';
 const oldText = 'An old description.';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a database of the catalogue that loses rows'), () => {
-  test('every ten minutes all agents are compared with their rows, also without a change of a resource', async () => {
+  test('every ten minutes all agents are compared with their rows, even without a change of a resource', async () => {
     const time = createFakeClock();
     const clock = { now: time.now, date: () => new Date() };
     await using world = await openCatalogue({ overrides: { clock } });
@@ -47,7 +47,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a database of the cat
     });
   });
 
-  test('a change waits for a few of the agents that are compared and not for all, and an agent that stays degraded is not read', async () => {
+  test('a change waits for a few of the compared agents and not for all of them, and an agent that remains degraded is not read', async () => {
     await using parts = new AsyncDisposableStack();
     const resources = parts.use(await startFakeApiServer());
     const files = parts.use(await openTestDatabase());

@@ -12,7 +12,7 @@ const nowhere = new URL('http://127.0.0.1:9');
 const timeoutMs = 100;
 const stores = { find: async () => undefined, claim: async (_key: string, id: string) => id };
 
-/** A server that accepts connections and requests. It answers those that open a store of OpenFGA, and no other one. */
+/** A server that accepts connections and requests. It answers only the requests that open a store of OpenFGA. */
 async function startSilence(): Promise<AsyncDisposable & { readonly url: URL }> {
   const opening: readonly (readonly [RegExp, object])[] = [
     [/^\/stores\?/, { stores: [{ id: '01KB000000000000000000000A', name: 'portcullis' }], continuation_token: '' }],

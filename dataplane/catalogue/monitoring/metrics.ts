@@ -62,7 +62,7 @@ export function createCatalogueMetrics(): CatalogueMetrics {
   });
   const age = registry.gauge({
     name: 'portcullis_catalogue_feed_age_seconds',
-    help: 'Time since the stored agents had every change of their resources; above 60 no interface is shown, and at rest it stays below 30.',
+    help: 'Seconds since the stored agents contained every change of their resources. Above 60 no interface is shown; without changes it stays below 30.',
     labels: {},
   });
   const withoutVector = registry.gauge({

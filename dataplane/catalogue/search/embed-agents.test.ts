@@ -37,7 +37,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
   });
   afterAll(() => parts.disposeAsync());
 
-  test('a text that always fails keeps no other agent from its vector, in its workspace and in later ones', async () => {
+  test('a text that always fails does not prevent the embedding of other agents, in its workspace and in later ones', async () => {
     const unlucky = await Promise.all(
       ['first', 'second'].map((name) => world.publish(name, { workspace: 'a', description: 'An unlucky text.' })),
     );

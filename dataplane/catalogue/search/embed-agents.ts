@@ -42,7 +42,7 @@ const beginning = { workspace: '', agent_id: '00000000-0000-0000-0000-0000000000
 /**
  * Adds vectors to agents that have none of the current profile. Until then an agent is found by its words, and a failure
  * of the models stops nothing else. A pass ends at the first failure, and the next one begins after that agent, so that a
- * text that always fails keeps no other agent from its vector.
+ * text that always fails does not prevent the embedding of other agents.
  */
 export function embedAgents(ports: EmbedPorts, { logger, pollMs, onEnd }: EmbedOptions): WorkLoop {
   let after: EntryKey = beginning;

@@ -42,7 +42,7 @@ test('the floor is measured once for each profile, and a failure is not kept', a
   expect(models.calls).toBe(4);
 });
 
-test('searches at the same time share one measurement, also if one of them fails, and the first one that leaves ends no other', async () => {
+test('concurrent searches share one measurement, even if one of them fails, and one that is cancelled does not end the others', async () => {
   const models = scripted();
   const floor = createSimilarityFloor(models);
   const leaving = new AbortController();

@@ -78,7 +78,7 @@ test.each([
   expect(text).toContain(now === 'none' ? en.conflicts.modelNone : 'of Strict &lt;b&gt;. Nothing was applied.');
 });
 
-test('an application that comes in between the read and the command is shown, too', async () => {
+test('an application that is made between the read and the command is shown, too', async () => {
   const { status, sent, text } = await apply(
     `${policyId}:1`,
     [bindingOf(policyId, 1), bindingOf(otherId, 7)],

@@ -45,7 +45,8 @@ export const protectBrowser: Gate = async (context, next) => {
 export function requireHost(origin: string): Gate {
   const { host } = new URL(origin);
   return async (context, next) => {
-    if (context.req.header('host') !== host) return context.text('The Host is another one.\n', 421);
+    if (context.req.header('host') !== host)
+      return context.text('The Host header is not the host of this console.\n', 421);
     await next();
     return undefined;
   };

@@ -32,7 +32,7 @@ async function eventsOf(answers: readonly object[]): Promise<{ readonly status: 
 test.each([
   ['a limit of requests', 429, 'rate_limited'],
   ['a service that is not ready', 503, 'records_unavailable'],
-])('%s is told above the last state, and the stream continues until another refusal', async (_title, status, code) => {
+])('%s is shown above the last state, and the stream continues until another refusal', async (_title, status, code) => {
   const { text } = await eventsOf([
     overview('1'),
     refused(status, code),

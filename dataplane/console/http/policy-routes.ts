@@ -174,7 +174,10 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
   return context.redirect(state === 'succeeded' ? `/policies/${target.id}` : `/operations/${operationId}`, 303);
 }
 
-/** What another person saved in between, beside the definition of this person, which can be saved on top of it. */
+/**
+ * Shows the revision that another person saved meanwhile next to the definition of this person, which can be saved as its
+ * successor.
+ */
 function conflictOf(
   words: Words,
   { newest, own }: { readonly newest: PolicyDetail; readonly own: Parameters<typeof writePolicySource>[0] },

@@ -14,7 +14,7 @@ type ReadStates = {
   readonly parts: readonly (Markup | Promise<Markup>)[];
   /** Ids of the operations that are requested again. */
   readonly open: readonly string[];
-  /** Whether the service could not answer about one of them now. */
+  /** Whether the service could not report the state of one of the operations now. */
   readonly isSlow: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** Words of pages for a write whose session has ended or is another one, in English. */
+/** Words of pages for a write whose session has ended or is another session, in English. */
 export const sessionEn = {
   endedPage: 'Nothing was changed. Sign in again and repeat the action.',
   endedQuery: 'The sign-in opens now, and leads back to this page.',

@@ -1,6 +1,6 @@
 import type { SessionWords } from './session-en.ts';
 
-/** Words of pages for a write whose session has ended or is another one, in Russian. */
+/** Words of pages for a write whose session has ended or is another session, in Russian. */
 export const sessionRu: SessionWords = {
   endedPage: 'Ничего не изменено. Войдите снова и повторите действие.',
   endedQuery: 'Сейчас откроется вход, после него вы вернётесь на эту страницу.',

@@ -101,7 +101,7 @@ describe('the token exchange', () => {
     expect(answer.status).toBe(200);
     const identity = second?.seen.at(-1)?.headers.authorization?.replace('Bearer ', '') ?? '';
     expect(claimsOf(identity)).toMatchObject({ sub: 'ann', act: { sub: agentId } });
-    // The token names its agent, so that it opens no other one.
+    // The token names its agent, so that it opens no other agent.
     expect((await world.call(path, { token: String(json['access_token']), body })).status).toBe(401);
     world.rights.delete(`${agent} invoke agent:${otherAgent}`);
     const revoked = await world.call(`/agents/${otherAgent}/mcp`, { token: String(json['access_token']), body });
@@ -203,7 +203,7 @@ describe('runs and streams', () => {
     await until('the request of the process is closed', () => isClosed);
   });
 
-  test('the report of a gateway names an agent version while a call of it runs, also after the route has another version', async () => {
+  test('the report of a gateway names an agent version while a call of it runs, even after the route has another version', async () => {
     let end: (() => void) | undefined;
     first?.play((response) => {
       end = () => response.end('{}');

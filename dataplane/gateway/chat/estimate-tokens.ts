@@ -4,7 +4,7 @@ import type { TokenUsage } from './read-usage.ts';
 
 /** Bytes of UTF-8 for one token: o200k_base has about as many in English and in Russian prose. */
 const bytesPerToken = 4;
-/** Data in base64, whose tokens do not follow from its length: the whole text, so that no prose behind it counts as none. */
+/** Base64 data, whose tokens do not follow from its length. Only whole texts match, so that prose after the data is counted. */
 const encoded = /^(?:data:[^,\s]{0,128};base64,)?[A-Za-z0-9+/_-]*={0,2}$/;
 const shortestEncoded = 1_024;
 /** Members that the API sets in every piece of an answer. */

@@ -19,7 +19,7 @@ export function renamerTo(alias: string, path: readonly string[] = ['model']): R
   };
 }
 
-/** The same in pieces, of which one is the bytes before the name and one those behind it, so that no large answer is copied. */
+/** The same in pieces (the bytes before the name, the name, the bytes after it), so that a large answer is not copied. */
 export function renamedPieces(
   alias: string,
   path: readonly string[] = ['model'],

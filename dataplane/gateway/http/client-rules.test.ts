@@ -95,7 +95,7 @@ test('requests and tokens of whole and streamed answers are counted by the name 
   expect(ofDay.some((line) => /day_budget_tokens\{client="Counted".* 500$/.test(line))).toBe(true);
 });
 
-test('tokens of a stream whose provider reports none are estimated, also where its answer is denied', async () => {
+test('tokens of a stream whose provider reports none are estimated, even where its answer is denied', async () => {
   await rotate('silent Silent daily-tokens=500');
   const frame = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
   const play = (...deltas: readonly object[]) =>

@@ -62,7 +62,7 @@ describe('a greedy client', () => {
     expect(await over.json()).toMatchObject({ error: { code: 'invalid_json' } });
   });
 
-  test('the connection of a client that does not read its answer is closed, also while it sends', async () => {
+  test('the connection of a client that does not read its answer is closed, even while it sends', async () => {
     // More bytes than the kernel buffers on both ends of a connection.
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });
@@ -79,7 +79,7 @@ describe('a greedy client', () => {
     expect(socket.bytesRead).toBeLessThan(content.length);
   });
 
-  test('the connection of a client that reads the first of two answers only is closed, also while it sends', async () => {
+  test('the connection of a client that reads the first of two answers only is closed, even while it sends', async () => {
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });
     const asked = world.upstream.seen.length;
@@ -104,7 +104,7 @@ describe('a greedy client', () => {
   const playStream = (): void =>
     world.upstream.play({ kind: 'frames', frames: [...frames, scriptedDoneFrame], end: 'end' });
 
-  test('the connection of a client that does not read a stream that has not ended is closed, also while it sends', async () => {
+  test('the connection of a client that does not read an unfinished stream is closed, even while the client sends', async () => {
     playStream();
     const socket = open();
     socket.on('error', () => undefined);

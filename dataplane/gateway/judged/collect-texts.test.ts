@@ -18,7 +18,7 @@ function nestedOf(value: string) {
   return { bytes, units: collectNested(node, { role, numbers: true }) };
 }
 
-test('strings, keys of an author and numbers are texts; words of the API, booleans and null are none', () => {
+test('strings, keys that an author chose and numbers are judged as texts; words of the API, booleans and null are not', () => {
   const json = '{"type":"object","secret key":{"description":"d","n":[1.50,-2e3,true,null,""]}}';
   expect(textsOf(json)).toEqual(['object', 'secret key', 'd', 'n', '1.50', '-2e3']);
   expect(textsOf(json, false)).toEqual(['object', 'secret key', 'd', 'n']);

@@ -60,7 +60,7 @@ export function newBudget(): ValueBudget {
 /**
  * The texts of a string that holds JSON, such as the arguments of a tool call: those of the JSON value, so that escapes
  * do not hide a word, and those with escapes of JSON in these, down to the third level. A string that is not JSON is judged as it is
- * written, and also without its escapes, because some programs read JSON with faults.
+ * written, and once more without its escapes, because some programs read JSON with faults.
  */
 export function collectNested(
   node: JsonNode & { readonly kind: 'string' },

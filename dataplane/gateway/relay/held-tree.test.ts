@@ -52,7 +52,7 @@ test('the memory of each value is reserved until the tree is disposed of, and no
   expect(budget.taken()).toBe(0);
 });
 
-test('a result that has to wait is read once more, and none is given where its bytes are not free in time', async () => {
+test('a result that had to wait for memory is read again, and there is no result if the memory is not free in time', async () => {
   for (const isFree of [true, false]) {
     const budget = budgetOf(0);
     using tree = new HeldTree(budget);

@@ -34,7 +34,7 @@ describe('masks of a text and of the strings inside of it', () => {
   const content = '{"mail":"to:\\na@b.example","other":"\\ta@b.example"}';
   const units = [unit(content), ...escapedTexts(unit(content))];
 
-  test('where both are masked, the masks of the strings are kept and the result is judged once more', async () => {
+  test('if both the strings and the whole text are masked, the masks of the strings are kept and the result is judged again', async () => {
     const masked = ['{"mail":"to:\\[personal data]","other":"[personal data]"}', 'to:\n[x]', '\t[x]'];
     const { settled, again } = await settle(units, masked);
     const expected = '{"mail":"to:\\n[x]","other":"\\t[x]"}';
@@ -43,7 +43,7 @@ describe('masks of a text and of the strings inside of it', () => {
     expect(sent(content, units, settled.contents)).toBe(expected);
   });
 
-  test('a mask of the strings only needs no further check, and a mask of the text only stays', async () => {
+  test('a mask of the strings alone needs no further check, and a mask of the whole text alone is kept', async () => {
     const inner = await settle(units, [content, 'to:\n[x]', '\ta@b.example']);
     expect(inner.again).toEqual([]);
     expect(inner.settled).toMatchObject({

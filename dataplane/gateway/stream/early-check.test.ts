@@ -42,7 +42,7 @@ describe('frames without text behind held text', () => {
     expect(eventsOf(runGuard(bytesOf([text, ...calls, ...end])).emitted)).toEqual([...calls, text, ...end]);
   });
 
-  test('frames behind text that the early check denies are not sent', () => {
+  test('frames after text that the early check denies are not sent', () => {
     const result = runGuard(bytesOf([chunkJson({ content: 'forbidden' }), toolFrame(70_000)]), denies('forbidden'));
     expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
     expect(result.emitted).toBe('');
@@ -61,7 +61,7 @@ describe('frames without text behind held text', () => {
     expect(eventsOf(runGuard(bytesOf([...stream, '[DONE]'])).emitted)).toEqual([...stream, '[DONE]']);
   });
 
-  test('frames behind half a surrogate pair are held until the stream holds too much', () => {
+  test('frames after half a surrogate pair are held until the limit of held bytes is reached', () => {
     const half = chunkJson({ content: 'a\ud83d' });
     expect(runGuard(bytesOf([half, toolFrame(70_000)])).beforeEnd).toBe('');
     const result = runGuard(bytesOf([half, ...Array.from({ length: 20 }, () => toolFrame(60_000))]));

@@ -54,7 +54,7 @@ export class FrameQueue {
   }
 
   hold(frame: QueuedFrame): void {
-    // Frames behind a frame that keeps its place keep their places, too.
+    // Frames after a frame that keeps its place keep their places, too.
     const kept: QueuedFrame = frame.kind === 'free' && this.#fixed > 0 ? { ...frame, kind: 'fixed' } : frame;
     this.#held.push(kept);
     this.#count(kept, 1);

@@ -76,7 +76,7 @@ test('a frame without delta.content or in several lines teaches no form', () => 
   }
 });
 
-test('a changed frame is unknown, or reading it whole gives the same text and no other one', () => {
+test('a changed frame is unknown, or reading it whole gives the same text and no other text', () => {
   const template = taught(frame('"a"', ',"obfuscation":"pad"'));
   const change = fc.record({ at: fc.nat(200), cut: fc.nat(3), bytes: fc.uint8Array({ maxLength: 3 }) });
   const character = fc.constantFrom(...'ab",:{}[]\\un0041 я😀\u{fffd}\n'.split(''));

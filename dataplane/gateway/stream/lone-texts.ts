@@ -4,7 +4,7 @@ import type { CheckLimits } from '../judged/call-texts.ts';
 import { piecesOfText } from '../judged/pieces-of-text.ts';
 import type { WaitingText } from './check-together.ts';
 
-/** So many texts are known again; one more is judged again when it comes again. */
+/** Number of texts that are remembered; a text that is no longer remembered is judged again when it is repeated. */
 const maxKnown = 4_096;
 
 /**

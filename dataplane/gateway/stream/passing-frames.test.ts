@@ -76,7 +76,7 @@ describe('text behind a text that stands still', () => {
     expect(windows).toHaveLength(2 + 1 + 7);
   });
 
-  test('1,024 bytes of the answer let nothing pass, and one byte more lets its first 769 pass', () => {
+  test('after 1,024 bytes of an answer nothing is sent, and after one more byte the frames within its first 769 bytes', () => {
     const sent = (bytes: number): string =>
       textsOf(read(run([...thoughts, ...words(bytes)], 'reasoning').beforeEnd))['content'] ?? '';
     expect(sent(1_024)).toHaveLength(0);
@@ -101,7 +101,7 @@ describe('text behind a text that stands still', () => {
     ],
     ['a member of the first frame', frame({ role: 'assistant', content: '' }, null, { x_groq: { id: 'a request' } })],
     ['a note', frame({}, null, { note: 'a provider' })],
-  ])('an answer leaves while it is generated behind %s', (_, first) => {
+  ])('after %s an answer is sent while it is generated', (_, first) => {
     const frames = [first, ...words(3_000)];
     expect(textsOf(read(run(frames, 'parameters').beforeEnd))['content']).toHaveLength(2_048 - 255 - 1);
     const whole = runGuard([write([...frames, finish]), Buffer.from(done)], undefined, judging('parameters'));
@@ -110,14 +110,14 @@ describe('text behind a text that stands still', () => {
     expect(read(whole.emitted).at(-1)).toEqual(finish);
   });
 
-  test('content that stands still is passed by a refusal where only the texts of the contract are judged', () => {
+  test('a refusal is sent before content that no longer grows, where only the texts of the contract are judged', () => {
     const frames = [frame({ content: 'Sorry. ' }), ...pieces(many(2_000)).map((refusal) => frame({ refusal }))];
     const { beforeEnd, windows } = runGuard([write(frames)]);
     expect(textsOf(read(beforeEnd))).toEqual({ refusal: many(768) });
     expect(windows).toEqual(['Sorry. ', many(1_024)]);
   });
 
-  test('nothing leaves behind reasoning that is denied, although it stands still', () => {
+  test('no frame is sent after reasoning that is denied, even if the reasoning no longer grows', () => {
     const { emitted, end } = runGuard(
       [write([frame({ reasoning_content: 'forbidden' }), ...words(4_000)])],
       denies('forbidden'),
@@ -139,7 +139,7 @@ describe('text behind a text that stands still', () => {
     expect(textsOf(read(emitted))['content']?.length).toBeGreaterThan(2_000);
   });
 
-  test('the window behind a text that stood still does not begin inside of a word', () => {
+  test('the window after the pause of a text does not begin inside of a word', () => {
     const reasoning = (text: string): Frame => frame({ reasoning_content: text });
     const before = `${'so '.repeat(14)}class${' clean'.repeat(42)} x`;
     const rest = [...words(1_025), reasoning(' and more'), finish];
@@ -210,7 +210,7 @@ describe('generated streams of several texts that stand still and grow again', (
   const coverage = judging('reasoning', 'parameters');
   const usage: Frame = { choices: [] };
 
-  test('no byte of a phrase of at most 256 bytes leaves, nor any frame behind its end, whatever stands still', () => {
+  test('no byte of a phrase of at most 256 bytes is sent, nor any frame after its end, whichever texts no longer grow', () => {
     const phrase = fc
       .tuple(fc.constantFrom('Z', 'Ж', '禁', '🚫'), fc.integer({ min: 1, max: 256 }))
       .map(([letter, bytes]) => letter.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(letter)))));

@@ -48,7 +48,7 @@ const scopeNames = ['user_id', 'agent_id', 'run_id'] as const;
 const joinedScope = z
   .strictObject({ AND: z.array(scope).min(1).max(3) })
   .refine(({ AND: parts }) => scopeNames.every((one) => new Set(parts.flatMap((part) => part[one] ?? [])).size <= 1), {
-    error: 'must not name two values of one member',
+    error: 'must not name two values for the same member',
   })
   .transform(({ AND: parts }): ListScope => Object.assign({}, ...parts));
 

@@ -33,7 +33,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of events'), (
       update memory.events set status = 'SUCCEEDED', messages = null
       where run_id in ${memory.database.database.sql(runs)}`;
 
-  test('the tenant of which the fewest events are processed comes first, however many events of another one are due before', async () => {
+  test('the tenant with the fewest events in progress is next, however many earlier events another tenant has', async () => {
     for (const user of ['a', 'b', 'c', 'd']) await add('first', user, 5);
     await add('second', 'y', 2);
     await add('second', 'z', 2);
@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of events'), (
     expect(attempts).toBeLessThan(60);
   });
 
-  test('persons of one tenant take turns: one with one event waits for no queue of another one', async () => {
+  test('persons of one tenant take turns: a person with one event does not wait for the queue of another person', async () => {
     await add('first', 'a', 20);
     await add('first', 'b', 20);
     expect(await claimed(3)).toEqual(['a-0', 'b-0', 'none']);

@@ -39,7 +39,7 @@ const ofAll = 64;
 /**
  * Claims a due event that is the oldest open one of its person, so that the adds of a person take effect in their order. The
  * tenant of which the fewest events are processed comes first, and among such tenants chance decides, so that each of them is claimed
- * after a few events; then the person whose turn it is. So the queue of one tenant or person delays no other one. Leases are measured by the clock of the database.
+ * after a few events; then the person whose turn it is. So the queue of one tenant or person does not delay the others. Leases are measured by the clock of the database.
  */
 export async function claimEvent(sql: Sql, leaseMs: number): Promise<ClaimedEvent | undefined> {
   const first = await claimAmong(sql, leaseMs, firstLook);

@@ -48,7 +48,7 @@ test('a long message has the queries that short ones leave over', () => {
   expect(tooLong).not.toContain(part(left));
 });
 
-test('long messages have the same number of queries, also where others share one', () => {
+test('long messages have the same number of queries, even where others share one', () => {
   const long = (name: string) =>
     Array.from({ length: 30 }, (_, no) => `${name}${no} `.padEnd(queryLength, 'x')).join('');
   const partsOf = (queries: readonly string[], name: string) =>

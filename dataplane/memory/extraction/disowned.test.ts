@@ -40,7 +40,7 @@ test.each([
   'Ты думаешь, я живу в Мадриде.',
   'Все думают, что я живу в Мадриде.',
   'Допустим, я живу в Мадриде.',
-])('a statement that its writer takes back is no fact: %s', (content) => {
+])('a statement that its writer retracts is not a fact: %s', (content) => {
   expect(factsOf(content)).toEqual([]);
 });
 

@@ -30,14 +30,14 @@ const beforeWriter = new RegExp(
 const mostWords = 120;
 
 /**
- * Whether words take back the statement behind them in the same sentence: an assumption, a denial, a doubt, a dream, a joke,
+ * Whether words retract the statement after them in the same sentence: an assumption, a denial, a doubt, a dream, a joke,
  * what others believe, or what must not be stored.
  */
 export function disownsNext(wordsBefore: string): boolean {
   return atEnd.test(wordsBefore.slice(-mostWords));
 }
 
-/** Whether a sentence takes back a statement of its writer in this way. */
+/** Whether a sentence retracts a statement of its writer in this way. */
 export function disownsStatement(sentence: string): boolean {
   return beforeWriter.test(sentence);
 }
@@ -50,7 +50,7 @@ const jokeAlone = new RegExp(
 const jokeAtEnd = new RegExp(`[\\s,–—-](?:${joke})[\\s!.)]*$`, 'iu');
 const longestJoke = 40;
 
-/** Whether a sentence only takes back the one before: "Just kidding!" */
+/** Whether a sentence only retracts the one before: "Just kidding!" */
 export function disownsBefore(sentence: string): boolean {
   return sentence.length <= longestJoke && jokeAlone.test(sentence.trim());
 }

@@ -35,7 +35,7 @@ const questionStart = new RegExp(
 );
 /** A longer sentence is a question as a whole. */
 const longestSentence = 300;
-/** A statement behind these words is an assumption, and one before "or" an alternative. */
+/** A statement after these words is an assumption, and a statement before "or" is an alternative. */
 const assumed =
   /(?<![\p{L}])(?:(?:if|suppose|supposing|imagine|say|assume|assuming|pretend|если|допустим|предположим|представь|представьте|представим)(?![\p{L}])|(?:or|или)$)/iu;
 

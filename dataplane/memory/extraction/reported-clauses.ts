@@ -12,9 +12,9 @@ const writerSpeaks =
 const longestSpeaker = 80;
 
 /**
- * Which clauses of one sentence others said, or the writer takes back: those behind a clause that ends with a verb of saying
- * or with words such as "suppose", and those before one that begins with such a verb. What the writer says of themselves
- * ("As I said, I live in Rome") is a statement.
+ * The clauses of one sentence that are reported speech, or that the writer retracts: those after a clause that ends with a verb
+ * of saying or with words such as "suppose", and those before one that begins with such a verb. What the writer says of
+ * themselves ("As I said, I live in Rome") is a statement.
  */
 export function reportedClauses(clauses: readonly string[]): ReadonlySet<number> {
   const before = clauses.findIndex((clause) => introducesSpeech(clause) || disownsNext(clause));

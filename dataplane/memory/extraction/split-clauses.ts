@@ -8,7 +8,7 @@ export type MessageClause = {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** The sentence is asked or taken back: its writer does not state it. */
+  /** The sentence is a question or is retracted: its writer does not state it. */
   readonly isQuestion: boolean;
   /** Others say it: it is quoted, or a verb of saying with another subject stands beside it. */
   readonly isReported: boolean;

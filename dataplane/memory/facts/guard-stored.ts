@@ -51,7 +51,7 @@ export async function guardStoredTexts(
 
 /**
  * A JSON value in the form in which it may be stored: every string and every name of a member is judged.
- * @throws StoredTextError, also where masks make two names equal, because a member would be lost
+ * @throws StoredTextError, including masks that make two names equal, because a member would be lost
  */
 export async function guardValue<T extends JsonValue>(guard: MemoryGuard, value: T, signal: AbortSignal): Promise<T> {
   if (guard === 'unguarded') return value;

@@ -36,7 +36,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
     }
   });
 
-  test('texts for which the embedder gives no valid vector are delayed and keep no other text waiting', async () => {
+  test('texts for which the embedder returns no valid vector are delayed and do not delay other texts', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;
     const bad = Array.from({ length: 130 }, (_, no) => `broken text ${no}`);
@@ -77,7 +77,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
     expect((await memory.find(ann, 'coffee', { mode: 'semantic' }))[0]).toBe('coffee is good');
   });
 
-  test('a text at which the embedder is unavailable keeps no other text waiting', async () => {
+  test('a text at which the embedder is unavailable does not delay other texts', async () => {
     await using database = await openTestDatabase();
     await store(database, ['slow text', 'tea is good']);
     const models = hashedWords((texts) => {

@@ -73,7 +73,7 @@ const tools: readonly McpTool<MemoryRequest>[] = [
   {
     name: 'search_memories',
     title: 'Search memories',
-    description: 'What is known about the user and belongs to a question, best first.',
+    description: 'Memories of the user that are relevant to a question, best first.',
     inputSchema: z.toJSONSchema(searchMemoriesSchema, { io: 'input' }) as Readonly<Record<string, unknown>>,
     isReadOnly: true,
     run: (request, args) => run(request, answerSearchMemories, args),

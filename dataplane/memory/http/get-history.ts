@@ -8,7 +8,7 @@ const { historyBytes, historyEntryBytes } = memoryLimits;
 const mostEntries = Math.floor(historyBytes / historyEntryBytes);
 
 /**
- * Every change of a memory, also after its soft deletion (memory:history:*). The answer is complete or an error: a history
+ * Every change of a memory, even after its soft deletion (memory:history:*). The answer is complete or an error: a history
  * beyond its bound is measured in the database and not read (docs/decisions/0148).
  */
 export async function getHistory({ service, caller, path }: MemoryRequest): Promise<MemoryResponse> {

@@ -199,7 +199,7 @@ const operations: readonly Row[] = [
     tag: 'Memories',
     summary: 'Read the history of a memory',
     description:
-      'Every change of a memory, the oldest first, also after its deletion. A history of more than 4 MiB, which are the ' +
+      'Every change of a memory, the oldest first, even after its deletion. A history of more than 4 MiB, which are the ' +
       'bytes of its texts and 256 of each entry, is answered with the error history_too_large; the export has it in pages.',
     gates: readGates,
     parameters: [memoryId, ...callerParameters],

@@ -60,7 +60,7 @@ async function textOf({ service, traceparent }: MemoryRequest, text: string, sig
   }
 }
 
-/** The change with every text judged. @throws StoredTextError, also where the masked text is no memory */
+/** The change with every text judged. @throws StoredTextError, including a masked text that is no memory */
 async function guardChange(guard: MemoryGuard, change: UpdateMemory, signal: AbortSignal): Promise<UpdateMemory> {
   const { text, metadata, categories } = change;
   const given: JsonValue[] = [text ?? null, (metadata ?? null) as JsonValue, categories ?? null];

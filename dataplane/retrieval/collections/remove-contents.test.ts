@@ -96,7 +96,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect(await stored()).toBeUndefined();
   });
 
-  test('a collection that cannot be emptied keeps no other one from it', async () => {
+  test('a collection that cannot be emptied does not prevent others from being emptied', async () => {
     const { database } = opened;
     const later = await insertCollection(database);
     for (const id of [ingest.collectionId, later]) {
@@ -135,7 +135,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect([await relations.tuplesOf(object), await remove()]).toEqual([[], 0]);
   });
 
-  test('a staged original is removed also if its job had ended and its removal was interrupted', async () => {
+  test('a staged original is removed even if its job had ended and its removal was interrupted', async () => {
     await ingest.submit({ docId: 'a', text: 'private words' });
     const { objects } = ingest.ports;
     const [job] = await opened.database.sql<{ key: string }[]>`

@@ -28,7 +28,7 @@ const uuidType = 2950;
 /**
  * Removes documents, jobs, staged originals, index entries and relations of deleted collections. An interrupted round
  * is repeated: the rows of versions are removed last, and a document that was submitted meanwhile is found by the next
- * round. A collection that cannot be emptied keeps no other one from it.
+ * round. A collection that cannot be emptied does not prevent others from being emptied.
  * @returns how many collections were emptied
  * @throws the first failure, after every collection was tried
  */

@@ -134,7 +134,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changed and deleted c
     expect((await service.call(ann, '/v1/collections', { ...profile, name: 'x', collection_id: id })).status).toBe(409);
   });
 
-  test('a collection with another one below it can be deleted only after that one', async () => {
+  test('a collection with a child can be deleted only after the child', async () => {
     const parent = await create({ name: 'parent' });
     const child = await create({ name: 'child', parent_id: parent });
     expect(await remove(ann, parent)).toMatchObject({ status: 409, json: { code: 'conflict' } });

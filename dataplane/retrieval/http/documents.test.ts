@@ -128,7 +128,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     expect((await service.call({}, own)).status).toBe(401);
   });
 
-  test('pages of documents contain each one once, also when documents are added and removed between requests', async () => {
+  test('pages of documents contain each one once, even when documents are added and removed between requests', async () => {
     const many = await create({ name: 'many', visibility: 'public' });
     const names = ['a', 'b', 'ö', 'c', 'B', 'd/e'];
     await service.ingest(

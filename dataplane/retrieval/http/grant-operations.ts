@@ -95,7 +95,7 @@ export const grantOperations: readonly Row[] = [
     summary: 'Put a collection below another one',
     description:
       'Only the owner can move a collection, below one that the caller may write. Readers of a parent can read its children. ' +
-      'A collection whose resource declares its place is not moved.',
+      'A collection cannot be moved over HTTP if its resource declares spec.parent.',
     body: 'CollectionMove',
     success: answer('Collection'),
     run: answerMoveCollection,

@@ -12,7 +12,7 @@ export function retrievalDocument(): unknown {
     version: '1.0.0',
     summary: 'Collections, ingestion of documents, and search with the rights of the user.',
     description:
-      'Every search is filtered by the tenant and by the rights of the calling user, which are asked at each request. ' +
+      'Every search is filtered by the tenant and by the rights of the calling user, which are checked at each request. ' +
       'Models are reached through the model gateway only.',
     server: 'The retrieval service.',
     tags: [

@@ -138,8 +138,8 @@ const operations: readonly Row[] = [
     tag: 'Collections',
     summary: 'Build a new index version',
     description:
-      'Builds a version beside the active one, with the same or another approved profile, and switches in one step. The ' +
-      'active version answers until then; `reindex` of the collection shows the progress. Without a body, the profile stays. ' +
+      'Builds a new version of the index with the same or another approved profile, then switches to it in one step. The ' +
+      'active version answers until then; `reindex` of the collection shows the progress. Without a body, the profile is unchanged. ' +
       'A profile of longer vectors is refused where the index has no room for them.',
     gates: writeGates,
     parameters: [collectionIdParameter, ...memberParameters],
@@ -189,7 +189,7 @@ const operations: readonly Row[] = [
     tag: 'Search',
     summary: 'Search a collection',
     description:
-      'Citations of the chunks that the user may read now, best first. Rights are asked at each request; an answer never ' +
+      'Citations of the chunks that the user may read now, best first. Rights are checked at each request; an answer never ' +
       'depends on documents that the user may not read.',
     gates: writeGates,
     parameters: memberParameters,

@@ -67,7 +67,7 @@ export function openSearchPlaces(database: Database, { prefix, dimensionsOf }: P
         where collection_id = ${collectionId} and version = ${version} and left_at is null`;
     },
     async behind(most) {
-      // At random, so that partitions that cannot be followed delay no other one.
+      // At random, so that partitions that cannot be followed do not delay others.
       const rows = await sql<{ collectionId: string; version: number; newest: string }[]>`
         select p.collection_id as "collectionId", p.version, c.change_no as newest
         from retrieval.opensearch_places p join retrieval.collections c using (collection_id)

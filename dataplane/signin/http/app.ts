@@ -36,7 +36,8 @@ export function signInApp({ config, oneTimeCode, logger, origin }: SignInApp): H
   const app = new Hono();
   app.use(async (context, next) => {
     // A page of another host that resolves to this machine has another Host (DNS rebinding).
-    if (context.req.header('host') !== new URL(origin()).host) return context.text('The Host is another one.\n', 421);
+    if (context.req.header('host') !== new URL(origin()).host)
+      return context.text('The Host header is not the host of this service.\n', 421);
     await next();
     context.header('cache-control', 'no-store');
     context.header('x-content-type-options', 'nosniff');

@@ -23,7 +23,7 @@ export const flowEvaluationSchema = z.strictObject({
             .min(1)
             .max(flowLimits.templateBytes)
             .optional()
-            .describe('A right answer: the score is the F1 of its words and those of the text of the result.'),
+            .describe('An expected answer: the score is the F1 of its words against the words of the result.'),
           judge: z
             .strictObject({
               model: aliasSchema.describe('Alias of the model that judges.'),

@@ -121,7 +121,7 @@ export class BudgetMeter {
         this.#shares -= 1;
         for (const name of names) this.#left[name] += amounts[name];
         this.#onReturn?.();
-        // All of them are used, also if one is more than is left.
+        // Every amount is spent, even if one exceeds what is left.
         const exceeded = names.filter((name) => !this.#spendUsed(name, used[name]));
         if (exceeded[0] !== undefined) throw new FlowError('budget_exceeded', { message: words[exceeded[0]] });
       },
@@ -140,7 +140,7 @@ export class BudgetMeter {
 
   /**
    * Takes the tokens that a call of a model can use. While too few are left and other calls hold
-   * some, it waits until they return them. If no other call holds tokens, it takes the rest, also if that is less.
+   * some, it waits until they return them. If no other call holds tokens, it takes the rest, even if that is less.
    * @throws FlowError budget_exceeded if nothing is left; the reason of the signal
    */
   async holdTokens(need: TokenNeed, signal: AbortSignal): Promise<HeldTokens> {
@@ -169,7 +169,7 @@ export class BudgetMeter {
     return Math.floor(this.#freeOf(name) / (Math.max(1, among - this.#shares) + 1));
   }
 
-  /** What is left, and what calls of models return at least in part. */
+  /** The amount that is left, with the tokens that calls of models hold and will return in part. */
   #freeOf(name: Counted): number {
     return this.#left[name] + (name === 'modelTokens' ? this.#heldTokens : 0);
   }

@@ -195,7 +195,7 @@ function sizeOf(answer: unknown): number {
   }
 }
 
-/** An answer of the schema of its port; undefined if it is another one. */
+/** An answer that has the schema of its port; undefined if it does not. */
 function wholeAnswer<Name extends PortName>(port: Name, answer: unknown): ReadAnswer<Name> | undefined {
   return answerSchemas[port].safeParse(answer).data as ReadAnswer<Name> | undefined;
 }

@@ -53,7 +53,7 @@ test.each([
   },
 );
 
-test('a node that calls a service is retried as its author says, also after a lost answer', async () => {
+test('a node that calls a service is retried as its author says, even after a lost answer', async () => {
   const config = { connection: 'shop', method: 'POST', path: '/orders' };
   const node = { id: 'one', kind: 'tool_http', config, retry };
   const { calls, last } = await runText(chainText([node]), { http: lost('unavailable', false) });

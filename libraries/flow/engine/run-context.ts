@@ -67,7 +67,7 @@ export type Frame = {
 };
 
 /**
- * A nested walk; without an item of its own it has that of the enclosing walk.
+ * A nested walk; without an item of its own it uses the item of the enclosing walk.
  * @param walks how many walks of its container may be under way at the same time
  */
 export function innerFrame(

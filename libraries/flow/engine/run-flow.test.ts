@@ -593,7 +593,7 @@ test('a flow node is retried with backoff after the errors that its retry lists,
   expect((await run(['unavailable'], { maxAttempts: 3, on: ['timeout'] })).calls).toHaveLength(1);
 });
 
-test('an attempt of a flow node that exceeds timeoutMs ends as timeout, also when the called service ignores the abort', async () => {
+test('an attempt of a flow node that exceeds timeoutMs ends as timeout, even when the called service ignores the abort', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let signal: AbortSignal | undefined;
   const mcp: FlowPorts['mcp'] = (_, given) => {
@@ -724,7 +724,7 @@ test.each([
   },
 );
 
-test('the output of a flow node has at most 1048576 bytes as JSON, also when it contains one value many times', async () => {
+test('the output of a flow node has at most 1048576 bytes as JSON, even when it contains one value many times', async () => {
   const run = (bytes: number, copies: number) => {
     const node = {
       id: 'one',

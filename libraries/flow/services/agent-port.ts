@@ -103,7 +103,7 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
         throw new PortError(error.code, { hadNoEffect: true });
       }
     };
-    /** With the identity of the last read: the run may have ended, and then it gets no other one. */
+    /** With the identity of the last read: the run may have ended, and then it gets no other identity. */
     const cancel = async (taskId: string): Promise<void> => {
       const headers = { ...traceHeaders(call), 'a2a-version': '1.0', ...known };
       const url = new URL(`${base}/tasks/${taskId}:cancel`);

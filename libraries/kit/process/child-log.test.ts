@@ -19,7 +19,7 @@ test('the last lines of a log are read, whatever its size', () => {
   expect(lastLines(path).at(-1)).toBe('last');
 });
 
-test('a log reports only the lines since it was opened, also after it was truncated', () => {
+test('a log reports only the lines since it was opened, even after it was truncated', () => {
   const path = join(folder, 'logs/a.log');
   for (const earlier of [[], ['first']]) {
     using log = openChildLog(path);

@@ -102,7 +102,7 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     expect((await ask(children)).pid).not.toBe(pid);
   });
 
-  test('a process that was killed at its timeout is not asked again, also where its answer arrives before its end', async () => {
+  test('a process that was killed at its timeout is not used again, even if its answer arrives before it ends', async () => {
     const children = open();
     const { pid } = await ask(children);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -36,7 +36,7 @@ type OtlpSpan = {
 const kinds: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 /** Status codes of a span: unset and error. */
 const statuses = { unset: 0, error: 2 } as const;
-/** Flags of a sampled span that says whether its parent is of another process, and the flag of one whose parent is. */
+/** Flags of a sampled span that states whether its parent is remote, and the flag of a remote parent. */
 const flags = { sampled: 0x101, remoteParent: 0x200 } as const;
 
 /** Ended spans of one service as the body of a request to a collector. */

@@ -73,7 +73,7 @@ export function createLeftChanges({ database, relations, audit }: RecordPorts, r
     });
   }
 
-  /** In pages, so that rows of newer releases, however many, hide no other one. */
+  /** In pages, so that rows of newer releases, however many, do not hide others. */
   async function* pagesOf(
     sql: Database['sql'] | TransactionSql,
     { before, object }: Part,

@@ -369,7 +369,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
     });
 
     test.each([99, 100, 1_001])(
-      '%i changes that a newer release left are kept, reported up to 1,000 times, and hide and hold up no other one',
+      '%i changes that a newer release left are kept, reported up to 1,000 times, and neither hide nor delay others',
       async (count) => {
         const world = await openWorld();
         await insertLeft(world.sql, count, '{"action":"newer"}');

@@ -5,7 +5,7 @@ import { versionJobSchema } from './version-check.ts';
 
 /**
  * Entry of a child process: reads one job from standard input, writes one verdict to standard output and ends with 0,
- * also if the version is refused. A failure ends with 1 and a line on standard error. The operator kills the process
+ * even if the version is refused. A failure ends with 1 and a line on standard error. The operator kills the process
  * after a timeout, so that the flow of an author cannot block the operator.
  */
 process.title = 'portcullis-version-check';

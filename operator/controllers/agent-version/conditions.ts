@@ -131,7 +131,7 @@ function cardOf(result: AgentVersionResult): Aspect {
     return no(
       'CardVerified',
       'CardDiffers',
-      'The card is not the one that the process reports, or has other addresses.',
+      'The card differs from the one that the process reports, or has wrong addresses.',
     );
   }
   return no('CardVerified', 'CardNotRead', 'The process has not served its card yet.');

@@ -70,7 +70,7 @@ function leave(s: AgentVersionSnapshot): AgentVersionStep {
 }
 
 /**
- * The process of a version that its agent serves runs on, also after a restart of the operator. A state that is not known yet does
+ * The process of a version that its agent serves runs on, even after a restart of the operator. A state that is not known yet does
  * not replace a known one.
  */
 function hold(s: AgentVersionSnapshot, agent: string): AgentVersionStep {

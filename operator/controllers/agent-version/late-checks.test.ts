@@ -23,7 +23,7 @@ test('checks that exceed their timeout are repeated after a minute, then after p
   expect(late.pauseOf('one')).toBe(minute);
 });
 
-test('checks that were late are repeated one at a time, also after one that failed', async () => {
+test('checks that were late are repeated one at a time, even after one that failed', async () => {
   const late = createLateChecks(() => 0);
   const { promise, resolve } = Promise.withResolvers<string>();
   const first = late.repeat(() => promise);

@@ -89,7 +89,7 @@ function accessOf(rights: AgentSnapshot['rights']): Aspect {
       return unknown(type, 'RelationsUnavailable', 'The store of rights does not answer. The operator will try again.');
     case 'unasked':
     case 'consistent':
-      return yes(type, 'Consistent', 'The stored rights are those of the spec.');
+      return yes(type, 'Consistent', 'The stored rights match the spec.');
   }
 }
 

@@ -150,7 +150,7 @@ export function createAgentController(options: AgentControllerOptions) {
   }
 
   async function withdraw(name: string, route: Stored<AgentRoute> | undefined): Promise<void> {
-    if (route === undefined) throw new TypeError('a route was to be deleted where there is none');
+    if (route === undefined) throw new TypeError('there is no route to delete');
     const { uid, resourceVersion } = route.metadata;
     await client.delete(kinds.agentRoute, name, { uid, resourceVersion });
     logger.info('agent_route_deleted', { name });

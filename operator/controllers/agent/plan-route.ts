@@ -10,8 +10,7 @@ export function ownRoute({ route }: Pick<AgentSnapshot, 'route'>): AgentRouteSpe
 /**
  * The route that the replicas should load. A version is served or tried only when its probe has succeeded and no
  * replica has rejected it; until then the current one stays. Until a change is confirmed, the versions that were
- * confirmed
- * before stay listed, so that it can be taken back.
+ * confirmed before stay listed, so that the change can be undone.
  */
 export function planRoute(s: AgentSnapshot): AgentRouteSpec {
   const route = ownRoute(s);

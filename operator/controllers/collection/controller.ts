@@ -102,7 +102,7 @@ export function createCollectionController(options: CollectionControllerOptions)
   }
 
   function ask(): ManagedCollections {
-    if (service === undefined) throw new TypeError('a retrieval service was to be asked where there is none');
+    if (service === undefined) throw new TypeError('no retrieval service is configured');
     return service.collections;
   }
 

@@ -131,7 +131,7 @@ function readyOf(result: PolicyResult, accepted: Aspect, conflict: Aspect): Aspe
       const more = result.references.length > maxNames ? ` and ${result.references.length - maxNames} more` : '';
       const message =
         `The policy is being deleted. Deletion waits for: ${names}${more}. To keep the policy, apply it again with ` +
-        `portcullis, or set its annotation ${keepAnnotation} to ${result.deletedAt}. To let it go, point the bindings ` +
+        `portcullis, or set its annotation ${keepAnnotation} to ${result.deletedAt}. To complete the deletion, point the bindings ` +
         'to another policy or delete them, and delete the versions of agents.';
       return { type: 'Ready', status: 'False', reason: 'DeletionHeld', message };
     }

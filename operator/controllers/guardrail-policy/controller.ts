@@ -56,7 +56,7 @@ type PolicyControllerOptions = {
   readonly queue: (name: string) => void;
 };
 
-/** Key of the pass that queues the policies whose deletion was taken back; no policy has this name. */
+/** Key of the pass that queues the policies whose deletion was cancelled; no policy has this name. */
 export const pendingRestores = '*';
 
 /** Gives policies their id and finalizer, records their revisions and holds their deletion. */

@@ -82,13 +82,13 @@ describe('the next step of a policy', () => {
       { result: { kind: 'leaving' } },
     ],
     [
-      'whose deletion is taken back exists again, also while a reference exists',
+      'whose deletion is cancelled exists again, even while a reference exists',
       { ...leaving, isKept: true, references: ['binding chat'] },
       { kind: 'take_back', from: recorded },
     ],
-    ['whose deletion is taken back is recorded before', { deleting: true, isKept: true }, { kind: 'record' }],
+    ['whose deletion is cancelled is recorded before', { deleting: true, isKept: true }, { kind: 'record' }],
     [
-      'whose deletion is taken back stays until its spec is valid',
+      'whose deletion is cancelled stays until its spec is valid',
       { deleting: true, isKept: true, problems: ['a'] },
       { result: { kind: 'invalid' } },
     ],

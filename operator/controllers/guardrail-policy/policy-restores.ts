@@ -25,7 +25,7 @@ type PolicyRestoresOptions = {
 type Marked = { readonly revision: Stored<PolicyRevision>; readonly uid: string };
 
 /**
- * Creates policies again whose deletion was taken back: Kubernetes cannot cancel a deletion. The intention is a mark on
+ * Creates policies again whose deletion was cancelled: Kubernetes cannot cancel a deletion. The intention is a mark on
  * the revision that holds the content. It is written before the old object is released, and removed after the new one
  * exists, so that an operator that takes over at any moment completes it.
  */
@@ -64,7 +64,7 @@ export function createPolicyRestores({ client, logger, events }: PolicyRestoresO
     try {
       const policy = await client.create<GuardrailPolicy>(kinds.guardrailPolicy, restoredPolicy(revision));
       logger.info('policy_restored', { policy: name, revision: revision.metadata.name });
-      const note = `The deletion was taken back: the policy exists again with revision ${revision.spec.number}.`;
+      const note = `The deletion was cancelled: the policy exists again with revision ${revision.spec.number}.`;
       events.record({ regarding: policy, type: 'Normal', reason: 'Restored', action: 'Restore', note });
       return true;
     } catch (error) {

@@ -56,7 +56,7 @@ function aspectOf(s: WorkloadSnapshot, result: WorkloadResult): Aspect {
         status: 'False',
         reason: 'BundleMissing',
         message:
-          'the bundle was removed, and the recorded revision gives another one in this environment: reapply the bindings',
+          'the bundle was removed, and the recorded revision gives a different bundle in this environment: reapply the bindings',
       };
     case 'in_use':
       return {

@@ -55,7 +55,7 @@ export function createServedController(options: ServedControllerOptions) {
   const retried = new Map<string, string>();
   /** For each entry of the served policy, the application that failed, and why. */
   const failures = new Map<string, { readonly application: string; readonly message: string }>();
-  /** Entries that are served without being listed, of which the log and an event tell. */
+  /** Entries that are served although they are not listed; the log and an event report them. */
   const unlisted = new Set<string>();
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
@@ -116,9 +116,9 @@ export function createServedController(options: ServedControllerOptions) {
   /** Reads the workload live before the address moves, so that a resumed process cannot act on stale state. */
   async function move(name: string, pin: ServedPin, seen: ServedPin | undefined, replicas: number): Promise<void> {
     using _claim = claims.claim(pin.workload);
-    const generation = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, pin.workload);
-    if (generation === undefined) throw new KubeError('conflict', 'the workload no longer exists');
-    await keepWorkload(client, generation, replicas);
+    const pinned = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, pin.workload);
+    if (pinned === undefined) throw new KubeError('conflict', 'the workload no longer exists');
+    await keepWorkload(client, pinned, replicas);
     if (!(await served.point(name, pin, seen))) return;
     const { workload, policyId, policyRevision } = pin;
     logger.info('served_policy_moved', { served: name, workload, policyId, policyRevision });

@@ -113,7 +113,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), 
     expect(await world.entries()).toEqual(['administrator.grant accepted second']);
   });
 
-  test('the right of the last administrator is kept, also where another one is revoked at once', async () => {
+  test('the right of the last administrator is kept, even where another one is revoked at once', async () => {
     await using world = await openChanges();
     const { changes } = world;
     expect(await changes.revoke(administrator('first'), by('first'))).toBe('last');

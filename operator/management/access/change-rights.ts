@@ -39,7 +39,7 @@ export type RightChanges = {
 };
 
 /**
- * Changes rights one at a time over all replicas. Each change that takes effect has one entry in the audit log, and no other one.
+ * Changes rights one at a time over all replicas. Each change that takes effect has exactly one entry in the audit log.
  * Every method throws RelationsUnavailableError, SqlUnavailableError or RecordsUnavailableError; `grant` and `revoke` throw
  * UndecidedChangeError if the change may have been made.
  */
@@ -124,8 +124,8 @@ function isAdministrator({ object, relation }: Tuple): boolean {
 }
 
 /**
- * Whether no other administrator is among the tuples of the control plane. A group counts if the author is a member: no person may be in
- * another one, and its members are known to its issuer alone.
+ * Whether the tuples of the control plane have no other administrator. A group counts only if the author is a member: the members
+ * of other groups are known to their issuer only, so that they may have none.
  */
 function isLastAdministrator(held: readonly Tuple[], tuple: Tuple, groups: readonly string[]): boolean {
   const counting = new Set(groups.map((group) => `${group}#member`));

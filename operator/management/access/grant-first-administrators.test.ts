@@ -39,7 +39,7 @@ async function openStart() {
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('administrators of the setting'), () => {
-  test('each first administrator has one entry by the service itself, also if replicas start at once', async () => {
+  test('each first administrator has one entry by the service itself, even if replicas start at once', async () => {
     await using world = await openStart();
     await Promise.all([world.start(), world.start(), world.start()]);
     expect(await world.administrators()).toEqual(['ann', 'bob']);

@@ -57,7 +57,7 @@ export async function listVersionsWithoutAgent(client: Pick<Resources, 'list'>):
 type Reading = {
   /** The command with which remedies begin. */
   readonly program: string;
-  /** Whether the caller may read this agent only, so that messages name no other one. */
+  /** Whether the caller may read this agent only, so that messages name no other agent. */
   readonly isOwnOnly: boolean;
 };
 

@@ -69,8 +69,8 @@ function isAskedBy({ policyId, revision }: ClaimedApplication, { kind, origin }:
 }
 
 /**
- * Whether an application is the one that a command ended with. What the operator applies after the command has failed, because
- * a dependency appears, is another one: the log would end with the failure.
+ * Whether an application is the outcome of a command. If the command failed and the operator applies it later, because a
+ * dependency appeared, that application is not its outcome and gets an entry: otherwise the log would end with the failure.
  */
 function isEndOf({ outcome, generationId, time }: ClaimedApplication, command: ClaimingCommand): boolean | undefined {
   const { accepted, state, result, updatedAt } = command;

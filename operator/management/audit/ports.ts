@@ -19,7 +19,7 @@ export type ObservedBinding = {
 /** A recorded state; `state` is undefined before the first one. */
 export type RecordedState<S> = { readonly generation: number; readonly state: S | undefined };
 
-/** What is stored of an object that was not deleted. */
+/** The recorded identity of an object that was not deleted. */
 export type KnownObject = { readonly uid: string; readonly name: string; readonly generation: number };
 
 /**

@@ -120,7 +120,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     return entries.map(({ content }) => content);
   }
 
-  test('a revision of a command has no entry, also after the command was deleted', async () => {
+  test('a revision of a command has no entry, even after the command was deleted', async () => {
     expect(await observed({ revisions: [revision(1)], command }, { revisions: [revision(1)] })).toEqual([]);
   });
 
@@ -219,7 +219,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(purgesOf(await observed(open, { ...open, begun: [] }))).toEqual([['observed', purgeTime]]);
   });
 
-  test('a purge from before the entries that retention kept has no entry, whatever time its client states', async () => {
+  test('a purge that is older than the retained entries gets no entry, whatever time its client states', async () => {
     const kept = '2026-03-01T00:00:00.000Z';
     const afterRetention = (change: Partial<KnownRevision>) =>
       observedAfter(

@@ -190,7 +190,7 @@ export function startObserving(options: {
     return true;
   }
 
-  /** A cache may be behind the server, and that of policies behind that of revisions. */
+  /** Caches may be older than the state of the server, and the cache of policies older than the cache of revisions. */
   async function isOnServer({ kind, id, uid }: NonNullable<ObservedChange['deleted']>): Promise<boolean> {
     if (uid !== undefined) return (await client.list(kind)).items.some(({ metadata }) => metadata.uid === uid);
     if (!labelForm.test(id)) return false;

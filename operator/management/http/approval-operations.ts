@@ -37,7 +37,7 @@ export const approvalOperations: readonly Row[] = [
     summary: 'List approvals',
     description:
       'Commands that wait for the approval of a second person, or have it and were not repeated yet; newest first. ' +
-      'A caller without the right to read all of them reads those of its own commands and those that it may approve.',
+      'A caller without the right to read all approvals gets the approvals of its own commands, and those that it may give.',
     gates: ['identity', 'query'],
     parameters: [],
     success: usualSuccess('Approvals'),

@@ -42,7 +42,7 @@ export const listOperationsOperation: ApiOperation<
   summary: 'List operations',
   description:
     'The newest command first, with its author, request, state, and the reason of a failure. Ended operations are kept for ' +
-    '30 days. A caller without the right to read operations gets those of its own commands.',
+    '30 days. A caller without the right to read operations gets only the operations of its own commands.',
   gates: ['identity', 'query'],
   parameters: [
     id('operationId', 'Only the operation with this id.'),

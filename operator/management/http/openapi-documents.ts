@@ -81,7 +81,7 @@ export function commonDocument(): unknown {
   return openApiDocument({
     title: 'Portcullis control plane',
     version: '1',
-    summary: 'What the control plane serves beside its contracts.',
+    summary: 'Endpoints of the control plane outside of its contracts.',
     description: `Contracts have documents of their own: ${managementDocumentPath}.`,
     server: 'The control plane.',
     tags: [
@@ -93,7 +93,7 @@ export function commonDocument(): unknown {
       { name: 'Freezes', description: 'Windows in which commands are refused.' },
       { name: 'Operations', description: 'Commands, who sent them, and how they ended.' },
       { name: 'Purges', description: 'Removal of a text that a version must not hold.' },
-      { name: 'Rights', description: 'Who has which right to the control plane.' },
+      { name: 'Rights', description: 'The roles on the control plane and their holders.' },
     ],
     token: platformToken,
     schemas: componentSchemas({

@@ -98,7 +98,7 @@ describe('the rights of operations', () => {
   });
 
   test.each(servedOperationNames)(
-    '%s may be called with the rights that the table names, and with no other one',
+    '%s may be called with the rights that the table names, and with no other right',
     (operation) => {
       const names = Object.keys(holdings) as Holding[];
       const callers = names.filter((holding) => mayCall(operation, { policyId, modelId }, holding));

@@ -15,8 +15,8 @@ export const overviewOperation: ApiOperation<Management, ManagementCaller, Manag
   tag: 'Models',
   summary: 'Read every model with the state of its replicas',
   description:
-    'What is wanted, what serves, which replicas confirmed it, and the first cause with its remedy. ' +
-    `With after, the answer waits until the mark is another one, at most ${longestWaitMs / 1_000} seconds.`,
+    'The desired and the served application of each model, the replicas that confirmed it, and the first cause with its remedy. ' +
+    `With after, the answer is sent when the mark has changed, or after ${longestWaitMs / 1_000} seconds.`,
   gates: ['identity', 'query'],
   parameters: [
     {

@@ -17,7 +17,7 @@ import { requireIfMatch } from './etag.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { type PlannedCommand, runCommand } from './run-command.ts';
 
-/** Saves a new complete version of a policy. A deletion that is not complete is taken back. */
+/** Saves a new complete version of a policy. A deletion that is not complete is cancelled. */
 export function replacePolicy(request: ManagementRequest): Promise<ManagementResponse> {
   const policyId = request.path('policyId');
   return runCommand(request, {

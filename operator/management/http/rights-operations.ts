@@ -17,7 +17,7 @@ type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, Right
 
 const unavailable = ['records_unavailable'] as const;
 
-/** Routes outside of the contract: who has which right to the control plane. */
+/** Routes outside of the contract: the roles on the control plane and their holders. */
 export const rightsOperations: readonly Row[] = [
   {
     name: 'listRights',
@@ -55,7 +55,7 @@ export const rightsOperations: readonly Row[] = [
     tag: 'Rights',
     summary: 'Revoke a right',
     description:
-      'Revokes a role. After the answer no command that depended on it is accepted on any replica, also after restarts. ' +
+      'Revokes a role. After the answer no command that depended on it is accepted on any replica, even after restarts. ' +
       'The right of the last administrator is kept.',
     gates: ['identity', 'query', 'body', 'right'],
     parameters: [],

@@ -20,7 +20,7 @@ export type CommandWrite = NotedWrite &
         /** The generation that the object must have when the write arrives. */
         readonly generation: number;
         readonly spec: GuardrailPolicySpec;
-        /** The deletionTimestamp of the deletion that the write takes back; absent without one. */
+        /** The deletionTimestamp of the deletion that the write cancels; absent without one. */
         readonly keep?: string;
       }
     | {

@@ -104,7 +104,7 @@ async function requestApproval(
   { approvals }: CommandPorts,
   { approval, target, origin, subject }: NewCommand,
 ): Promise<ExecutionResult> {
-  if (approval === undefined) throw new TypeError('an approval was asked for a command that needs none');
+  if (approval === undefined) throw new TypeError('an approval was requested for a command that needs none');
   const { kind, digest } = approval;
   const { author, after } = origin;
   const approvalId = await approvals.request({ kind, target, digest, after, requester: subject, author });

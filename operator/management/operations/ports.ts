@@ -67,7 +67,7 @@ export type OperationStore = {
    */
   begin(command: NewCommand, leaseMs: number): Promise<Begun>;
   /**
-   * Records that the write succeeded: the key is used up and the operation runs, also if recovery ended it as
+   * Records that the write succeeded: the key is used up and the operation runs, even if recovery ended it as
    * not_executed before. An operation with any other end is unchanged. Undefined if the row no longer exists. The entry
    * of the audit log is added with it, once, and another one if the command overrides a freeze window.
    */

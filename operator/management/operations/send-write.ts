@@ -25,7 +25,7 @@ export type WriteResult =
 /** The connection of a command to its resource, with the lease in which it may be changed. */
 type LeasedClient = {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'patch'>;
-  /** Whether a request that is sent now ends within the lease, also when it times out. */
+  /** Whether a request that is sent now ends within the lease, even if it times out. */
   readonly isLeased: () => boolean;
 };
 

@@ -23,7 +23,7 @@ function quotas(policies: number, revisions: number, bytes: number) {
   );
 }
 
-test('each quota takes the last command that fits and refuses the next one', () => {
+test('each quota accepts the last command that fits and refuses the next one', () => {
   const create = (...stored: [number, number, number]) =>
     quotas(...stored).exceededBy({ isNewPolicy: true, bytes: size });
   const save = (...stored: [number, number, number]) =>

@@ -76,7 +76,7 @@ export function createBegunPurges(
     },
     async left() {
       const found: BegunPurge[] = [];
-      // In pages, so that rows of newer releases, however many, hide no other one.
+      // In pages, so that rows of newer releases, however many, do not hide others.
       for (let after = beforeEach; found.length < mostSettled; ) {
         const rows = await sql<BegunRow[]>`
           select purge_id, revision, entry from management.purges

@@ -33,7 +33,7 @@ type PurgeCaller = ChangeAuthor & {
 type PurgeResult =
   | { readonly kind: 'purged'; readonly purge: RevisionPurge }
   | { readonly kind: 'unknown' }
-  /** Something needs the text or holds it. Nothing was changed. */
+  /** An object needs the text or contains it. Nothing was changed. */
   | { readonly kind: 'in_use'; readonly uses: readonly RevisionUse[] }
   /** The caller lost the right to administer after the request was authorized. */
   | { readonly kind: 'no_right' }

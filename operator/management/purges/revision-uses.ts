@@ -63,7 +63,11 @@ export function revisionUses(facts: UseFacts): readonly RevisionUse[] {
     if (guardrail.mode === 'Policy' && isOwn(guardrail.policyId, guardrail.policyRevision)) {
       use('gatewayroutes', metadata.name, 'serves the version');
     } else if (keepsText({ metadata })) {
-      use('gatewayroutes', metadata.name, 'keeps its refusal text: apply the present version once more');
+      use(
+        'gatewayroutes',
+        metadata.name,
+        'still contains its refusal text: reapply the version that the binding serves',
+      );
     }
   }
   for (const { metadata } of workloads) {

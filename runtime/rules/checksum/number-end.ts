@@ -34,7 +34,7 @@ const filler = 36;
 const mostValues = 44;
 /** The digits that are tested, letters from 10 and `<` as 36; one buffer, because matches are many. */
 const values = new Uint8Array(mostValues);
-/** For each number of values, the last of the ends behind so many and before the next one; -1 where there is none. */
+/** For each n, the last possible end after n values and before the next value; -1 if there is none. */
 const endsAfter = new Int32Array(mostValues + 1);
 
 /** Fills `values` and `endsAfter`. @returns how many values come before the last end, another character, or one value too many */

@@ -47,7 +47,7 @@ export const agentSentencesRu: SentenceTable = {
   'a name in owner or access is too long for the store of rights':
     'имя в owner или access слишком длинно для хранилища прав',
   'the store of rights does not answer': 'хранилище прав не отвечает',
-  'the stored rights are those of the spec': 'сохранённые права совпадают с объявленными в spec',
+  'the stored rights match the spec': 'сохранённые права совпадают с объявленными в spec',
   'the version is being deleted': 'версия удаляется',
   'the version is served': 'версия действует',
   '{member}: there is no AgentVersion {name}': '{member}: версии {name} нет',
@@ -76,8 +76,8 @@ export const agentSentencesRu: SentenceTable = {
   'the version is a tool of MCP and has no card': 'версия — инструмент MCP, карточки у неё нет',
   'the card is the one that the process reports, with addresses of this version':
     'карточка та же, что сообщает процесс, с адресами этой версии',
-  'the card is not the one that the process reports, or has other addresses':
-    'карточка не та, что сообщает процесс, или в ней другие адреса',
+  'the card differs from the one that the process reports, or has wrong addresses':
+    'карточка отличается от той, что сообщает процесс, или в ней неверные адреса',
   'the process has not served its card yet': 'процесс ещё не отдал свою карточку',
   'no check has shown a detector or classifier that does not judge':
     'ни одна проверка не выявила детектора или классификатора, который не отвечает',
@@ -87,10 +87,10 @@ export const agentSentencesRu: SentenceTable = {
   'advertised_capability_unavailable: {cause*}': 'advertised_capability_unavailable: {cause}',
 
   // What a version declares and its manifest does not.
-  'guardrails.{stage} is not that of the manifest': 'guardrails.{stage} не как в манифесте',
+  'guardrails.{stage} differs from the manifest': 'guardrails.{stage} отличается от манифеста',
   'requires does not name the {one+} of the manifest': 'в requires нет того, что называет манифест: {one}',
   'requires names the {one+}, which is not in the manifest': 'requires называет то, чего нет в манифесте: {one}',
-  'limits.{name} is greater than that of the manifest, {limit}': 'limits.{name} больше, чем в манифесте: {limit}',
+  'limits.{name} exceeds the limit of the manifest, {limit}': 'limits.{name} превышает ограничение манифеста: {limit}',
   'the policy {policy} is not served: add it to the served policies':
     'политика {policy} не действует для агентов: добавьте её в served policies',
   'revision {number} of the policy {policy} is not served: add it to the served policies':
@@ -123,7 +123,7 @@ export const agentSentencesRu: SentenceTable = {
     'files.mediaTypes должно называть хотя бы один тип, и только из этих: {types}',
   'files.mediaTypes names {types+}, of which no file node can read a text':
     'files.mediaTypes называет {types}, а текст этих типов не читает ни один узел файлов',
-  'the {stage} guardrail of the bundle is not that of the manifest': 'защита {stage} в пакете не та, что в манифесте',
+  'the {stage} guardrail of the bundle differs from the manifest': 'защита {stage} в пакете отличается от манифеста',
   'the flow names the {kind} {name}, which this process has no setting to reach':
     'схема называет {kind} {name}, но в настройках процесса нет адреса для этого',
   'the manifest enables files, and neither PORTCULLIS_FILES_DIR nor PORTCULLIS_FILE_SERVICE_URL is set':

@@ -26,10 +26,10 @@ export const remedySentencesRu: SentenceTable = {
   'delete this object and apply it again without the label portcullis.dev/id':
     'удалите этот объект и примените его снова без метки portcullis.dev/id',
   'apply the policy {policy}, or correct policyRef': 'примените политику {policy} или исправьте policyRef',
-  'to keep {policy}, apply it again from its file: the deletion is taken back':
-    'чтобы сохранить {policy}, примените её файл ещё раз: удаление будет отменено',
-  'to let it go, refer to another policy in {binding}':
-    'чтобы она была удалена, сошлитесь в {binding} на другую политику',
+  'to keep {policy}, apply it again from its file, which cancels the deletion':
+    'чтобы сохранить {policy}, примените её файл ещё раз: это отменит удаление',
+  'to complete the deletion, refer to another policy in {binding}':
+    'чтобы завершить удаление, сошлитесь в {binding} на другую политику',
   'delete the policy {policy} and apply it again without the label portcullis.dev/id':
     'удалите политику {policy} и примените её снова без метки portcullis.dev/id',
   'the operator retries when the revision is recorded': 'оператор повторит попытку, когда версия будет записана',
@@ -125,8 +125,8 @@ export const remedySentencesRu: SentenceTable = {
     'выберите другое spec.name или примите коллекцию с этим именем: source.mode Existing',
   'delete this resource and create it again: it then has another id':
     'удалите этот ресурс и создайте снова: у него будет другой идентификатор',
-  'correct spec.source.collectionId: it is set when a resource is created':
-    'исправьте spec.source.collectionId: оно задаётся при создании ресурса',
+  'delete this resource and create it again with the id of an existing collection: spec.source.collectionId cannot be changed':
+    'удалите этот ресурс и создайте снова с идентификатором существующей коллекции: spec.source.collectionId изменить нельзя',
   'another resource manages the collection': 'коллекцией управляет другой ресурс',
   'to manage it with this one, set deletionPolicy: Retain in the other one and delete that':
     'чтобы управлять ею через этот, задайте в другом deletionPolicy: Retain и удалите его',

@@ -52,8 +52,8 @@ export const ruleSentencesRu: SentenceTable = {
     'у его совпадений проверяется контрольная сумма, поэтому они должны быть редки: начните шаблон с \\b и ограничьте повторы',
 
   // Costs.
-  'the local rules of its section together may take {total} ms on {bytes} bytes (maxBodyBytes), more than half of deadlineMs ({half} ms), and it takes the most of it ({most} ms): remove or narrow rules, or raise deadlineMs':
-    'местные правила раздела вместе могут занять {total} мс на {bytes} байт (maxBodyBytes), больше половины deadlineMs ({half} мс), и это правило — больше всех ({most} мс): уберите или сузьте правила либо увеличьте deadlineMs',
+  'the local rules of its section together may take {total} ms on {bytes} bytes (maxBodyBytes), more than half of deadlineMs ({half} ms), and this rule takes the largest part ({most} ms): remove or narrow rules, or raise deadlineMs':
+    'местные правила раздела вместе могут занять {total} мс на {bytes} байт (maxBodyBytes), больше половины deadlineMs ({half} мс), и это правило — наибольшую часть ({most} мс): уберите или сузьте правила либо увеличьте deadlineMs',
   'it may take {cost} ms on {bytes} bytes (maxBodyBytes), above {limit*}: {remedy*}':
     'может занять {cost} мс на {bytes} байт (maxBodyBytes), больше чем {limit}: {remedy}',
   'its time on {bytes} bytes (maxBodyBytes) has no known bound, and may be above {limit*}: {remedy*}':
@@ -122,7 +122,7 @@ export const ruleSentencesRu: SentenceTable = {
   'the pattern contains half of a surrogate pair': 'в шаблоне половина суррогатной пары',
   '{repeat+} repeats a repeat: put the inner one into (?:…)':
     '{repeat} повторяет повторение: возьмите внутреннее в (?:…)',
-  'there is nothing before {repeat+} to repeat: write \\ in front of it for the character':
+  'there is nothing before {repeat+} to repeat: write \\ before it to match the character itself':
     'перед {repeat} нечего повторять: поставьте перед ним \\, если это сам знак',
   '{repeat+} makes more than {most} copies, nested repeats counted: lower one of the numbers':
     '{repeat} даёт больше {most} копий с учётом вложенных повторений: уменьшите одно из чисел',

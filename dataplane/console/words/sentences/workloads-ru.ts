@@ -6,8 +6,8 @@ export const workloadSentencesRu: SentenceTable = {
   'all processes are ready': 'все процессы готовы',
   '{ready} of {all} processes are ready': 'процессов готово: {ready} из {all}',
   'the build {build} cannot be run here': 'сборку {build} здесь запустить нельзя',
-  'the bundle was removed, and the recorded revision gives another one in this environment: reapply the bindings':
-    'пакет удалён, а из записанной версии в этой среде получается другой: примените привязки ещё раз',
+  'the bundle was removed, and the recorded revision gives a different bundle in this environment: reapply the bindings':
+    'пакет удалён, а из записанной версии в этой среде получается другой пакет: примените привязки ещё раз',
   'no route needs it; these gateway replicas still use it: {names+}':
     'она не нужна ни одному маршруту; её ещё используют реплики шлюза: {names}',
   'a process does not answer': 'процесс не отвечает',
@@ -17,7 +17,7 @@ export const workloadSentencesRu: SentenceTable = {
   'serves no decisions: PORTCULLIS_ADMIN_TOKEN_FILE is not set there':
     'не отдаёт решений: там не задан PORTCULLIS_ADMIN_TOKEN_FILE',
   'answered with status {status}': 'ответила статусом {status}',
-  'sent decisions of another version': 'прислала решения другой версии',
+  'sent decisions in a format of another release': 'прислала решения в формате другого выпуска',
   'is not asked: PORTCULLIS_ADMIN_TOKEN_FILE of this process is not set':
     'не опрашивается: у этого процесса не задан PORTCULLIS_ADMIN_TOKEN_FILE',
   'has no known admin address yet': 'её служебный адрес пока неизвестен',

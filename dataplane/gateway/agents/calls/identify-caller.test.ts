@@ -20,7 +20,7 @@ test.each(['127.0.0.1', '127.8.0.1', '::1', '::ffff:127.0.0.1'])(
 );
 
 test.each(['10.0.0.1', '1127.0.0.1', '::ffff:10.0.0.1', '::1:1', 'fe80::1', undefined])(
-  'in development mode headers on a connection from %s name nobody',
+  'in development mode headers on a connection from %s do not identify a caller',
   async (address) => {
     expect(await call(person, address)).toEqual({ kind: 'refused', code: 'unauthenticated' });
   },

@@ -5,7 +5,7 @@ import type { Subject } from '#identity/identity';
 import { personOfHeaders, tenantOfPerson } from '#identity/person-headers';
 import { readBearer } from '#identity/read-bearer';
 
-/** Who calls, proved before anything else is asked. */
+/** The caller, verified before any other condition is checked. */
 export type AgentCaller = {
   readonly kind: 'caller';
   readonly subject: Subject;

@@ -20,7 +20,7 @@ const leastPerMinute = 600;
 const burstSeconds = 2;
 /** Tokens of a run in a second, and as many at once: each of its calls needs one, and a loop makes many calls side by side. */
 const tradesOfRun = 1_000;
-/** Tokens in a second of all runs of one person with one agent: a grant can be traded until its deadline, also after its run. */
+/** Tokens in a second of all runs of one person with one agent: a grant can be traded until its deadline, even after its run. */
 const tradesOfPerson = 2_000;
 /** Most callers, runs, and pairs of person and agent in memory. */
 const maxKeys = 50_000;

@@ -85,7 +85,7 @@ test('a run gets tokens for models and agents after its version has left the rou
   expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
 });
 
-test('a run gets no token after the route of its agent was removed, also when another route of the agent follows', async () => {
+test('a run gets no token after the route of its agent was removed, even when another route of the agent follows', async () => {
   const grant = await beginRun();
   const trade = () => exchangeGrant(world.url, { grant, audience: models });
   world.removeRoute();
@@ -145,7 +145,7 @@ const claimsOf = (token: unknown) =>
     readonly deadline: number;
   };
 
-test('the token for a call of another agent has what the run gives it, never more than the run has, and no later deadline', async () => {
+test('a token to call another agent has the budget that the run assigns, never more than the run has, and no later deadline', async () => {
   const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
   expect((await world.call(`/agents/${agentId}/mcp`, call)).status).toBe(200);
   const grant = String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);
@@ -170,7 +170,7 @@ test('the token for a call of another agent has what the run gives it, never mor
   }
 });
 
-test('the grant of a called run has the budget of its token and ends with the run that calls, and only agents learn what runs use', async () => {
+test('the grant of a called run has the budget of its token and ends with the calling run; only agents are told the usage of runs', async () => {
   const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
   await world.call(`/agents/${agentId}/mcp`, call);
   const grant = String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);

@@ -130,7 +130,7 @@ type Issue = {
   readonly audience: string;
   /** The agent that the audience is for, if it may be called. */
   readonly called: string | undefined;
-  /** What the run of that agent may use: never more than the run that calls. */
+  /** The budget of the called run: never more than the calling run has. */
   readonly budget: GrantedBudget;
   readonly key: Awaited<ReturnType<GatewayKeyRing['signingKey']>>;
   readonly ttlSeconds: number;

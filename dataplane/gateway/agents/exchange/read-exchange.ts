@@ -49,7 +49,7 @@ export function readExchange(form: string): ReadExchange {
   return { kind: 'exchange', grant, audience, budget };
 }
 
-/** What a run gives to the run of the agent that it calls; undefined if it does not say. */
+/** The budget that a run assigns to the run of a called agent; undefined if the request names none. */
 function readBudget(text: string | undefined): GrantedBudget | 'invalid' | undefined {
   if (text === undefined) return undefined;
   try {

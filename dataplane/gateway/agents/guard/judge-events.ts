@@ -59,7 +59,7 @@ export function createEventJudge(facts: AnswerFacts, { signal, hold, emit }: Eve
     const head = { ...update, artifact: rest } as ArtifactUpdate;
     await guard.judge({ artifactUpdate: head }, 'artifactUpdate');
     let stream = open.get(id);
-    // What an update continues was not judged with it: a phrase could lie in both.
+    // The text that an update continues was not judged together with it: a phrase could span both.
     if (stream === undefined && update['append'] === true) throw new AgentRefusal('answer_refused');
     // Without `append` the update replaces the artifact, so that the one before it is complete.
     if (stream !== undefined && update['append'] !== true) {

@@ -1,7 +1,7 @@
 import { isPlainId } from './plain-id.ts';
 import type { StageGuard } from './version-guard.ts';
 
-/** What a call has outside of its body. */
+/** The parts of a call outside of its body. */
 export type CallHead = {
   /** Path at the process of the version. */
   readonly path: string;

@@ -15,7 +15,7 @@ test('the texts of a message are its text parts and what lies around the places 
   ]);
 });
 
-test('a mask of a joined text is accepted if the masks of its parts give it, and no other one', () => {
+test('a mask of a joined text is accepted only if it equals the joined masks of its parts', () => {
   const message = { parts: [{ text: 'ann' }, { text: 'one' }, { text: 'two' }] };
   const slots = wireSlots({ message }, 'message');
   if (slots === 'opaque') throw new Error('the message has no opaque content');

@@ -5,7 +5,7 @@ import type { JsonValue } from '#kit/json/json-value';
 /** Members whose content an author or a caller is free to choose: every text, number and name in them is judged. */
 const free = names('data metadata arguments structuredContent _meta inputSchema outputSchema annotations');
 
-/** Members of A2A 1.0 and of MCP that hold texts, lists and objects. Their names are not texts of anybody. */
+/** Members of A2A 1.0 and of MCP that hold texts, lists and objects. Their names are fixed by the protocols and not judged. */
 const known = names(
   'result task tasks message statusUpdate artifactUpdate status artifact artifacts history parts text name title description',
   'extensions referenceTaskIds configuration acceptedOutputModes error details content contents resource uri tools',

@@ -64,7 +64,7 @@ export function createAgentCallMetrics(registry: Metrics): AgentCallMetrics {
   });
   const inFlight = registry.gauge({
     name: 'portcullis_gateway_agent_runs_in_flight',
-    help: 'Runs whose answer is being sent on.',
+    help: 'Runs in flight: accepted, and their answer not yet forwarded completely.',
     labels: {},
   });
   const exchanges = registry.counter({

@@ -148,7 +148,7 @@ function slotOf(taken: Disposable | undefined): Disposable {
   return taken;
 }
 
-/** Counts a run in the budget of its person, also if an agent calls for the person. @throws AgentRefusal */
+/** Counts a run in the budget of its person, even if an agent calls for the person. @throws AgentRefusal */
 async function takeBudget(
   { budgets, metrics }: Pick<ForwardParts, 'budgets' | 'metrics'>,
   { spec, caller }: Forward['admitted'],

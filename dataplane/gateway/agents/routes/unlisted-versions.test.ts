@@ -91,7 +91,7 @@ test('a version is listed until the route that no longer lists it was proved', (
   expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v1', 'v2']);
 });
 
-test('a version whose runs have ended is not kept in memory, also if its route does not change again', () => {
+test('a version whose runs have ended is not kept in memory, even if its route does not change again', () => {
   const { clock, table, list } = openTable();
   list(firstVersion);
   expect(table.forgetUnlisted()).toBe(0);

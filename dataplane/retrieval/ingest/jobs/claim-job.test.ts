@@ -73,7 +73,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     return Number.POSITIVE_INFINITY;
   }
 
-  test('the tenant of which the fewest jobs are processed comes first, however many jobs of another one are due before', async () => {
+  test('the tenant with the fewest jobs in progress is next, however many earlier jobs another tenant has', async () => {
     await ingest.submitAs('first', ...named('a', 100));
     await ingest.submitAs('second', ...named('b', 3));
     await ingest.submitAs('third', ...named('c', 1));
@@ -106,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(await claimDeletion(opened.database.sql, 60_000)).toBeUndefined();
   });
 
-  test('a tenant waits for a few attempts of a tenant with an older queue, also while every place is taken', async () => {
+  test('a tenant waits for a few attempts of a tenant with an older queue, even while every place is taken', async () => {
     await ingest.submitAs('first', ...named('a', 100));
     await ingest.submitAs('third', ...named('c', 100));
     const [one, other] = await claimed(2);

@@ -26,7 +26,7 @@ const mostFirst = 16;
 
 /**
  * Claims a due job: a new one, one whose lease has expired, or one whose pause has ended. The tenant of which the fewest jobs
- * are processed comes first, so that the queue of one tenant delays no other one; among such tenants chance decides, so that each
+ * are processed comes first, so that the queue of one tenant does not delay the others; among such tenants chance decides, so that each
  * of them is claimed after a few attempts. Of the jobs of a tenant deletions come first, then the one that is due first. The
  * delivery is counted at the claim, so that a worker that dies is counted, too. Leases are measured by the clock of the database.
  */
@@ -106,7 +106,7 @@ function isOpen(sql: Sql): SqlPart {
   return sql`j.status in ('PENDING', 'RUNNING')`;
 }
 
-/** With the time of the statement, which an index can compare; that of the clock is another one for each row. */
+/** statement_timestamp() is constant within a statement, so that an index can be used; clock_timestamp() differs for each row. */
 function isDue(sql: Sql): SqlPart {
   return sql`${isOpen(sql)} and j.due_at <= statement_timestamp() and j.deliveries < ${mostDeliveries}`;
 }

@@ -51,7 +51,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
     expect(await removed()).toEqual([mostChunksRemoved, mostChunksRemoved, 1]);
   });
 
-  test('a job whose remains cannot be removed delays no other one', async () => {
+  test('a job whose data cannot be removed does not delay other jobs', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const { sql } = database;

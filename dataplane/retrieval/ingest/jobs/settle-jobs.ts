@@ -41,7 +41,7 @@ export async function settleDenied(ports: SettlePorts, jobId: string): Promise<v
 
 /**
  * Settles ended jobs whose worker died before it did so, and those whose original has been kept long enough. A job that
- * cannot be settled is left to a later call, and delays no other one.
+ * cannot be settled is left to a later call, and does not delay other jobs.
  */
 export async function settleJobs(ports: SettlePorts, onFailed: (error: unknown) => void): Promise<void> {
   const rows = await ports.database.sql<EndedJob[]>`

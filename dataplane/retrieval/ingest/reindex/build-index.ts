@@ -40,7 +40,7 @@ export async function buildIndex(
   }
 }
 
-/** Visits each document that the version lacks once, so that those that wait for their jobs delay no other one. */
+/** Visits each document that the version lacks once, so that those that wait for their jobs do not delay others. */
 async function buildLacking(
   ports: IngestPorts,
   claim: ClaimedVersion,

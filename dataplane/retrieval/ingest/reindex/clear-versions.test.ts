@@ -30,7 +30,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of old ve
     expect([...left]).toEqual([{ version: 2, chunks: 3, indexed: 0 }]);
   });
 
-  test('a version that cannot be removed delays no other one, and is tried again after a pause that grows', async () => {
+  test('a version that cannot be removed does not delay other versions, and is tried again after a pause that grows', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const { sql } = database;

@@ -28,7 +28,7 @@ type Paused = { readonly backoff: Backoff; until: number };
 /**
  * Returns a function that removes failed versions, and retired ones after the queries that began before the switch have
  * ended, and returns how many it removed. A version that cannot be removed is tried again after a pause, which grows, and
- * delays no other one.
+ * does not delay other versions.
  */
 export function versionClearer(ports: ClearPorts): (signal: AbortSignal) => Promise<number> {
   let paused: ReadonlyMap<string, Paused> = new Map();

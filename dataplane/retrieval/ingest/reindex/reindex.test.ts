@@ -288,7 +288,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     expect(await collection()).toMatchObject({ active_version: 2 });
   });
 
-  test('a newly masked text replaces the stored one also where the mask is longer and neither the tenant nor the index has room', async () => {
+  test('a newly masked text replaces the stored one even where the mask is longer and neither the tenant nor the index has room', async () => {
     await ingest.submit({ docId: 'a', text: 'call 555-0100 now' });
     await ingest.drain();
     Object.assign(bounds, { tenantBytes: 1, indexBytes: 1 });

@@ -21,7 +21,7 @@ async function ingestToRebuild(database: Database) {
   return ingest;
 }
 
-test('a build pauses twice as long after each round that left a document, at most 10 seconds', () => {
+test('the pause of a build doubles after each round that could not index every document, up to 10 seconds', () => {
   expect([1, 2, 6, 7, 2_000].map(pauseAfterRounds)).toEqual([200, 400, 6_400, 10_000, 10_000]);
 });
 

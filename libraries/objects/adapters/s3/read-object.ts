@@ -9,7 +9,7 @@ type ReadLimits = { readonly maxBytes: number; readonly signal?: AbortSignal };
 /**
  * The bytes of an object; undefined if it is absent.
  * @throws ObjectTooLargeError before the object is read
- * @throws ObjectsUnavailableError, also when the signal is aborted
+ * @throws ObjectsUnavailableError, even when the signal is aborted
  */
 export async function readObject(
   client: S3Client,

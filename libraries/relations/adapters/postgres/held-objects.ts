@@ -7,7 +7,7 @@ type Found = { readonly size: number; readonly objects: readonly string[] };
 
 /** Holders of tuples that count for a question: a subject, and the members of its groups. */
 type Holding = {
-  /** The subject itself, and the members of the groups that it claims. */
+  /** The subject itself, and one entry for the members of each group that it claims (`group:…#member`). */
   readonly holders: readonly string[];
   readonly relation: string;
   /** Most holders, with those of nested groups; `size` of an answer is larger if there are more. */

@@ -249,7 +249,7 @@ describe('the embedded search index', () => {
     expect(world.index.bytes()).toBe(0);
   });
 
-  test('a partition that is certainly larger than the bound is refused before it is read, and evicts no other one', async () => {
+  test('a partition that is certainly larger than the bound is refused before it is read, and evicts no other partition', async () => {
     await using world = openMemoryWorld({ mostBytes: 1_000 * 2 ** 10 });
     world.source.bytesOfEntry = 2 ** 10;
     const small = await world.commit('small', putMany(10));

@@ -31,7 +31,7 @@ export function rememberFailure(s: Snapshot): ReconcileStep | undefined {
   const { reason } = newest;
   if (newest.outcome !== 'Failed' || reason === undefined) return undefined;
   if (!isFinal(newest)) return stillWanting(s, desired, reason);
-  return settleAs({ kind: 'failed', phase: 'generation', reason, message: undefined }, { degraded });
+  return settleAs({ kind: 'failed', phase: 'workload', reason, message: undefined }, { degraded });
 }
 
 /** The recorded rejection of the desired application, unless a later outcome was recorded. */
@@ -96,7 +96,7 @@ function progressOfDesired(s: Snapshot, desired: Application): ApplicationProgre
   const unread = s.replicas.filter((replica) => !replica.readsFormat).map((replica) => replica.name);
   if (progress.kind !== 'ready' || unread.length === 0) return progress;
   const message = `these gateway replicas do not read the format of the route: ${unread.join(', ')}`;
-  return { kind: 'waiting', phase: 'generation', message };
+  return { kind: 'waiting', phase: 'workload', message };
 }
 
 function keepWaiting(s: Snapshot, progress: Waiting): ReconcileStep {
@@ -115,7 +115,7 @@ function giveUp(s: Snapshot, desired: Application, progress: Waiting): Reconcile
 
 /** The outcome of an application whose route was not written before the deadline; recorded once. */
 export function gaveUp(s: Snapshot, message: string): Settlement {
-  const result = gaveUpOn({ kind: 'waiting', phase: 'generation', message });
+  const result = gaveUpOn({ kind: 'waiting', phase: 'workload', message });
   const outcome = wasGivenUp(s) ? {} : { outcome: failedOutcome(desiredOf(s), undefined, result.reason) };
   return { result, ...outcome, degraded: degradedBy(s) };
 }

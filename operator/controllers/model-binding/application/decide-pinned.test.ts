@@ -155,7 +155,7 @@ describe('a rejection before Applied', () => {
     expect(settlementOf(told).outcome).toBeUndefined();
   });
 
-  test('a rejection of a restored application is not followed by another rollback, also when the application is desired', () => {
+  test('a rejection of a restored application is not followed by another rollback, even when the application is desired', () => {
     const route = routeViewOf({ previous, previousWorkload: workloadOf('g-1') }, { refused: refusedSecond });
     const again = snapshotOf({ route, replicas: [replicaOf('b', { rejected: 'x' })] });
     expect(settlementOf(again).result).toMatchObject({ kind: 'failed', reason: 'replica_rejected' });

@@ -151,9 +151,9 @@ async function confirmDecision(client: KubeClient, pass: Pass, s: Snapshot, step
 /** The workload exists and is not marked for removal when the route is written. */
 async function keepPinned(client: KubeClient, draft: RouteDraft, replicas: number): Promise<void> {
   if (draft.workload === undefined) return;
-  const generation = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, draft.workload);
-  if (generation === undefined) throw lost('the workload no longer exists');
-  await keepWorkload(client, generation, replicas);
+  const workload = await client.get<RuntimeWorkload>(kinds.runtimeWorkload, draft.workload);
+  if (workload === undefined) throw lost('the workload no longer exists');
+  await keepWorkload(client, workload, replicas);
 }
 
 /** No route of another binding holds the alias, from a live read. An alias has no character that selectors escape. */

@@ -20,7 +20,7 @@ export type PassResult =
   | {
       readonly kind: 'failed';
       readonly reason: FailureReason;
-      readonly phase: 'references' | 'generation' | 'replicas';
+      readonly phase: 'references' | 'workload' | 'replicas';
       /** Absent if only the outcome is known: the condition keeps its message. */
       readonly message: string | undefined;
     }

@@ -24,7 +24,7 @@ test('the outcome of an application is an event with the message of its conditio
   const unguarded: Settlement = { result: { kind: 'applied' }, outcome: { ...open, outcome: 'Applied' } };
   expect(told(unguarded)).toEqual(['Warning Unguarded']);
   const failed: Settlement = {
-    result: { kind: 'failed', phase: 'generation', reason: 'policy_tests_failed', message: 'the test greets failed' },
+    result: { kind: 'failed', phase: 'workload', reason: 'policy_tests_failed', message: 'the test greets failed' },
     outcome: { ...record, outcome: 'Failed', reason: 'policy_tests_failed' },
   };
   expect(told(failed)).toEqual(['Warning ApplicationFailed']);

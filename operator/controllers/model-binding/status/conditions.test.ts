@@ -135,7 +135,7 @@ describe('conditions of a binding', () => {
     ],
     [
       'failed at the workload',
-      { kind: 'failed', phase: 'generation', reason: 'policy_tests_failed', message },
+      { kind: 'failed', phase: 'workload', reason: 'policy_tests_failed', message },
       {
         Ready: 'False PolicyTestsFailed',
         Accepted: 'True Accepted',
@@ -214,7 +214,7 @@ describe('conditions of a binding', () => {
   });
 
   test('the message of a recorded failure is kept in later passes', () => {
-    const failure: PassResult = { kind: 'failed', phase: 'generation', reason: 'bundle_invalid', message };
+    const failure: PassResult = { kind: 'failed', phase: 'workload', reason: 'bundle_invalid', message };
     const first = snapshotOf({ route: routeViewOf() });
     const told = makeStatus(first, { result: failure }, aspectsOf(first, { result: failure }), new Date(0));
     const later = snapshotOf(
@@ -287,7 +287,7 @@ describe('conditions of a binding', () => {
       ['a technical fault', { kind: 'blocked', reason: 'StorageFull', message }, 'Unknown Pending'],
       [
         'a failure that is only remembered',
-        { kind: 'failed', phase: 'generation', reason: 'bundle_invalid', message: undefined },
+        { kind: 'failed', phase: 'workload', reason: 'bundle_invalid', message: undefined },
         'False BundleInvalid',
       ],
     ])('after a conflict the conditions do not repeat its reasons: %s', (_what, next, expected) => {

@@ -18,7 +18,7 @@ export function aspectsOf(s: Snapshot, settlement: Settlement): Aspects {
   const aspects = {
     Accepted: accepted(settlement.result),
     ResolvedRefs: resolved(s, settlement.result),
-    WorkloadReady: generationReady(s, settlement),
+    WorkloadReady: workloadReady(s, settlement),
     Applied: applied(s, settlement.result),
     RouteRejected: routeRejected(s),
     ProviderReachable: providerReachable(s),
@@ -79,7 +79,7 @@ function deletingMessage({ binding: { name, spec } }: Snapshot): string {
   );
 }
 
-function generationReady(s: Snapshot, { result, degraded }: Settlement): Aspect {
+function workloadReady(s: Snapshot, { result, degraded }: Settlement): Aspect {
   if (degraded !== undefined) return aspect('False', 'RunningAgain', degraded);
   switch (result.kind) {
     case 'not_accepted':
@@ -94,7 +94,7 @@ function generationReady(s: Snapshot, { result, degraded }: Settlement): Aspect 
       return aspect('False', result.reason, result.message);
     case 'failed':
       if (result.phase === 'references') return aspect('Unknown', 'Pending', nothingStarted);
-      if (result.phase === 'generation') {
+      if (result.phase === 'workload') {
         return aspect('False', camel(result.reason), result.message ?? '');
       }
       break;
@@ -280,7 +280,7 @@ function rememberedAspects(s: Snapshot, settlement: Settlement): Aspects {
     Ready: keep('Ready', failed),
     Accepted: accepted(result),
     ResolvedRefs: said('ResolvedRefs', unknown),
-    WorkloadReady: settlement.degraded === undefined ? said('WorkloadReady', unknown) : generationReady(s, settlement),
+    WorkloadReady: settlement.degraded === undefined ? said('WorkloadReady', unknown) : workloadReady(s, settlement),
     Applied: keep('Applied', failed),
     RouteRejected: routeRejected(s),
     ProviderReachable: providerReachable(s),

@@ -49,5 +49,5 @@ export const STEM_BYTE_NS = 220;
 export const STEM_WORD_NS = 8_000;
 /** The fewest bytes of a word that is stemmed, with the byte that ends it. */
 export const BYTES_OF_STEMMED_WORD = 4;
-/** Nanoseconds for one byte of matches of which characters stay (mask-text.ts): measured 5 to 20. */
+/** Nanoseconds per byte of a match of which the mask keeps some characters (mask-text.ts): measured 5 to 20. */
 export const KEEP_BYTE_NS = 40;

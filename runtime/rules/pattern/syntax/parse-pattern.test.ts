@@ -118,7 +118,7 @@ describe('refusals name the remedy', () => {
     ['(?:a{40}){26}', 'lower one of the numbers'],
     ['a**', 'repeats a repeat'],
     ['a+*', 'repeats a repeat'],
-    ['*a', 'nothing before * to repeat: write \\ in front of it'],
+    ['*a', 'nothing before * to repeat: write \\ before it to match'],
     ['a|*', 'nothing before'],
     ['(a', 'never closed: close it, or write \\('],
     ['a)', 'closes nothing: remove it, or write \\)'],

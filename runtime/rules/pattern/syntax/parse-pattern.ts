@@ -78,7 +78,7 @@ function parseAll(parser: Parser): void {
     const item = items.pop();
     if (item === undefined)
       throw new PatternSyntaxError(
-        `there is nothing before ${excerpt(cursor, start)} to repeat: write \\ in front of it for the character`,
+        `there is nothing before ${excerpt(cursor, start)} to repeat: write \\ before it to match the character itself`,
       );
     const { min, max, lazy, counted } = repeat;
     const node: PatternNode = { kind: 'repeat', item, min, max, greedy: lazy === parser.flags.swapGreed };
