@@ -271,7 +271,7 @@ const consoleService = z.strictObject({
     enabled: z.boolean(),
     parentRefs: apiObjects,
     annotations,
-    timeouts: z.strictObject({ request: routeDuration, backendRequest: routeDuration.optional() }),
+    timeouts: z.strictObject({ request: routeDuration }),
   }),
   ...placement,
   podDisruptionBudget: budget,
