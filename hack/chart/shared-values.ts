@@ -104,3 +104,6 @@ export const relations = {
     token: existingSecret,
   }),
 };
+
+/** The name of a tenant, or of a claim of tenants. */
+export const tenantName = z.string().min(1).max(255);

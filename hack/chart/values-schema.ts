@@ -7,6 +7,7 @@ import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-s
 import { agentTemplateSchema } from '../../operator/environment/agent-template.ts';
 import { servedPoliciesSchema } from '../../operator/environment/served-policies.ts';
 import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
+import { consoleService } from './console-values.ts';
 import {
   annotations,
   anyObject,
@@ -33,9 +34,9 @@ import {
   port,
   relations,
   replicas,
-  secretName,
   storage,
   subjectName,
+  tenantName,
   tokenAudience,
   url,
 } from './shared-values.ts';
@@ -94,7 +95,6 @@ const management = z.strictObject({
   podDisruptionBudget: budget,
 });
 
-const tenant = z.string().min(1).max(255);
 const storageGuard = z.strictObject({
   servedPolicy: z.union([z.literal(''), servedPoliciesSchema.shape.policies.element.shape.name]),
 });
@@ -117,9 +117,9 @@ const retrieval = z.strictObject({
   replicas,
   logLevel,
   issuers: issuersOf({
-    groupsClaim: tenant.optional(),
-    tenants: z.array(tenant).max(1_000).optional(),
-    tenantsClaim: tenant.optional(),
+    groupsClaim: tenantName.optional(),
+    tenants: z.array(tenantName).max(1_000).optional(),
+    tenantsClaim: tenantName.optional(),
   }),
   profiles: profilesFileSchema.required(),
   gatewayKey: existingSecret,
@@ -183,7 +183,7 @@ const memory = z.strictObject({
   enabled: z.boolean(),
   replicas,
   logLevel,
-  issuers: issuersOf({ tenants: z.array(tenant).max(1_000).optional(), tenantsClaim: tenant.optional() }),
+  issuers: issuersOf({ tenants: z.array(tenantName).max(1_000).optional(), tenantsClaim: tenantName.optional() }),
   profiles: profilesFileSchema.pick({ embedding: true }).required(),
   embeddingProfile: z.string().max(128),
   extractionModel: z.string().max(128),
@@ -209,9 +209,9 @@ const catalogue = z.strictObject({
   replicas,
   logLevel,
   issuers: issuersOf({
-    groupsClaim: tenant.optional(),
-    tenants: z.array(tenant).max(1_000).optional(),
-    tenantsClaim: tenant.optional(),
+    groupsClaim: tenantName.optional(),
+    tenants: z.array(tenantName).max(1_000).optional(),
+    tenantsClaim: tenantName.optional(),
   }),
   profiles: profilesFileSchema.pick({ embedding: true }).required(),
   embeddingProfile: z.string().max(128),
@@ -235,48 +235,6 @@ const catalogue = z.strictObject({
   podDisruptionBudget: budget,
 });
 
-/** Browsers send the session of a person over TLS only. */
-const httpsUrl = z
-  .string()
-  .max(2_048)
-  .regex(/^https:\/\/[^\s/?#@]+$/);
-/** A duration of the Gateway API (GEP-2257). */
-const routeDuration = z.string().regex(/^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
-
-const consoleService = z.strictObject({
-  enabled: z.boolean(),
-  replicas,
-  logLevel,
-  url: z.union([z.literal(''), httpsUrl]),
-  oidc: z.strictObject({
-    issuerUrl: z.union([
-      z.literal(''),
-      z
-        .string()
-        .max(2_048)
-        .regex(/^https:\/\/[^\s/?#@][^\s?#]*$/),
-    ]),
-    clientId: z.string().min(1).max(255),
-    clientSecret: existingSecret,
-    scope: z.string().regex(/^openid( [!#-[\]-~]+)*$/),
-    resource: z.union([z.literal(''), z.url().max(2_048)]),
-    actChain: z.boolean(),
-  }),
-  cookieKey: existingSecret,
-  tenant,
-  egress: apiObjects,
-  ...clientAddress,
-  ingress: z.strictObject({ enabled: z.boolean(), className: secretName, tlsSecret: secretName, annotations }),
-  httpRoute: z.strictObject({
-    enabled: z.boolean(),
-    parentRefs: apiObjects,
-    annotations,
-    timeouts: z.strictObject({ request: routeDuration }),
-  }),
-  ...placement,
-  podDisruptionBudget: budget,
-});
-
 const { topologySpread: _alone, ...placementOfOne } = placement;
 const agentTemplate = agentTemplateSchema.shape;
 const agents = z.strictObject({
@@ -284,7 +242,7 @@ const agents = z.strictObject({
   publicUrl: z.union([z.literal(''), agentTemplate.publicUrl]),
   issuer: z.union([z.literal(''), agentTemplate.issuer]),
   signingKeys: existingSecret,
-  issuers: issuersOf({ tenants: z.array(tenant).max(1_000).optional(), tenantsClaim: tenant.optional() }),
+  issuers: issuersOf({ tenants: z.array(tenantName).max(1_000).optional(), tenantsClaim: tenantName.optional() }),
   ...relations,
   runsPerCaller: z.int().min(1).max(10_000),
   runsPerMinute: z.int().min(1).max(1_000_000),
