@@ -18,7 +18,7 @@ import {
   policySummarySchema,
   revisionListSchema,
 } from '#contracts/management';
-import { foundMemoriesSchema, memoryHistorySchema, memoryListSchema } from '#contracts/memory';
+import { foundMemoriesSchema, memoryHistorySchema, memoryListSchema, memoryRecordSchema } from '#contracts/memory';
 import { operationPageSchema } from '#contracts/operations';
 import { overviewSchema } from '#contracts/overview';
 import { policyCheckResultSchema } from '#contracts/policy-check';
@@ -64,6 +64,7 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: 
   [/^POST \/v1\/query/, queryResponseSchema],
   [/^GET \/v1\/memories\/[^/]+\/history/, memoryHistorySchema],
   [/^POST \/v1\/memories\/search/, foundMemoriesSchema],
+  [/^GET \/v1\/memories\/[^/?]+$/, memoryRecordSchema],
   [/^GET \/v1\/memories/, memoryListSchema],
 ];
 

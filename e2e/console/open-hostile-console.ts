@@ -24,6 +24,7 @@ export const hostilePages = [
     '/memory',
     '/memory/search',
     `/memory/${id}/history`,
+    `/memory/${id}/delete`,
   ],
   ...['/agents', '/agents/search', `/agents/${id}`, `${version}/flow`, `${version}/runs`, `${version}/runs/${id}`],
 ];

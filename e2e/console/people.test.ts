@@ -89,7 +89,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     collectionPath = `/knowledge/${collection?.collection_id}`;
     every = [...paths, ...ofPolicy, collectionPath, agent.path, agent.flowPath];
     const forms = ['/policies/new?as=form', `/policies/${policyId}/edit?as=form`];
-    every = [...every, await addMemory(), ...(await addRun()), '/runbooks', '/runbooks/binding-failed', ...forms];
+    const history = await addMemory();
+    every = [...every, history, history.replace(/history$/, 'delete'), ...(await addRun()), '/runbooks', '/runbooks/binding-failed', ...forms];
     operation = `/operations/${await createPolicy()}`;
     every = [...every, operation, await addRevision(platform, 'recipe-competitors')];
     const { gateway: url } = platform.status().addresses;
@@ -191,7 +192,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(complaints).toEqual([]);
   });
 
-  test('a person searches and corrects a memory, reads its history, and erases everything after giving the own name', async () => {
+  test('a person searches and corrects a memory, reads its history, deletes it after a question, and erases everything after giving the own name', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     const memory = platform.status().addresses.memory;
     const said = {
@@ -225,7 +226,14 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByRole('cell', { name: 'I prefer ships.' }).waitFor();
     await page.goto(`${consoleOf(platform)}/memory`);
-    await page.getByRole('row', { name: /ships/ }).getByRole('button', { name: 'Delete' }).click();
+    const remove = () => page.getByRole('row', { name: /ships/ }).getByRole('link', { name: 'Delete' }).click();
+    await remove();
+    await page.getByRole('heading', { name: 'Delete this memory?' }).waitFor();
+    expect(await page.locator('main').innerText()).toContain('I prefer ships.');
+    await page.getByRole('link', { name: 'Keep it' }).click();
+    await page.getByRole('cell', { name: /I prefer ships/ }).waitFor();
+    await remove();
+    await page.getByRole('button', { name: 'Delete this memory' }).click();
     await page.getByText('Nothing is remembered about you').waitFor();
     await page.getByLabel('Your name').fill('eve');
     await page.getByRole('button', { name: 'Erase everything about me' }).click();
