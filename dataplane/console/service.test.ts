@@ -11,7 +11,10 @@ import { refusalsRu } from './words/refusals-ru.ts';
 const key = Buffer.alloc(32, 7);
 /** A port that no service of this machine listens on. */
 const nowhere = new URL('http://127.0.0.1:9');
-const rights = { view: true, author: true, check: true, apply: true, administer: true };
+const rights = {
+  ...{ view: true, author: true, check: true, apply: true, administer: true },
+  ...{ readsPolicies: true, readsModels: true },
+};
 const csrf = 'c'.repeat(32);
 let service: Awaited<ReturnType<typeof createConsoleService>>;
 let cookie: string;

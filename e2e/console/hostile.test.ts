@@ -15,7 +15,10 @@ import { hostileTexts } from './hostile-texts.ts';
 import { makeCollection } from './make-collection.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
-const rights = { view: true, author: true, check: true, apply: true, administer: true };
+const rights = {
+  ...{ view: true, author: true, check: true, apply: true, administer: true },
+  ...{ readsPolicies: true, readsModels: true },
+};
 const foreign = 'main :is(script, img, svg, iframe, b)';
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
 

@@ -91,7 +91,10 @@ export async function openHostileConsole({
   parts.defer(() => service[Symbol.asyncDispose]());
   const { browser } = parts.use(await openBrowser());
   const { page, context, complaints } = await openWatchedPage(browser, { locale, javaScriptEnabled });
-  const rights = { view: true, author: true, check: true, apply: true, administer: true };
+  const rights = {
+    ...{ view: true, author: true, check: true, apply: true, administer: true },
+    ...{ readsPolicies: true, readsModels: true },
+  };
   const session = { subject: texts[1] ?? '', token: 'none', csrf: 'c'.repeat(32), rights };
   const expiresAt = Math.floor(Date.now() / 1_000) + 3_600;
   for (const cookie of await createCookies(key, url).keep({ ...session, expiresAt })) {

@@ -601,6 +601,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const navigation = [...read, '/activity', '/operations', ...own];
     const viewer: Role = { role: 'viewer' };
     const ofModel: Role = { role: 'applier', modelId };
+    const ofPolicy: Role = { role: 'viewer', policyId };
     const expected: readonly ExpectedRow[] = [
       { navigation: everything, may: { ...writes, apply: true, audit: true, reindex: true }, models },
       { name: 'bob', navigation: own, may: caller },
@@ -608,8 +609,22 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       {
         name: 'eve',
         roles: [{ role: 'author', policyId }],
-        navigation: ['/playground', ...own],
+        navigation: ['/policies', '/playground', '/operations', ...own],
         may: { ...caller, edit: true, check: true },
+      },
+      { name: 'eve', roles: [ofPolicy], navigation: ['/policies', '/operations', ...own], may: caller },
+      {
+        name: 'eve',
+        roles: [{ role: 'viewer', modelId }],
+        navigation: ['/overview', '/operations', ...own],
+        may: caller,
+      },
+      {
+        name: 'eve',
+        roles: [ofPolicy, ofModel],
+        navigation: [...read, '/operations', ...own],
+        may: { ...caller, apply: true },
+        models: [modelId],
       },
       {
         name: 'eve',
@@ -620,7 +635,13 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       { name: 'eve', roles: [{ role: 'applier' }], navigation, may: { ...sees, apply: true }, models },
       { name: 'eve', roles: [viewer, ofModel], navigation, may: { ...sees, apply: true }, models: [modelId] },
       // Without the right to view a policy there is no page with the form.
-      { name: 'eve', roles: [ofModel], navigation: own, may: { ...caller, apply: true }, shows: caller },
+      {
+        name: 'eve',
+        roles: [ofModel],
+        navigation: ['/overview', '/operations', ...own],
+        may: { ...caller, apply: true },
+        shows: caller,
+      },
     ];
     for (const { name, roles = [], navigation: links, may, shows = may, models: offeredModels = [] } of expected) {
       for (const role of roles) await changeRole(platform, { verb: 'grant', person: name ?? '', ...role });

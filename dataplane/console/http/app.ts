@@ -132,7 +132,8 @@ function addAgentPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig, sto
 /** The first page of the navigation of a person. */
 function firstPage(rights: PersonSession['rights'], config: ConsoleConfig): string {
   const { retrieval, memory } = servicesForPersons(config);
-  if (rights.view) return '/overview';
+  if (rights.view || rights.readsModels) return '/overview';
+  if (rights.readsPolicies) return '/policies';
   if (rights.check) return '/playground';
   if (retrieval !== undefined) return '/knowledge';
   if (memory !== undefined) return '/memory';

@@ -18,7 +18,7 @@ async function eventsOf(answers: readonly object[]): Promise<{ readonly status: 
   const left = [...answers];
   const app = new Hono<ConsoleEnvironment>();
   app.use(async (context, next) => {
-    const session = { expiresAt: Date.now() / 1_000 + 600 };
+    const session = { expiresAt: Date.now() / 1_000 + 600, rights: { view: true } };
     context.set('page', { words: en, session } as unknown as PageContext);
     context.set('session', session as unknown as ConsoleEnvironment['Variables']['session']);
     context.set('management', { overview: async () => left.shift() } as unknown as ManagementApi);

@@ -10,6 +10,7 @@ import type { Words } from '../words/en.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 import { isPassing } from './is-passing.ts';
+import { readablePolicies } from './readable-policies.ts';
 import { streamEvents } from './stream-events.ts';
 
 /** The overview, the stream that sends its tables again after each change, and the decisions of the last hour. */
@@ -19,7 +20,8 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: Abort
     const page = context.get('page');
     if (answer.kind !== 'value') return answerRefusal(context, page.words.overview, answer);
     const chartPage = readChartPage(context.req.query('charts'));
-    return answerPage(context, overviewPage(page, answer.value, chartPage));
+    const isReadable = await readablePolicies(context);
+    return answerPage(context, overviewPage(page, answer.value, { isReadable, chartPage }));
   });
 
   app.get('/overview/decisions', async (context) => {
@@ -38,7 +40,8 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: Abort
     const first = await management.overview();
     // The status ends a stream that connects again: an empty stream would be opened twice in a second.
     if (first.kind === 'refused' && !isPassing(first)) return answerRefusal(context, words.overview, first);
-    return streamEvents(context, (signal) => overviewEvents({ words, management, first }, signal), stopping);
+    const isReadable = await readablePolicies(context);
+    return streamEvents(context, (signal) => overviewEvents({ words, management, first, isReadable }, signal), stopping);
   });
 }
 
@@ -51,10 +54,11 @@ async function* overviewEvents(
     readonly words: Words;
     readonly management: ManagementApi;
     readonly first: ApiAnswer<Overview>;
+    readonly isReadable: Awaited<ReturnType<typeof readablePolicies>>;
   },
   signal: AbortSignal,
 ): AsyncGenerator<string | undefined> {
-  const { words, management } = options;
+  const { words, management, isReadable } = options;
   let answer = options.first;
   let shown: { readonly mark: string | undefined; readonly tables: string } = { mark: undefined, tables: '' };
   let isAway = false;
@@ -67,7 +71,7 @@ async function* overviewEvents(
       yield undefined;
     } else {
       isAway = false;
-      shown = { mark: answer.value.mark, tables: String(await overviewTables(words, answer.value)) };
+      shown = { mark: answer.value.mark, tables: String(await overviewTables(words, answer.value, isReadable)) };
       yield shown.tables;
     }
     answer = await management.overview(shown.mark, signal);

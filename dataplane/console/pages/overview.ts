@@ -24,24 +24,36 @@ const replicaTones = {
   not_ready: 'off',
 } as const satisfies Readonly<Record<OverviewModel['replicas'][number]['state'], Tone>>;
 
+/** Tells by its id whether the person may read a policy. */
+type IsReadable = (policyId: string) => boolean;
+
 /**
- * Every model with the policy that its replicas enforce; the server sends the tables again after each change. The decisions are loaded
+ * Every model that the person may read with the policy that its replicas enforce; the server sends the tables again after each change. The decisions are loaded
  * afterwards, because a gateway that hangs delays them by seconds.
  */
-export function overviewPage({ words }: PageContext, overview: Overview, chartPage: number): ConsolePage {
+export function overviewPage(
+  { words, session }: PageContext,
+  overview: Overview,
+  { isReadable, chartPage }: { readonly isReadable: IsReadable; readonly chartPage: number },
+): ConsolePage {
+  const decisions = html`<section aria-labelledby="decisions-title"><h2 id="decisions-title">${words.counts.title}</h2>
+<div id="decisions" hx-get="/overview/decisions?charts=${chartPage}" hx-trigger="load, every 15s" hx-swap="innerMorph"><p class="hint"><a href="/activity">${words.activity}</a></p></div></section>`;
   return {
     title: words.overview,
     main: html`<p class="hint live"><span class="pulse" aria-hidden="true"></span>${words.liveText}</p>
 <div id="live" hx-sse:connect="/overview/events" hx-config='{"sse":{"reconnectMaxDelay":"10s"}}' hx-swap="innerMorph" aria-live="polite">
-${overviewTables(words, overview)}
+${overviewTables(words, overview, isReadable)}
 </div>
-<section aria-labelledby="decisions-title"><h2 id="decisions-title">${words.counts.title}</h2>
-<div id="decisions" hx-get="/overview/decisions?charts=${chartPage}" hx-trigger="load, every 15s" hx-swap="innerMorph"><p class="hint"><a href="/activity">${words.activity}</a></p></div></section>`,
+${session?.rights.view === true ? decisions : ''}`,
   };
 }
 
 /** The part of the page that changes. */
-export function overviewTables(words: Words, { models }: Overview): Markup | Promise<Markup> {
+export function overviewTables(
+  words: Words,
+  { models }: Overview,
+  isReadable: IsReadable,
+): Markup | Promise<Markup> {
   if (models.length === 0) return notice({ kind: 'empty', title: words.noModels, text: words.noModelsText });
   const troubled = models.filter(({ isWell }) => !isWell);
   return html`<section aria-labelledby="attention"><h2 id="attention">${words.attention}</h2>
@@ -52,7 +64,7 @@ ${
 }</section>
 <section aria-labelledby="models"><h2 id="models">${words.models}</h2>
 <table><thead><tr><th scope="col">${words.model}</th><th scope="col">${words.state}</th><th scope="col">${words.policy}</th><th scope="col">${words.servesNow}</th><th scope="col">${words.replicas}</th></tr></thead>
-<tbody>${models.map((model) => modelRow(words, model))}</tbody></table></section>`;
+<tbody>${models.map((model) => modelRow(words, model, isReadable))}</tbody></table></section>`;
 }
 
 function attentionCard(words: Words, { alias, state, summary, whatToDo, runbook }: OverviewModel) {
@@ -60,13 +72,13 @@ function attentionCard(words: Words, { alias, state, summary, whatToDo, runbook 
 <p>${saidText(words, summary)}</p>${whatToDo === null ? '' : html`<p class="remedy"><span>${words.whatToDo}:</span> ${saidText(words, whatToDo)}</p>`}${runbook === null ? '' : runbookLink(words, runbook, alias)}</li>`;
 }
 
-function modelRow(words: Words, model: OverviewModel) {
+function modelRow(words: Words, model: OverviewModel, isReadable: IsReadable) {
   const { name, alias, state, wanted, policyId, serves, replicas, appliedBy } = model;
   const ready = replicas.filter((replica) => replica.state !== 'not_ready');
   const confirmed = ready.filter((replica) => replica.state === 'loaded').length;
   return html`<tr id="model-${name}"><th scope="row">${alias}${alias === name ? '' : html`<span class="sub">${name}</span>`}</th>
 <td>${badge(tones[state], words.states[state])}</td>
-<td>${wanted === null ? words.unguarded : html`${policyId === null ? wanted.policy : html`<a href="/policies/${policyId}">${wanted.policy}</a>`} <span class="sub">${words.revision} ${wanted.revision}</span>`}</td>
+<td>${wanted === null ? words.unguarded : html`${policyId === null || !isReadable(policyId) ? wanted.policy : html`<a href="/policies/${policyId}">${wanted.policy}</a>`} <span class="sub">${words.revision} ${wanted.revision}</span>`}</td>
 <td>${saidText(words, serves)}${appliedBy === null ? '' : html`<span class="sub">${words.appliedBy}: ${appliedBy}</span>`}</td>
 <td><span class="count">${words.confirmed(confirmed, ready.length)}</span><ul class="chips">${replicas.map(
     (replica) =>
