@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { collectedActivitySchema } from '#contracts/activity';
 import { tracedRunListSchema, tracedRunSchema } from '#contracts/agent-runs';
+import { approvalsSchema } from '#contracts/approvals';
 import { auditChainsSchema, auditPageSchema } from '#contracts/audit';
 import { agentPageSchema, agentRecordSchema, foundAgentsSchema } from '#contracts/catalogue';
 import { collectedCountsSchema } from '#contracts/decision-counts';
@@ -38,6 +39,7 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: 
   [/^GET \/api\/v1\/activity/, collectedActivitySchema],
   [/^GET \/api\/v1\/audit\/chains/, auditChainsSchema],
   [/^GET \/api\/v1\/audit/, auditPageSchema],
+  [/^GET \/api\/v1\/approvals/, approvalsSchema],
   [/^GET \/api\/v1\/operations\//, operationSchema],
   [/^GET \/api\/v1\/operations/, operationPageSchema],
   [new RegExp(`^GET ${policies}/[^/]+/revisions/`), hostilePolicy],

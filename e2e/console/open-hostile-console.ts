@@ -17,6 +17,7 @@ export const hostilePages = [
   ...[`/policies/${id}/edit?as=form`, `/policies/${id}/diff?from=1&to=2`, '/playground', '/activity', '/operations'],
   ...[
     `/operations/${id}`,
+    '/approvals',
     '/audit',
     '/knowledge',
     `/knowledge/${id}`,

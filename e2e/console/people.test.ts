@@ -35,6 +35,7 @@ const paths = [
   '/playground',
   '/activity',
   '/operations',
+  '/approvals',
   '/audit',
   '/knowledge',
   '/memory',
@@ -596,9 +597,9 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const caller = { ...none, talk: true, runs: true };
     const sees = { ...caller, operations: true };
     const writes = { ...sees, new: true, edit: true, check: true };
-    const everything = [...read, '/playground', '/activity', '/operations', '/audit', ...own];
+    const everything = [...read, '/playground', '/activity', '/operations', '/approvals', '/audit', ...own];
     const models = [modelId, otherModel];
-    const navigation = [...read, '/activity', '/operations', ...own];
+    const navigation = [...read, '/activity', '/operations', '/approvals', ...own];
     const viewer: Role = { role: 'viewer' };
     const ofModel: Role = { role: 'applier', modelId };
     const ofPolicy: Role = { role: 'viewer', policyId };
@@ -609,20 +610,20 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       {
         name: 'eve',
         roles: [{ role: 'author', policyId }],
-        navigation: ['/policies', '/playground', '/operations', ...own],
+        navigation: ['/policies', '/playground', '/operations', '/approvals', ...own],
         may: { ...caller, edit: true, check: true },
       },
-      { name: 'eve', roles: [ofPolicy], navigation: ['/policies', '/operations', ...own], may: caller },
+      { name: 'eve', roles: [ofPolicy], navigation: ['/policies', '/operations', '/approvals', ...own], may: caller },
       {
         name: 'eve',
         roles: [{ role: 'viewer', modelId }],
-        navigation: ['/overview', '/operations', ...own],
+        navigation: ['/overview', '/operations', '/approvals', ...own],
         may: caller,
       },
       {
         name: 'eve',
         roles: [ofPolicy, ofModel],
-        navigation: [...read, '/operations', ...own],
+        navigation: [...read, '/operations', '/approvals', ...own],
         may: { ...caller, apply: true },
         models: [modelId],
       },
@@ -638,7 +639,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       {
         name: 'eve',
         roles: [ofModel],
-        navigation: ['/overview', '/operations', ...own],
+        navigation: ['/overview', '/operations', '/approvals', ...own],
         may: { ...caller, apply: true },
         shows: caller,
       },

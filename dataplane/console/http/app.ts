@@ -11,6 +11,7 @@ import { type ConsoleConfig, servicesForPersons } from '../setup/console-config.
 import { addActivityRoutes } from './activity-routes.ts';
 import { addAgentRoutes } from './agent-routes.ts';
 import { answerNotice } from './answer-page.ts';
+import { addApprovalRoutes } from './approval-routes.ts';
 import { openAssets } from './assets.ts';
 import { addAuditRoutes } from './audit-routes.ts';
 import { addCheckRoutes } from './check-routes.ts';
@@ -71,6 +72,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   addFormRoutes(app);
   addActivityRoutes(app);
   addOperationRoutes(app);
+  addApprovalRoutes(app);
   addAuditRoutes(app, options.stopping);
   addRunbookRoutes(app);
   addTenantPages(app, config);

@@ -33,14 +33,18 @@ function navigation({ words, session, has }: PageContext): readonly NavigationEn
   const { rights } = session;
   const readsPolicies = rights.view || rights.readsPolicies;
   const readsModels = rights.view || rights.readsModels;
-  // Without the right to view all operations, the list has those of the own commands.
+  // Without the right to view all operations and approvals, the lists have those of the own commands.
   const hasCommands = readsPolicies || readsModels;
+  const commands = [
+    { href: '/operations', label: words.operationPages.title },
+    { href: '/approvals', label: words.approvalPages.title },
+  ];
   return [
     ...(readsModels ? [{ href: '/overview', label: words.overview }] : []),
     ...(readsPolicies ? [{ href: '/policies', label: words.policies }] : []),
     ...(rights.check ? [{ href: '/playground', label: words.playground }] : []),
     ...(rights.view ? [{ href: '/activity', label: words.activity }] : []),
-    ...(hasCommands ? [{ href: '/operations', label: words.operationPages.title }] : []),
+    ...(hasCommands ? commands : []),
     ...(rights.administer ? [{ href: '/audit', label: words.audit.title }] : []),
     ...(has.retrieval ? [{ href: '/knowledge', label: words.knowledge }] : []),
     ...(has.memory ? [{ href: '/memory', label: words.memory }] : []),

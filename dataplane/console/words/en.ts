@@ -1,4 +1,5 @@
 import { agentsEn } from './agents-en.ts';
+import { approvalsEn } from './approvals-en.ts';
 import { conflictsEn } from './conflicts-en.ts';
 import { formEn } from './form-en.ts';
 import { operationsEn } from './operations-en.ts';
@@ -233,6 +234,7 @@ export const en = {
   runPages: runsEn,
   formPages: formEn,
   operationPages: operationsEn,
+  approvalPages: approvalsEn,
   audit: {
     title: 'Audit log',
     intro: 'Changes and refusals, with their authors.',

@@ -1,4 +1,5 @@
 import { agentsRu } from './agents-ru.ts';
+import { approvalsRu } from './approvals-ru.ts';
 import { conflictsRu } from './conflicts-ru.ts';
 import type { Words } from './en.ts';
 import { formRu } from './form-ru.ts';
@@ -232,6 +233,7 @@ export const ru: Words = {
   runPages: runsRu,
   formPages: formRu,
   operationPages: operationsRu,
+  approvalPages: approvalsRu,
   audit: {
     title: 'Журнал аудита',
     intro: 'Кто что изменил и кому было отказано.',
