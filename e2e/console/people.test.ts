@@ -22,6 +22,7 @@ import { hostileTexts } from './hostile-texts.ts';
 import { keepPicture } from './keep-picture.ts';
 import { findKeyboardProblems, tabTo } from './keyboard.ts';
 import { makeCollection } from './make-collection.ts';
+import { measurePage } from './measure-page.ts';
 import { changeRole, matrixRowOf, type Role } from './role-matrix.ts';
 import { sayToAgent } from './say-to-agent.ts';
 import { addRevision, shownResults } from './shown-results.ts';
@@ -476,36 +477,10 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     async (path) => {
       const { page, context } = await openWatchedPage(browser);
       await signIn(platform, page, { path: '/playground' });
-      const fresh = await context.newPage();
-      const session = await context.newCDPSession(fresh);
-      await session.send('Network.enable');
-      await session.send('Network.setCacheDisabled', { cacheDisabled: true });
-      let bytes = 0;
-      const sent: string[] = [];
-      /** Paths of the requests that have not ended. */
-      const open = new Map<string, string>();
-      session.on('Network.loadingFinished', ({ requestId }) => open.delete(requestId));
-      session.on('Network.requestWillBeSent', ({ requestId, request }) => {
-        const { pathname } = new URL(request.url);
-        sent.push(pathname);
-        open.set(requestId, pathname);
-      });
-      session.on('Network.dataReceived', ({ encodedDataLength }) => {
-        bytes += encodedDataLength;
-      });
-      session.on('Network.responseReceived', ({ response }) => {
-        bytes += response.encodedDataLength;
-      });
-      await fresh.goto(`${consoleOf(platform)}${path}`, { waitUntil: 'load' });
-      // The icon and the parts of the overview are asked for after the load; the stream of the overview does not end.
-      const parts = path === '/overview' ? ['/overview/decisions', '/overview/events'] : [];
-      await until('the last request has ended', () => {
-        const isAsked = ['/icon.svg', ...parts].every((end) => sent.some((one) => one.endsWith(end)));
-        return isAsked && [...open.values()].every((one) => one === '/overview/events');
-      });
+      const { bytes, requests } = await measurePage(context, `${consoleOf(platform)}${path}`);
       expect(bytes).toBeGreaterThan(5_000);
       expect(bytes).toBeLessThanOrEqual(150_000);
-      expect(sent.length).toBeLessThanOrEqual(20);
+      expect(requests).toBeLessThanOrEqual(20);
     },
   );
 

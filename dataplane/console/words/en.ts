@@ -39,7 +39,11 @@ export const en = {
   save: 'Save',
   cancel: 'Cancel',
   menu: 'Pages',
-  lists: { first: 'First page', next: 'Next page' },
+  lists: {
+    first: 'First page',
+    next: 'Next page',
+    shown: (from: number, to: number, of: number) => `${from} to ${to} of ${of}.`,
+  },
   live: 'Live',
   liveText: 'This page changes as soon as a replica reports.',
   model: 'Model',

@@ -39,7 +39,11 @@ export const ru: Words = {
   languageLabel: 'Язык',
   save: 'Сохранить',
   cancel: 'Отмена',
-  lists: { first: 'Первая страница', next: 'Следующая страница' },
+  lists: {
+    first: 'Первая страница',
+    next: 'Следующая страница',
+    shown: (from, to, of) => `С ${from} по ${to} из ${of}.`,
+  },
   menu: 'Страницы',
   live: 'Сейчас',
   liveText: 'Страница меняется, как только реплика сообщает о себе.',
