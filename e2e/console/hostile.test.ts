@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory } from '#contracts/data-directory';
 import { mintToken } from '#identity/mint-token';
@@ -136,6 +136,45 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     await page.getByRole('rowheader').filter({ hasText: name }).waitFor();
     expect(await page.locator(foreign).count()).toBe(0);
     expect(await page.evaluate("'ran' in globalThis")).toBe(false);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('files that are added together are sent one by one: each has its own limit and result, and none replaces another one of them', async () => {
+    const { page, context, complaints } = await openWatchedPage(browser);
+    const { collection_id: id } = await makeCollection(platform, { name: 'several', description: '' });
+    await signIn(platform, page, { path: `/knowledge/${id}` });
+    using folder = temporaryFolder();
+    const most = 4_194_304;
+    const write = (path: string, text: string): string => {
+      const file = join(folder.path, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      return file;
+    };
+    const large = 'A line of a large text.\n'.repeat(100_000);
+    const names = ['one/notes.md', 'two/notes.md', 'one/large-1.md', 'one/large-2.md', 'one/more.md'];
+    const [first = '', ...others] = names.map((path) => {
+      if (path.endsWith('more.md')) return write(path, 'a'.repeat(most + 1));
+      return write(path, path.includes('large') ? `${path}\n${large}` : `The text of ${path}.`);
+    });
+    const uploads = page.locator('#uploads');
+    const sent: number[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.push(request.postDataBuffer()?.byteLength ?? 0);
+    });
+    await dropFiles(page, page.getByText('or drop them here'), [first, ...others]);
+    await uploads.getByText('more.md').waitFor();
+    await page.locator('#sending').waitFor({ state: 'hidden' });
+    expect(await uploads.locator('code').allInnerTexts()).toEqual(names.map((path) => path.split('/')[1]));
+    expect(await uploads.getByRole('alert').allInnerTexts()).toEqual([
+      expect.stringMatching(/another one has its name[^]*notes\.md/),
+      expect.stringMatching(/The file is too large\s+A file has at most 4 MiB\.\s+more\.md/),
+    ]);
+    expect(sent.filter((bytes) => bytes > 2_097_152)).toHaveLength(2);
+    await page.getByLabel('Text or Markdown file').setInputFiles(others[0] ?? '');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await uploads.getByText('Replaces the document with this name.').waitFor();
     expect(complaints).toEqual([]);
     await context.close();
   });

@@ -1,9 +1,10 @@
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { createTenantApi, personHeaders } from '../clients/tenant-api.ts';
 import type { ConsoleMetrics } from '../monitoring/metrics.ts';
+import { mostFileBytes } from '../pages/knowledge-upload.ts';
 import type { Cookies } from '../sessions/cookies.ts';
 import type { OpenIdClient } from '../sessions/open-id-client.ts';
 import type { PersonSession } from '../sessions/session.ts';
@@ -42,6 +43,9 @@ type ConsoleApp = {
 
 /** Most bytes of a form: a policy and its tests. */
 const formBytes = 2_097_152;
+/** Most bytes of an upload: a file of the largest size with the other members of its form. */
+const uploadBytes = mostFileBytes + 65_536;
+const uploadPath = /^\/knowledge\/[^/]+\/documents$/;
 
 /** The pages of the console. Gates in order: Host, choices and session, size, Origin and token of writes, session, rights. */
 export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
@@ -52,15 +56,8 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   app.use(protectBrowser, requireHost(origin));
   assets.addTo(app);
   app.use(readChoices({ cookies, config, assets: assets.version }));
-  app.use(
-    bodyLimit({
-      maxSize: formBytes,
-      onError: (context) => {
-        const { tooLarge: title, tooLargeText: text } = context.get('page').words.errors;
-        return answerNotice(context, 413, { title, text });
-      },
-    }),
-  );
+  const [forms, uploads] = [limitBody(formBytes), limitBody(uploadBytes)];
+  app.use((context, next) => (uploadPath.test(context.req.path) ? uploads : forms)(context, next));
   app.use(requireOwnOrigin(origin));
   addSignInRoutes(app, options);
   app.use(requireSession, readRights);
@@ -89,6 +86,16 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
     return answerNotice(context, 500, { title, text });
   });
   return app;
+}
+
+function limitBody(maxSize: number): MiddlewareHandler<ConsoleEnvironment> {
+  return bodyLimit({
+    maxSize,
+    onError: (context) => {
+      const { tooLarge: title, tooLargeText: text } = context.get('page').words.errors;
+      return answerNotice(context, 413, { title, text });
+    },
+  });
 }
 
 /** Pages of the services with tenants that this installation has. */
