@@ -81,6 +81,10 @@ export type HostileApis = AsyncDisposable & {
     refuse: boolean;
     /** All but the rights of the person are refused, because the person has sent too many requests. */
     busy: boolean;
+    /** All but the rights of the person are refused with this status and code; undefined if they are not. */
+    refusal: { readonly status: number; readonly code: string } | undefined;
+    /** All but the rights of the person have no answer: the connection ends. */
+    away: boolean;
     /** Every list is empty. */
     empty: boolean;
   };
@@ -88,13 +92,18 @@ export type HostileApis = AsyncDisposable & {
 
 /** @param texts after as many turns as there are texts, each member has had each of them */
 export async function startHostileApis(texts: readonly string[]): Promise<HostileApis> {
-  const state = { turn: 0, refuse: false, busy: false, empty: false };
+  const state: HostileApis['state'] = {
+    ...{ turn: 0, refuse: false, busy: false, empty: false },
+    ...{ refusal: undefined, away: false },
+  };
 
   /** Status and body of a request. */
   function answerOf(asked: string, next: () => string): readonly [status: number, body: unknown] {
     if (asked.startsWith('GET /api/v1/own-rights')) return [200, rights];
     const error = { code: next(), message: next(), details: [{ path: next(), message: next() }] };
     if (state.busy) return [429, { error: { ...error, code: 'rate_limited' } }];
+    const { refusal } = state;
+    if (refusal !== undefined) return [refusal.status, { error: { ...error, code: refusal.code } }];
     if (state.refuse) return [409, { error }];
     const [, schema] = answers.find(([request]) => request.test(asked)) ?? [];
     if (schema === undefined) return [404, { error }];
@@ -107,6 +116,10 @@ export async function startHostileApis(texts: readonly string[]): Promise<Hostil
   function answer(prefix: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
     incoming.resume();
     const asked = `${incoming.method} ${prefix}${incoming.url}`;
+    if (state.away && !asked.startsWith('GET /api/v1/own-rights')) {
+      outgoing.destroy();
+      return;
+    }
     let used = state.turn;
     const next = (): string => {
       used += 1;

@@ -365,6 +365,10 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
         findViolations(page, (theme) => keepPicture(page, `console-${theme}-${locale}${name}`));
       await page.goto(consoleOf(platform));
       expect(['the sign-in', await violationsOf('-sign-in')]).toEqual(['the sign-in', []]);
+      await page.getByRole('textbox').fill('XXXX-XXXX');
+      await page.getByRole('button').click();
+      await page.getByRole('alert').waitFor();
+      expect(['a wrong code', await violationsOf('-wrong-code')]).toEqual(['a wrong code', []]);
       await signIn(platform, page);
       for (const path of every) {
         const answer = await page.goto(`${consoleOf(platform)}${path}`);
