@@ -92,7 +92,15 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     every = [...paths, ...ofPolicy, collectionPath, agent.path, agent.flowPath];
     const forms = ['/policies/new?as=form', `/policies/${policyId}/edit?as=form`];
     const history = await addMemory();
-    every = [...every, history, history.replace(/history$/, 'delete'), ...(await addRun()), '/runbooks', '/runbooks/binding-failed', ...forms];
+    every = [
+      ...every,
+      history,
+      history.replace(/history$/, 'delete'),
+      ...(await addRun()),
+      '/runbooks',
+      '/runbooks/binding-failed',
+      ...forms,
+    ];
     operation = `/operations/${await createPolicy()}`;
     every = [...every, operation, await addRevision(platform, 'recipe-competitors')];
     const { gateway: url } = platform.status().addresses;

@@ -77,7 +77,9 @@ const refusals: readonly Refused[] = [
       await shown.page.goto(`${shown.url}/memory`);
       await shown.page.context().clearCookies();
       const answered = shown.page.waitForNavigation();
-      await shown.page.evaluate(`HTMLFormElement.prototype.submit.call(document.querySelector('form[action="/memory/erase"]'))`);
+      await shown.page.evaluate(
+        `HTMLFormElement.prototype.submit.call(document.querySelector('form[action="/memory/erase"]'))`,
+      );
       const status = (await answered)?.status();
       await shown.page.context().addCookies(cookies);
       return status;

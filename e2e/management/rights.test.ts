@@ -234,7 +234,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
 
   /** Changes what the overview has of a model. */
   async function patchModel(name: string): Promise<void> {
-    await world.client.patch(kinds.modelBinding, name, [{ op: 'replace', path: '/spec/model/state', value: 'Disabled' }]);
+    await world.client.patch(kinds.modelBinding, name, [
+      { op: 'replace', path: '/spec/model/state', value: 'Disabled' },
+    ]);
   }
 
   test('an author of one policy reads only the operations of own commands', async () => {

@@ -45,6 +45,8 @@ type ConsoleApp = {
 const formBytes = 2_097_152;
 /** Most bytes of an upload: a file of the largest size with the other members of its form. */
 const uploadBytes = mostFileBytes + 65_536;
+/** Bytes of a body that are read only to be discarded. */
+const mostDiscarded = 67_108_864;
 const uploadPath = /^\/knowledge\/[^/]+\/documents$/;
 
 /** The pages of the console. Gates in order: Host, choices and session, size, Origin and token of writes, session, rights. */
@@ -91,11 +93,24 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
 function limitBody(maxSize: number): MiddlewareHandler<ConsoleEnvironment> {
   return bodyLimit({
     maxSize,
-    onError: (context) => {
+    onError: async (context) => {
+      await discard(context.req.raw.body);
       const { tooLarge: title, tooLargeText: text } = context.get('page').words.errors;
       return answerNotice(context, 413, { title, text });
     },
   });
+}
+
+/**
+ * Reads the rest of a body without keeping it: a browser that still sends shows a lost connection in place of the answer.
+ * @param body of a request that is refused for its size
+ */
+async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > mostDiscarded) return;
+  }
 }
 
 /** Pages of the services with tenants that this installation has. */

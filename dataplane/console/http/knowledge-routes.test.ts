@@ -38,10 +38,7 @@ app.use(async (context, next) => {
 });
 addKnowledgeRoutes(app, { apiOf: () => api, tenant: 'default', persons: [] });
 
-async function upload(
-  files: readonly (readonly [name: string, bytes: string | Uint8Array<ArrayBuffer>])[],
-  note = '',
-) {
+async function upload(files: readonly (readonly [name: string, bytes: string | Uint8Array<ArrayBuffer>])[], note = '') {
   const body = new FormData();
   body.append('note', note);
   for (const [name, bytes] of files) body.append('file', new File([bytes], name));

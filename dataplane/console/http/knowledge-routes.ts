@@ -119,7 +119,9 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     const names = new Set<string>();
     // One request for each file: a file that is refused does not refuse the others.
     for (const one of files) {
-      states.push(await upload(context, { collection: name, file: one, note: names.has(one.name) ? 'same_name' : note }));
+      states.push(
+        await upload(context, { collection: name, file: one, note: names.has(one.name) ? 'same_name' : note }),
+      );
       names.add(one.name);
     }
     return answerPart(context, { title: name, part: html`${states}`, link });
@@ -157,7 +159,9 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     const status = isSame ? 'DONE' : 'PENDING';
     const isReplaced = !isSame && (before === undefined || before.kind === 'value');
     const shown = jobState(words, { id: job?.job_id ?? '', document: file.name, status, error: null });
-    return isReplaced ? html`${shown}<p class="hint">${words.know.uploadReplaces} <code>${file.name}</code></p>` : shown;
+    return isReplaced
+      ? html`${shown}<p class="hint">${words.know.uploadReplaces} <code>${file.name}</code></p>`
+      : shown;
   }
 
   app.post(`/knowledge/${idForm}/reindex`, async (context) => {

@@ -12,8 +12,8 @@ import {
 } from '../pages/operations.ts';
 import { answerNotice, answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
-import { readablePolicies } from './readable-policies.ts';
 import { readStates } from './read-states.ts';
+import { readablePolicies } from './readable-policies.ts';
 
 const operationsPath = '/api/v1/operations';
 const idForm = ':id{[0-9a-fA-F-]{36}}';

@@ -14,7 +14,10 @@ const overview = (mark: string) => ({
 const refused = (status: number, code: string) => ({ kind: 'refused', status, code, message: 'No.' });
 
 /** The events of the stream of the overview, while the management API gives these answers one after the other. */
-async function eventsOf(answers: readonly object[], sent: { readonly query?: string; readonly headers?: Record<string, string> } = {}): Promise<{ readonly status: number; readonly text: string }> {
+async function eventsOf(
+  answers: readonly object[],
+  sent: { readonly query?: string; readonly headers?: Record<string, string> } = {},
+): Promise<{ readonly status: number; readonly text: string }> {
   const left = [...answers];
   const app = new Hono<ConsoleEnvironment>();
   app.use(async (context, next) => {

@@ -55,7 +55,8 @@ function decision({ words, session }: PageContext, shown: ShownApproval): Markup
     return html`${badge('good', text)}${isOwn ? html`<span class="sub">${own.repeat}</span>` : ''}`;
   }
   if (isOwn) return html`<span class="quiet">${own.own}</span>`;
-  if (!mayCarryOut) return html`<span class="quiet">${own.needs[kind === 'policy.archive' ? 'author' : 'applier']}</span>`;
+  if (!mayCarryOut)
+    return html`<span class="quiet">${own.needs[kind === 'policy.archive' ? 'author' : 'applier']}</span>`;
   return html`<form method="post" action="/approvals/${id}/approve"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><button>${own.approve}<span class="hidden"> ${own.kinds[kind]} ${target}</span></button></form>`;
 }
 

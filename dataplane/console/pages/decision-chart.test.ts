@@ -6,7 +6,13 @@ const now = new Date('2026-01-01T12:59:30.000Z');
 const firstPlace = { attention: 1, models: 1, charts: 1 };
 const none = { passed: 0, masked: 0, denied: 0, check_failed: 0 };
 const draw = async (items: Parameters<typeof decisionCharts>[1]['items'], charts = 1) =>
-  String(await decisionCharts({ words: en, language: 'en' }, { items, missing: [] }, { now, place: { ...firstPlace, charts } }));
+  String(
+    await decisionCharts(
+      { words: en, language: 'en' },
+      { items, missing: [] },
+      { now, place: { ...firstPlace, charts } },
+    ),
+  );
 
 test('the minutes of a chart are the last 60, the current one included', () => {
   const minutes = lastMinutes(now);

@@ -5,8 +5,8 @@ import { type CollectedCounts, countedMinutes, countedOutcomes, type DecisionCou
 import type { Words } from '../words/en.ts';
 import { missingReplicas } from './missing-replicas.ts';
 import { notice } from './notice.ts';
-import type { Markup, PageContext } from './page.ts';
 import { type OverviewPlace, partOfList } from './overview-place.ts';
+import type { Markup, PageContext } from './page.ts';
 import { pageLinks } from './page-links.ts';
 import { runbookLink } from './runbooks.ts';
 import { timeOf } from './time.ts';

@@ -47,7 +47,10 @@ function memoryTable(
 }
 
 /** Asks before one memory is deleted. A page of its own works without the script, too. */
-export function memoryRemovalPage({ words, session }: PageContext, { id, memory }: Omit<ShownMemory, 'updated_at'>): ConsolePage {
+export function memoryRemovalPage(
+  { words, session }: PageContext,
+  { id, memory }: Omit<ShownMemory, 'updated_at'>,
+): ConsolePage {
   const { remember } = words;
   return {
     title: remember.removeTitle,

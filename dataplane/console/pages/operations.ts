@@ -38,7 +38,10 @@ const tones = { pending: 'wait', running: 'wait', succeeded: 'good', failed: 'ba
 >;
 
 /** Every operation that the person may read, in pages. */
-export function operationListPage(page: PageContext, { filters, found, isLater, isReadable }: ShownOperations): ConsolePage {
+export function operationListPage(
+  page: PageContext,
+  { filters, found, isLater, isReadable }: ShownOperations,
+): ConsolePage {
   const { words, session } = page;
   const { operationPages: own } = words;
   const elsewhere = html`<a href="/audit">${own.elsewhere}</a>`;
@@ -160,11 +163,7 @@ function objectOf(
   return html`${type} ${session?.rights.view === true || session?.rights.readsModels === true ? html`<a href="/overview">${targetName}</a>` : targetName}`;
 }
 
-function wantedOf(
-  words: Words,
-  { wanted, result }: ListedOperation,
-  isReadable: IsReadable,
-): Markup | Promise<Markup> {
+function wantedOf(words: Words, { wanted, result }: ListedOperation, isReadable: IsReadable): Markup | Promise<Markup> {
   if (wanted === null) return html``;
   const { policyId, policyName } = wanted;
   const revision = wanted.revision ?? (result !== null && 'revision' in result ? result.revision : null);

@@ -24,9 +24,9 @@ test('a link to another page of one list keeps the pages of the other lists', ()
     ...{ items: list(20).slice(10), from: 11, to: 20, of: 21 },
     links: { first: '/overview?charts=3', next: '/overview?models=3&charts=3' },
   });
-  expect(overviewQuery(readOverviewPlace((name) => new URLSearchParams(overviewQuery(place)).get(name) ?? undefined))).toBe(
-    '?models=2&charts=3',
-  );
+  expect(
+    overviewQuery(readOverviewPlace((name) => new URLSearchParams(overviewQuery(place)).get(name) ?? undefined)),
+  ).toBe('?models=2&charts=3');
   expect(overviewQuery({ attention: 1, models: 1, charts: 1 })).toBe('');
 });
 

@@ -23,7 +23,9 @@ function readNumber(text: string | undefined): number {
 
 /** The query of an address with these pages; empty if all are the first ones. */
 export function overviewQuery(place: OverviewPlace): string {
-  const given = parameters.filter((name) => place[name] > 1).map((name) => [name, String(place[name])]);
+  const given = parameters
+    .filter((name) => place[name] > 1)
+    .map((name) => [name, String(place[name])] as [string, string]);
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 

@@ -313,8 +313,7 @@ export const en = {
     foreign: 'The request did not come from this page',
     foreignText: 'Nothing was changed. Open the page again and repeat the action.',
     tooLarge: 'The form is too large',
-    tooLargeText:
-      'Send one file at a time, or less text, or use the command line: portcullis documents submit',
+    tooLargeText: 'Send one file at a time, or less text, or use the command line: portcullis documents submit',
     signIn: 'The sign-in failed',
     signInText: 'Start again. If it fails again, read the log of the console.',
     unexpected: 'The page could not be made',
