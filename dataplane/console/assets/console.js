@@ -105,16 +105,15 @@
     const upload = uploads.get(form) ?? { queue: [], known: new Set(), sent: 0, isSending: false };
     uploads.set(form, upload);
     if (files.length > Number(form.dataset.files)) upload.queue.push({ file: files[0], note: 'too_many' });
-    else upload.queue.push(...notedFiles(files, upload.known));
+    else upload.queue.push(...notedFiles(files));
     if (!upload.isSending) void sendFiles(form, upload);
   }
   // Files of different folders can have one name, which is that of the document.
-  function notedFiles(files, known) {
+  function notedFiles(files) {
     const names = new Set();
     return files.map((file) => {
-      const note = names.has(file.name) ? 'same_name' : known.has(file.name) ? 'again' : '';
+      const note = names.has(file.name) ? 'same_name' : '';
       names.add(file.name);
-      known.add(file.name);
       return { file, note };
     });
   }
@@ -133,7 +132,7 @@
       progress.max = all;
       progress.value = upload.sent;
       line.querySelector('.count').textContent = `${upload.sent + 1} / ${all}`;
-      await sendFile(sender, next);
+      await sendFile(sender, next, upload.known);
       upload.sent += 1;
     }
     line.hidden = true;
@@ -141,25 +140,28 @@
     upload.sent = 0;
     upload.isSending = false;
   }
-  async function sendFile(sender, { file, note }) {
+  async function sendFile(sender, { file, note }, known) {
     const isReadable = () => file.slice(0, 1).arrayBuffer().then(() => true).catch(() => false);
     const size = file.size > Number(sender.dataset.bytes) ? 'too_large' : '';
-    const found = note !== '' && note !== 'again' ? note : size || ((await isReadable()) ? note : 'unread');
+    const reason = note || size || ((await isReadable()) ? '' : 'unread');
     // A file that is not added is sent by its name, for the words of the page.
     const one = new DataTransfer();
-    one.items.add(found === '' || found === 'again' ? file : new File([], file.name));
+    one.items.add(reason === '' ? file : new File([], file.name));
     sender.querySelector('input[type="file"]').files = one.files;
-    sender.querySelector('[name="note"]').value = found;
+    sender.querySelector('[name="note"]').value = reason || (known.has(file.name) ? 'again' : '');
     const ended = new Promise((resolve) => {
       sender.addEventListener('htmx:finally:request', resolve, { once: true });
     });
     sender.requestSubmit();
     await ended;
-    if (!lost.has(sender)) return;
+    const results = document.getElementById('uploads');
+    const isLost = lost.has(sender);
+    if (reason === '' && !isLost && !results.lastElementChild?.matches('.notice')) known.add(file.name);
+    if (!isLost) return;
     const name = Object.assign(document.createElement('code'), { textContent: file.name });
     const line = document.createElement('p');
     line.append(name, ` ${sender.dataset.unsent}`);
-    document.getElementById('uploads').append(line);
+    results.append(line);
   }
 
   // Another language or theme loads the page again, or leaves the answer to a write: the typed text would be lost.

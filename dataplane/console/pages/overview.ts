@@ -39,8 +39,8 @@ const mostCards = 10;
 const mostReplicas = 6;
 
 /**
- * Every model that the person may read with the policy that its replicas enforce; the server sends the tables again after each change. The decisions are loaded
- * afterwards, because a gateway that hangs delays them by seconds.
+ * Every model that the person may read, with the policy that its replicas enforce; the server sends the tables again after each change.
+ * The decisions are loaded afterwards, because a gateway that hangs delays them by seconds.
  */
 export function overviewPage(
   { words, session }: PageContext,
