@@ -13,22 +13,23 @@ export async function measurePage(
   const session = await context.newCDPSession(fresh);
   await session.send('Network.enable');
   await session.send('Network.setCacheDisabled', { cacheDisabled: true });
-  let bytes = 0;
+  /** Bytes of each request: those of its end, or what has come of one that has none. */
+  const sizes = new Map<string, number>();
+  const add = (id: string, bytes: number): void => void sizes.set(id, (sizes.get(id) ?? 0) + bytes);
   const sent: string[] = [];
   /** Paths of the requests that have not ended. */
   const open = new Map<string, string>();
-  session.on('Network.loadingFinished', ({ requestId }) => open.delete(requestId));
+  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    open.delete(requestId);
+    sizes.set(requestId, encodedDataLength);
+  });
   session.on('Network.requestWillBeSent', ({ requestId, request }) => {
     const { pathname } = new URL(request.url);
     sent.push(pathname);
     open.set(requestId, pathname);
   });
-  session.on('Network.dataReceived', ({ encodedDataLength }) => {
-    bytes += encodedDataLength;
-  });
-  session.on('Network.responseReceived', ({ response }) => {
-    bytes += response.encodedDataLength;
-  });
+  session.on('Network.dataReceived', ({ requestId, dataLength }) => add(requestId, dataLength));
+  session.on('Network.responseReceived', ({ requestId, response }) => add(requestId, response.encodedDataLength));
   await fresh.goto(url, { waitUntil: 'load' });
   // The icon and the parts of the overview are asked for after the load; the stream of the overview does not end.
   const parts = new URL(url).pathname === '/overview' ? ['/overview/decisions', '/overview/events'] : [];
@@ -37,5 +38,5 @@ export async function measurePage(
     return isAsked && [...open.values()].every((one) => one === '/overview/events');
   });
   await fresh.close();
-  return { bytes, requests: sent.length };
+  return { bytes: [...sizes.values()].reduce((sum, one) => sum + one, 0), requests: sent.length };
 }
