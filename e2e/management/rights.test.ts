@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { overviewSchema } from '#contracts/overview';
 import { type OwnRights, ownRightsSchema } from '#contracts/rights';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
@@ -218,7 +219,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     const read = (after = '') => world.api.call(`/api/v1/overview${after}`, { token });
     expect((await read()).status).toBe(403);
     await change('grant', right);
-    const own = overviewSchema.parse((await read()).json);
+    const own = await until('the model has settled', async () => {
+      const shown = overviewSchema.parse((await read()).json);
+      return shown.models.every(({ isWell }) => isWell) ? shown : undefined;
+    });
     expect(own.models.map(({ name }) => name)).toEqual(['overview-own']);
     await world.createModel('overview-other');
     const whole = overviewSchema.parse((await world.api.call('/api/v1/overview')).json);
