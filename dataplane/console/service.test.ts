@@ -11,7 +11,10 @@ import { refusalsRu } from './words/refusals-ru.ts';
 const key = Buffer.alloc(32, 7);
 /** A port that no service of this machine listens on. */
 const nowhere = new URL('http://127.0.0.1:9');
-const rights = { view: true, author: true, check: true, apply: true, administer: true };
+const rights = {
+  ...{ view: true, author: true, check: true, apply: true, administer: true },
+  ...{ readsPolicies: true, readsModels: true },
+};
 const csrf = 'c'.repeat(32);
 let service: Awaited<ReturnType<typeof createConsoleService>>;
 let cookie: string;
@@ -139,6 +142,20 @@ test('the text of another form is in the answer that refuses it, even after the 
   const other = await post(`/memory/${policyId}`, { csrf: 'd'.repeat(32), text: 'I drink <tea>.' }, { cookie });
   expect([ended.status, other.status]).toEqual([401, 403]);
   for (const { body } of [ended, other]) expect(body).toContain('\nI drink &lt;tea&gt;.</textarea>');
+});
+
+test.each([
+  ['/policies', 2_097_152],
+  ['/knowledge/01900000-0000-7000-8000-000000000001/documents', 4_259_840],
+])('a form to %s is read up to %i bytes, and refused with one byte more', async (path, most) => {
+  const statusOf = async (bytes: number): Promise<number> => {
+    const start = `csrf=${csrf}&text=`;
+    const body = `${start}${'a'.repeat(bytes - start.length)}`;
+    const headers = { origin: service.url, cookie, 'content-type': 'application/x-www-form-urlencoded' };
+    return (await send(path, { method: 'POST', body, headers })).status;
+  };
+  expect(await statusOf(most)).not.toBe(413);
+  expect(await statusOf(most + 1)).toBe(413);
 });
 
 test('a stream reports that the management API does not answer, and keeps the connection', async () => {

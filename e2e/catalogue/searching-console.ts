@@ -42,7 +42,10 @@ export async function startSearchingConsole(
     }),
   );
   const origin = running.url;
-  const rights = { view: false, author: false, check: false, apply: false, administer: false };
+  const rights = {
+    ...{ view: false, author: false, check: false, apply: false, administer: false },
+    ...{ readsPolicies: false, readsModels: false },
+  };
   const session = { subject: 'ann', token: 'none', csrf, rights, expiresAt: Math.floor(Date.now() / 1_000) + 3_600 };
   const cookie = (await createCookies(key, origin).keep(session)).map((one) => one.split(';')[0]).join('; ');
   const owned = parts.move();

@@ -19,6 +19,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages of a new platform
     ['/activity', 'portcullis chat guarded-echo --message'],
     ['/operations', 'Save a policy, or apply one to a model'],
     ['/operations?state=failed', 'show all operations'],
+    ['/approvals', 'portcullis approval require --model NAME'],
     ['/audit', 'change a policy, or apply one to a model'],
     ['/audit?outcome=failed', 'show all entries'],
     ['/knowledge', 'portcullis collection create NAME'],

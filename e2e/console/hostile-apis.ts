@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { collectedActivitySchema } from '#contracts/activity';
 import { tracedRunListSchema, tracedRunSchema } from '#contracts/agent-runs';
+import { approvalsSchema } from '#contracts/approvals';
 import { auditChainsSchema, auditPageSchema } from '#contracts/audit';
 import { agentPageSchema, agentRecordSchema, foundAgentsSchema } from '#contracts/catalogue';
 import { collectedCountsSchema } from '#contracts/decision-counts';
@@ -18,7 +19,7 @@ import {
   policySummarySchema,
   revisionListSchema,
 } from '#contracts/management';
-import { foundMemoriesSchema, memoryHistorySchema, memoryListSchema } from '#contracts/memory';
+import { foundMemoriesSchema, memoryHistorySchema, memoryListSchema, memoryRecordSchema } from '#contracts/memory';
 import { operationPageSchema } from '#contracts/operations';
 import { overviewSchema } from '#contracts/overview';
 import { policyCheckResultSchema } from '#contracts/policy-check';
@@ -38,6 +39,7 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: 
   [/^GET \/api\/v1\/activity/, collectedActivitySchema],
   [/^GET \/api\/v1\/audit\/chains/, auditChainsSchema],
   [/^GET \/api\/v1\/audit/, auditPageSchema],
+  [/^GET \/api\/v1\/approvals/, approvalsSchema],
   [/^GET \/api\/v1\/operations\//, operationSchema],
   [/^GET \/api\/v1\/operations/, operationPageSchema],
   [new RegExp(`^GET ${policies}/[^/]+/revisions/`), hostilePolicy],
@@ -64,6 +66,7 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: 
   [/^POST \/v1\/query/, queryResponseSchema],
   [/^GET \/v1\/memories\/[^/]+\/history/, memoryHistorySchema],
   [/^POST \/v1\/memories\/search/, foundMemoriesSchema],
+  [/^GET \/v1\/memories\/[^/?]+$/, memoryRecordSchema],
   [/^GET \/v1\/memories/, memoryListSchema],
 ];
 
@@ -78,6 +81,10 @@ export type HostileApis = AsyncDisposable & {
     refuse: boolean;
     /** All but the rights of the person are refused, because the person has sent too many requests. */
     busy: boolean;
+    /** All but the rights of the person are refused with this status and code; undefined if they are not. */
+    refusal: { readonly status: number; readonly code: string } | undefined;
+    /** All but the rights of the person have no answer: the connection ends. */
+    away: boolean;
     /** Every list is empty. */
     empty: boolean;
   };
@@ -85,13 +92,18 @@ export type HostileApis = AsyncDisposable & {
 
 /** @param texts after as many turns as there are texts, each member has had each of them */
 export async function startHostileApis(texts: readonly string[]): Promise<HostileApis> {
-  const state = { turn: 0, refuse: false, busy: false, empty: false };
+  const state: HostileApis['state'] = {
+    ...{ turn: 0, refuse: false, busy: false, empty: false },
+    ...{ refusal: undefined, away: false },
+  };
 
   /** Status and body of a request. */
   function answerOf(asked: string, next: () => string): readonly [status: number, body: unknown] {
     if (asked.startsWith('GET /api/v1/own-rights')) return [200, rights];
     const error = { code: next(), message: next(), details: [{ path: next(), message: next() }] };
     if (state.busy) return [429, { error: { ...error, code: 'rate_limited' } }];
+    const { refusal } = state;
+    if (refusal !== undefined) return [refusal.status, { error: { ...error, code: refusal.code } }];
     if (state.refuse) return [409, { error }];
     const [, schema] = answers.find(([request]) => request.test(asked)) ?? [];
     if (schema === undefined) return [404, { error }];
@@ -104,6 +116,10 @@ export async function startHostileApis(texts: readonly string[]): Promise<Hostil
   function answer(prefix: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
     incoming.resume();
     const asked = `${incoming.method} ${prefix}${incoming.url}`;
+    if (state.away && !asked.startsWith('GET /api/v1/own-rights')) {
+      outgoing.destroy();
+      return;
+    }
     let used = state.turn;
     const next = (): string => {
       used += 1;

@@ -15,7 +15,10 @@ import { hostileTexts } from './hostile-texts.ts';
 import { makeCollection } from './make-collection.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
-const rights = { view: true, author: true, check: true, apply: true, administer: true };
+const rights = {
+  ...{ view: true, author: true, check: true, apply: true, administer: true },
+  ...{ readsPolicies: true, readsModels: true },
+};
 const foreign = 'main :is(script, img, svg, iframe, b)';
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
 
@@ -133,6 +136,45 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     await page.getByRole('rowheader').filter({ hasText: name }).waitFor();
     expect(await page.locator(foreign).count()).toBe(0);
     expect(await page.evaluate("'ran' in globalThis")).toBe(false);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('files that are added together are sent one by one: each has its own limit and result, and none replaces another one of them', async () => {
+    const { page, context, complaints } = await openWatchedPage(browser);
+    const { collection_id: id } = await makeCollection(platform, { name: 'several', description: '' });
+    await signIn(platform, page, { path: `/knowledge/${id}` });
+    const large = 'A line of a large text.\n'.repeat(100_000);
+    const texts = [
+      ...[
+        ['notes.md', 'The notes of one folder.'],
+        ['notes.md', 'The notes of another folder.'],
+      ],
+      ...[
+        ['large-1.md', `1\n${large}`],
+        ['large-2.md', `2\n${large}`],
+        ['more.md', 'a'.repeat(4_194_305)],
+      ],
+    ] as const;
+    const files = texts.map(([name, text]) => ({ name, mimeType: 'text/markdown', buffer: Buffer.from(text) }));
+    const uploads = page.locator('#uploads');
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.push(new URL(request.url()).pathname);
+    });
+    await page.getByLabel('Text or Markdown file').setInputFiles(files);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await uploads.getByText('more.md').waitFor();
+    await page.locator('#sending').waitFor({ state: 'hidden' });
+    expect(await uploads.locator('code').allInnerTexts()).toEqual(texts.map(([name]) => name));
+    expect(await uploads.getByRole('alert').allInnerTexts()).toEqual([
+      expect.stringMatching(/another one has its name.*notes\.md/s),
+      expect.stringMatching(/The file is too large\s+A file has at most 4 MiB\.\s+more\.md/),
+    ]);
+    expect(sent).toEqual(texts.map(() => `/knowledge/${id}/documents`));
+    await page.getByLabel('Text or Markdown file').setInputFiles(files.slice(1, 2));
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await uploads.getByText('Replaces the document with this name.').waitFor();
     expect(complaints).toEqual([]);
     await context.close();
   });

@@ -15,7 +15,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages whose console or 
 
   test('an overview whose stream has ended says since when it may be old, and does not claim to be live until it is', async () => {
     const { page, url } = shown;
-    const streamed = page.waitForResponse((response) => response.url().endsWith('/overview/events'));
+    const streamed = page.waitForResponse((response) => response.url().includes('/overview/events'));
     await page.goto(`${url}/overview`);
     await streamed;
     expect([await line().isVisible(), await live().isVisible()]).toEqual([false, true]);

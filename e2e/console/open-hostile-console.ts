@@ -17,6 +17,7 @@ export const hostilePages = [
   ...[`/policies/${id}/edit?as=form`, `/policies/${id}/diff?from=1&to=2`, '/playground', '/activity', '/operations'],
   ...[
     `/operations/${id}`,
+    '/approvals',
     '/audit',
     '/knowledge',
     `/knowledge/${id}`,
@@ -24,6 +25,7 @@ export const hostilePages = [
     '/memory',
     '/memory/search',
     `/memory/${id}/history`,
+    `/memory/${id}/delete`,
   ],
   ...['/agents', '/agents/search', `/agents/${id}`, `${version}/flow`, `${version}/runs`, `${version}/runs/${id}`],
 ];
@@ -90,7 +92,10 @@ export async function openHostileConsole({
   parts.defer(() => service[Symbol.asyncDispose]());
   const { browser } = parts.use(await openBrowser());
   const { page, context, complaints } = await openWatchedPage(browser, { locale, javaScriptEnabled });
-  const rights = { view: true, author: true, check: true, apply: true, administer: true };
+  const rights = {
+    ...{ view: true, author: true, check: true, apply: true, administer: true },
+    ...{ readsPolicies: true, readsModels: true },
+  };
   const session = { subject: texts[1] ?? '', token: 'none', csrf: 'c'.repeat(32), rights };
   const expiresAt = Math.floor(Date.now() / 1_000) + 3_600;
   for (const cookie of await createCookies(key, url).keep({ ...session, expiresAt })) {

@@ -22,6 +22,7 @@ import { hostileTexts } from './hostile-texts.ts';
 import { keepPicture } from './keep-picture.ts';
 import { findKeyboardProblems, tabTo } from './keyboard.ts';
 import { makeCollection } from './make-collection.ts';
+import { measurePage } from './measure-page.ts';
 import { changeRole, matrixRowOf, type Role } from './role-matrix.ts';
 import { sayToAgent } from './say-to-agent.ts';
 import { addRevision, shownResults } from './shown-results.ts';
@@ -35,6 +36,7 @@ const paths = [
   '/playground',
   '/activity',
   '/operations',
+  '/approvals',
   '/audit',
   '/knowledge',
   '/memory',
@@ -89,7 +91,16 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     collectionPath = `/knowledge/${collection?.collection_id}`;
     every = [...paths, ...ofPolicy, collectionPath, agent.path, agent.flowPath];
     const forms = ['/policies/new?as=form', `/policies/${policyId}/edit?as=form`];
-    every = [...every, await addMemory(), ...(await addRun()), '/runbooks', '/runbooks/binding-failed', ...forms];
+    const history = await addMemory();
+    every = [
+      ...every,
+      history,
+      history.replace(/history$/, 'delete'),
+      ...(await addRun()),
+      '/runbooks',
+      '/runbooks/binding-failed',
+      ...forms,
+    ];
     operation = `/operations/${await createPolicy()}`;
     every = [...every, operation, await addRevision(platform, 'recipe-competitors')];
     const { gateway: url } = platform.status().addresses;
@@ -191,7 +202,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(complaints).toEqual([]);
   });
 
-  test('a person searches and corrects a memory, reads its history, and erases everything after giving the own name', async () => {
+  test('a person searches and corrects a memory, reads its history, deletes it after a question, and erases everything after giving the own name', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     const memory = platform.status().addresses.memory;
     const said = {
@@ -225,7 +236,14 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByRole('cell', { name: 'I prefer ships.' }).waitFor();
     await page.goto(`${consoleOf(platform)}/memory`);
-    await page.getByRole('row', { name: /ships/ }).getByRole('button', { name: 'Delete' }).click();
+    const remove = () => page.getByRole('row', { name: /ships/ }).getByRole('link', { name: 'Delete' }).click();
+    await remove();
+    await page.getByRole('heading', { name: 'Delete this memory?' }).waitFor();
+    expect(await page.locator('main').innerText()).toContain('I prefer ships.');
+    await page.getByRole('link', { name: 'Keep it' }).click();
+    await page.getByRole('cell', { name: /I prefer ships/ }).waitFor();
+    await remove();
+    await page.getByRole('button', { name: 'Delete this memory' }).click();
     await page.getByText('Nothing is remembered about you').waitFor();
     await page.getByLabel('Your name').fill('eve');
     await page.getByRole('button', { name: 'Erase everything about me' }).click();
@@ -355,6 +373,10 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
         findViolations(page, (theme) => keepPicture(page, `console-${theme}-${locale}${name}`));
       await page.goto(consoleOf(platform));
       expect(['the sign-in', await violationsOf('-sign-in')]).toEqual(['the sign-in', []]);
+      await page.getByRole('textbox').fill('XXXX-XXXX');
+      await page.getByRole('button').click();
+      await page.getByRole('alert').waitFor();
+      expect(['a wrong code', await violationsOf('-wrong-code')]).toEqual(['a wrong code', []]);
       await signIn(platform, page);
       for (const path of every) {
         const answer = await page.goto(`${consoleOf(platform)}${path}`);
@@ -467,36 +489,10 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     async (path) => {
       const { page, context } = await openWatchedPage(browser);
       await signIn(platform, page, { path: '/playground' });
-      const fresh = await context.newPage();
-      const session = await context.newCDPSession(fresh);
-      await session.send('Network.enable');
-      await session.send('Network.setCacheDisabled', { cacheDisabled: true });
-      let bytes = 0;
-      const sent: string[] = [];
-      /** Paths of the requests that have not ended. */
-      const open = new Map<string, string>();
-      session.on('Network.loadingFinished', ({ requestId }) => open.delete(requestId));
-      session.on('Network.requestWillBeSent', ({ requestId, request }) => {
-        const { pathname } = new URL(request.url);
-        sent.push(pathname);
-        open.set(requestId, pathname);
-      });
-      session.on('Network.dataReceived', ({ encodedDataLength }) => {
-        bytes += encodedDataLength;
-      });
-      session.on('Network.responseReceived', ({ response }) => {
-        bytes += response.encodedDataLength;
-      });
-      await fresh.goto(`${consoleOf(platform)}${path}`, { waitUntil: 'load' });
-      // The icon and the parts of the overview are asked for after the load; the stream of the overview does not end.
-      const parts = path === '/overview' ? ['/overview/decisions', '/overview/events'] : [];
-      await until('the last request has ended', () => {
-        const isAsked = ['/icon.svg', ...parts].every((end) => sent.some((one) => one.endsWith(end)));
-        return isAsked && [...open.values()].every((one) => one === '/overview/events');
-      });
+      const { bytes, requests } = await measurePage(context, `${consoleOf(platform)}${path}`);
       expect(bytes).toBeGreaterThan(5_000);
       expect(bytes).toBeLessThanOrEqual(150_000);
-      expect(sent.length).toBeLessThanOrEqual(20);
+      expect(requests).toBeLessThanOrEqual(20);
     },
   );
 
@@ -588,11 +584,12 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const caller = { ...none, talk: true, runs: true };
     const sees = { ...caller, operations: true };
     const writes = { ...sees, new: true, edit: true, check: true };
-    const everything = [...read, '/playground', '/activity', '/operations', '/audit', ...own];
+    const everything = [...read, '/playground', '/activity', '/operations', '/approvals', '/audit', ...own];
     const models = [modelId, otherModel];
-    const navigation = [...read, '/activity', '/operations', ...own];
+    const navigation = [...read, '/activity', '/operations', '/approvals', ...own];
     const viewer: Role = { role: 'viewer' };
     const ofModel: Role = { role: 'applier', modelId };
+    const ofPolicy: Role = { role: 'viewer', policyId };
     const expected: readonly ExpectedRow[] = [
       { navigation: everything, may: { ...writes, apply: true, audit: true, reindex: true }, models },
       { name: 'bob', navigation: own, may: caller },
@@ -600,8 +597,22 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       {
         name: 'eve',
         roles: [{ role: 'author', policyId }],
-        navigation: ['/playground', ...own],
+        navigation: ['/policies', '/playground', '/operations', '/approvals', ...own],
         may: { ...caller, edit: true, check: true },
+      },
+      { name: 'eve', roles: [ofPolicy], navigation: ['/policies', '/operations', '/approvals', ...own], may: caller },
+      {
+        name: 'eve',
+        roles: [{ role: 'viewer', modelId }],
+        navigation: ['/overview', '/operations', '/approvals', ...own],
+        may: caller,
+      },
+      {
+        name: 'eve',
+        roles: [ofPolicy, ofModel],
+        navigation: [...read, '/operations', '/approvals', ...own],
+        may: { ...caller, apply: true },
+        models: [modelId],
       },
       {
         name: 'eve',
@@ -612,7 +623,13 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       { name: 'eve', roles: [{ role: 'applier' }], navigation, may: { ...sees, apply: true }, models },
       { name: 'eve', roles: [viewer, ofModel], navigation, may: { ...sees, apply: true }, models: [modelId] },
       // Without the right to view a policy there is no page with the form.
-      { name: 'eve', roles: [ofModel], navigation: own, may: { ...caller, apply: true }, shows: caller },
+      {
+        name: 'eve',
+        roles: [ofModel],
+        navigation: ['/overview', '/operations', '/approvals', ...own],
+        may: { ...caller, apply: true },
+        shows: caller,
+      },
     ];
     for (const { name, roles = [], navigation: links, may, shows = may, models: offeredModels = [] } of expected) {
       for (const role of roles) await changeRole(platform, { verb: 'grant', person: name ?? '', ...role });

@@ -93,7 +93,7 @@ export async function matrixRowOf(
       edit: text.includes(`href="${policy}/edit"`),
       check: text.includes('hx-post="/playground/check"'),
       apply: text.includes(`action="${policy}/apply"`),
-      operations: navigation.includes('/operations'),
+      operations: text.includes(`href="${operation}"`),
       audit: navigation.includes('/audit'),
       reindex: text.includes(`action="${collection}/reindex"`),
       talk: text.includes(`hx-post="${agent}/chat"`),

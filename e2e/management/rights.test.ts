@@ -2,8 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { overviewSchema } from '#contracts/overview';
 import { type OwnRights, ownRightsSchema } from '#contracts/rights';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
+import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';
@@ -185,7 +188,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
       const token = await world.api.mint({ subject });
       const none = await Promise.all(Object.values(routes).map((may) => may(token)));
       expect(none.some((one) => one)).toBe(false);
-      const nothing = { view: false, author: false, apply: false, administer: false, policies: [], models: [] };
+      const nothing = {
+        ...{ view: false, author: false, apply: false, administer: false },
+        ...{ policies: [], models: [], viewedPolicies: [], viewedModels: [] },
+      };
       expect(await ownRights(token)).toEqual(nothing);
       await change('grant', { ...role, holder: { issuer, subject } });
       const may = await Promise.all(
@@ -199,10 +205,43 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
           ...{ view: has('list'), author: has('create'), apply: has('applyOther'), administer: has('rights') },
           policies: has('saveOwn') && !has('saveOther') ? [own] : [],
           models: has('applyOwn') && !has('applyOther') ? [model] : [],
+          viewedPolicies: has('readOwn') && !has('readOther') ? [own] : [],
+          viewedModels: has('bindingOwn') && !has('bindingOther') ? [model] : [],
         },
       ]);
     }
   });
+
+  test('the overview of a person with a right to one model has that model only, and its mark is that of this part', async () => {
+    const model = await world.createModel('overview-own');
+    const right = { role: 'viewer', holder: { issuer, subject: 'reader-of-one' }, modelId: model };
+    const token = await world.api.mint({ subject: 'reader-of-one' });
+    const read = (after = '') => world.api.call(`/api/v1/overview${after}`, { token });
+    expect((await read()).status).toBe(403);
+    await change('grant', right);
+    const own = await until('the model has settled', async () => {
+      const shown = overviewSchema.parse((await read()).json);
+      return shown.models.every(({ isWell }) => isWell) ? shown : undefined;
+    });
+    expect(own.models.map(({ name }) => name)).toEqual(['overview-own']);
+    await world.createModel('overview-other');
+    const whole = overviewSchema.parse((await world.api.call('/api/v1/overview')).json);
+    expect(whole.models.map(({ name }) => name)).toEqual(expect.arrayContaining(['overview-other', 'overview-own']));
+    expect(overviewSchema.parse((await read()).json)).toEqual(own);
+    expect(whole.mark).not.toBe(own.mark);
+    const waiting = read(`?after=${own.mark}`);
+    await ownRights(token);
+    await change('revoke', right);
+    await patchModel('overview-own');
+    expect((await waiting).status).toBe(403);
+  });
+
+  /** Changes what the overview has of a model. */
+  async function patchModel(name: string): Promise<void> {
+    await world.client.patch(kinds.modelBinding, name, [
+      { op: 'replace', path: '/spec/model/state', value: 'Disabled' },
+    ]);
+  }
 
   test('an author of one policy reads only the operations of own commands', async () => {
     const { id } = await world.createPolicy('authored');

@@ -10,7 +10,12 @@ export type Held = { readonly role: HeldRole; readonly type?: TargetType };
  * One of several roles that permit a call; a role `of` a type is enough for the control plane or for the target, one `of any`
  * for any object.
  */
-type Need = HeldRole | `${'author' | 'viewer'} of policy` | `${'applier' | 'viewer'} of model` | 'author of any policy';
+type Need =
+  | HeldRole
+  | `${'author' | 'viewer'} of policy`
+  | `${'applier' | 'viewer'} of model`
+  | 'author of any policy'
+  | 'viewer of any model';
 
 /** `own`: the object of a caller's single role, or a command of the caller. `known`: an object that roles do not name. */
 type Target = 'none' | 'own' | 'other' | 'unknown' | 'known';
@@ -152,7 +157,7 @@ export const plans: Readonly<Record<ServedOperation, Plan>> = {
   listVersionsWithoutAgent: { route: `GET ${base}/agent-versions/without-agent`, rows: plain(viewers) },
   listActivity: { route: `GET ${base}/activity`, rows: plain(viewers) },
   listDecisionCounts: { route: `GET ${base}/decision-counts`, rows: plain(viewers) },
-  getOverview: { route: `GET ${base}/overview`, rows: plain(viewers) },
+  getOverview: { route: `GET ${base}/overview`, rows: plain(['viewer of any model']) },
   getOwnRights: {
     route: `GET ${base}/own-rights`,
     rows: [{ needs: viewers, allowed: { none: '200' }, refused: { none: '200' } }],

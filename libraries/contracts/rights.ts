@@ -48,6 +48,16 @@ export const ownRightsSchema = z.object({
     .readonly()
     .describe('Ids of single policies that it may write; with one it may also check definitions.'),
   models: z.array(z.string()).readonly().describe('Ids of single models that it may apply policies to.'),
+  viewedPolicies: z
+    .array(z.string())
+    .readonly()
+    .default([])
+    .describe('Ids of single policies that it may read, also those that it may write.'),
+  viewedModels: z
+    .array(z.string())
+    .readonly()
+    .default([])
+    .describe('Ids of single models that it may read, also those that it may apply policies to.'),
 });
 export type OwnRights = z.infer<typeof ownRightsSchema>;
 

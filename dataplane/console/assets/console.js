@@ -83,9 +83,86 @@
     const form = dropped(event.target);
     if (form === undefined || event.dataTransfer.files.length === 0) return;
     event.preventDefault();
-    form.querySelector('input[type="file"]').files = event.dataTransfer.files;
-    form.requestSubmit();
+    addFiles(form, [...event.dataTransfer.files]);
   });
+
+  // Each file is sent in a request of its own, one after the other, so that each has its own limit and its own result. A copy of the form
+  // sends them: more files can be chosen meanwhile.
+  document.addEventListener(
+    'submit',
+    (event) => {
+      const form = event.target;
+      if (!form.matches('[data-drop]')) return;
+      event.preventDefault();
+      event.stopPropagation();
+      addFiles(form, [...form.querySelector('input[type="file"]').files]);
+      form.reset();
+    },
+    true,
+  );
+  const uploads = new WeakMap();
+  function addFiles(form, files) {
+    const upload = uploads.get(form) ?? { queue: [], known: new Set(), sent: 0, isSending: false };
+    uploads.set(form, upload);
+    if (files.length > Number(form.dataset.files)) upload.queue.push({ file: files[0], note: 'too_many' });
+    else upload.queue.push(...notedFiles(files));
+    if (!upload.isSending) void sendFiles(form, upload);
+  }
+  // Files of different folders can have one name, which is that of the document.
+  function notedFiles(files) {
+    const names = new Set();
+    return files.map((file) => {
+      const note = names.has(file.name) ? 'same_name' : '';
+      names.add(file.name);
+      return { file, note };
+    });
+  }
+  async function sendFiles(form, upload) {
+    upload.isSending = true;
+    const sender = form.cloneNode(true);
+    sender.removeAttribute('data-drop');
+    sender.hidden = true;
+    form.after(sender);
+    htmx.process(sender);
+    const line = document.getElementById('sending');
+    const progress = line.querySelector('progress');
+    line.hidden = false;
+    for (let next = upload.queue.shift(); next !== undefined; next = upload.queue.shift()) {
+      const all = upload.sent + 1 + upload.queue.length;
+      progress.max = all;
+      progress.value = upload.sent;
+      line.querySelector('.count').textContent = `${upload.sent + 1} / ${all}`;
+      await sendFile(sender, next, upload.known);
+      upload.sent += 1;
+    }
+    line.hidden = true;
+    sender.remove();
+    upload.sent = 0;
+    upload.isSending = false;
+  }
+  async function sendFile(sender, { file, note }, known) {
+    const isReadable = () => file.slice(0, 1).arrayBuffer().then(() => true).catch(() => false);
+    const size = file.size > Number(sender.dataset.bytes) ? 'too_large' : '';
+    const reason = note || size || ((await isReadable()) ? '' : 'unread');
+    // A file that is not added is sent by its name, for the words of the page.
+    const one = new DataTransfer();
+    one.items.add(reason === '' ? file : new File([], file.name));
+    sender.querySelector('input[type="file"]').files = one.files;
+    sender.querySelector('[name="note"]').value = reason || (known.has(file.name) ? 'again' : '');
+    const ended = new Promise((resolve) => {
+      sender.addEventListener('htmx:finally:request', resolve, { once: true });
+    });
+    sender.requestSubmit();
+    await ended;
+    const results = document.getElementById('uploads');
+    const isLost = lost.has(sender);
+    if (reason === '' && !isLost && !results.lastElementChild?.matches('.notice')) known.add(file.name);
+    if (!isLost) return;
+    const name = Object.assign(document.createElement('code'), { textContent: file.name });
+    const line = document.createElement('p');
+    line.append(name, ` ${sender.dataset.unsent}`);
+    results.append(line);
+  }
 
   // Another language or theme loads the page again, or leaves the answer to a write: the typed text would be lost.
   document.addEventListener('submit', (event) => {

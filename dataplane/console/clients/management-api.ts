@@ -20,6 +20,8 @@ export const noRights: OwnRights = {
   administer: false,
   policies: [],
   models: [],
+  viewedPolicies: [],
+  viewedModels: [],
 };
 
 /** Pages of other services do not wait longer for an API that hangs. */

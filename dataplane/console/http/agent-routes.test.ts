@@ -34,7 +34,13 @@ const absent = { kind: 'refused', status: 404, code: 'not_found', message: '' };
 
 /** The pages of an agent of ann for a person without the right to view; `asked` are the requests to the management API. */
 function open(subject: string, answerOf: (path: string) => unknown, view = false, recordAnswer: unknown = known) {
-  const rights = { view, author: false, apply: false, administer: false, policies: [], models: [] };
+  const rights = {
+    ...{ view, author: false, apply: false, administer: false },
+    policies: [],
+    models: [],
+    viewedPolicies: [],
+    viewedModels: [],
+  };
   const session = { subject, csrf: '', rights };
   const asked: string[] = [];
   const call = async (asking: string) => {

@@ -4,6 +4,7 @@ import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { createTenantApi, personHeaders } from '../clients/tenant-api.ts';
 import type { ConsoleMetrics } from '../monitoring/metrics.ts';
+import { mostFileBytes } from '../pages/knowledge-upload.ts';
 import type { Cookies } from '../sessions/cookies.ts';
 import type { OpenIdClient } from '../sessions/open-id-client.ts';
 import type { PersonSession } from '../sessions/session.ts';
@@ -12,6 +13,7 @@ import type { Words } from '../words/en.ts';
 import { addActivityRoutes } from './activity-routes.ts';
 import { addAgentRoutes } from './agent-routes.ts';
 import { answerNotice } from './answer-page.ts';
+import { addApprovalRoutes } from './approval-routes.ts';
 import { openAssets } from './assets.ts';
 import { addAuditRoutes } from './audit-routes.ts';
 import { addCheckRoutes } from './check-routes.ts';
@@ -40,10 +42,13 @@ type ConsoleApp = {
   readonly stopping: AbortSignal;
 };
 
-/** Most bytes of a form with files. */
-const uploadBytes = 2_097_152;
-/** Most bytes of every other form: more than a policy that the management API takes. */
+/** Most bytes of a form: more than a policy that the management API takes. */
 const formBytes = 4_194_304;
+/** Most bytes of an upload: a file of the largest size with the other members of its form. */
+const uploadBytes = mostFileBytes + 65_536;
+/** Bytes of a body that are read only to be discarded. */
+const mostDiscarded = 67_108_864;
+const uploadPath = /^\/knowledge\/[^/]+\/documents$/;
 
 /** The pages of the console. Gates in order: Host, choices and session, size, Origin and token of writes, session, rights. */
 export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
@@ -54,11 +59,9 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   app.use(protectBrowser, requireHost(origin));
   assets.addTo(app);
   app.use(readChoices({ cookies, config, assets: assets.version }));
-  app.use(
-    '/knowledge/*',
-    boundForm(uploadBytes, ({ errors }) => errors.tooLargeFiles),
-  );
-  app.use(boundForm(formBytes, ({ errors }) => errors.tooLargeText));
+  const forms = boundForm(formBytes, ({ errors }) => errors.tooLargeText);
+  const uploads = boundForm(uploadBytes, ({ errors }) => errors.tooLargeFiles);
+  app.use((context, next) => (uploadPath.test(context.req.path) ? uploads : forms)(context, next));
   app.use(requireOwnOrigin(origin));
   addSignInRoutes(app, options);
   app.use(requireSession, readRights);
@@ -70,6 +73,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   addFormRoutes(app);
   addActivityRoutes(app);
   addOperationRoutes(app);
+  addApprovalRoutes(app);
   addAuditRoutes(app, options.stopping);
   addRunbookRoutes(app);
   addTenantPages(app, config);
@@ -91,11 +95,24 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
 function boundForm(maxSize: number, textOf: (words: Words) => string): MiddlewareHandler<ConsoleEnvironment> {
   return bodyLimit({
     maxSize,
-    onError: (context: ConsoleContext) => {
+    onError: async (context: ConsoleContext) => {
+      await discard(context.req.raw.body);
       const { words } = context.get('page');
       return answerNotice(context, 413, { title: words.errors.tooLarge, text: textOf(words) });
     },
   });
+}
+
+/**
+ * Reads the rest of a body without keeping it: a browser that still sends shows a lost connection in place of the answer.
+ * @param body of a request that is refused for its size
+ */
+async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > mostDiscarded) return;
+  }
 }
 
 /** Pages of the services with tenants that this installation has. */
@@ -141,7 +158,8 @@ function addAgentPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig, sto
 /** The first page of the navigation of a person. */
 function firstPage(rights: PersonSession['rights'], config: ConsoleConfig): string {
   const { retrieval, memory } = servicesForPersons(config);
-  if (rights.view) return '/overview';
+  if (rights.view || rights.readsModels) return '/overview';
+  if (rights.readsPolicies) return '/policies';
   if (rights.check) return '/playground';
   if (retrieval !== undefined) return '/knowledge';
   if (memory !== undefined) return '/memory';

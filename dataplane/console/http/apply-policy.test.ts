@@ -18,7 +18,12 @@ const done = { operationId: policyId, kind: 'binding.apply', state: 'running', e
 const mismatch = { kind: 'refused', status: 412, code: 'etag_mismatch', message: '' };
 
 /** Sends the form of a page that showed `shown`. `bindings` are the answers about the model, one after the other. */
-async function apply(shown: string | undefined, bindings: readonly object[], command: object = value(done)) {
+async function apply(
+  shown: string | undefined,
+  bindings: readonly object[],
+  command: object = value(done),
+  models: readonly { readonly modelId: string }[] = [],
+) {
   const left = [...bindings];
   const sent: (readonly [path: string, etag: unknown])[] = [];
   const call = async (path: string, _schema: unknown, options?: { readonly headers: Record<string, string> }) => {
@@ -38,7 +43,7 @@ async function apply(shown: string | undefined, bindings: readonly object[], com
       session,
       path: '/',
     } as unknown as PageContext);
-    context.set('management', { call } as unknown as ManagementApi);
+    context.set('management', { call, overview: async () => value({ models }) } as unknown as ManagementApi);
     await next();
   });
   app.post('/policies/:id/apply', applyPolicy);
@@ -63,6 +68,15 @@ test.each([
     expect(sent).toEqual([[`/api/v1/models/${modelId}/guardrail-binding`, '"1"']]);
   },
 );
+
+test.each([
+  ['the last model of the first page', 39, '/overview'],
+  ['the first model of the second page', 40, '/overview?models=2'],
+])('after an application the overview opens where it has %s', async (_title, before, address) => {
+  const others = Array.from({ length: before }, () => ({ modelId: otherId }));
+  const { to } = await apply(`${policyId}:1`, [bindingOf(policyId, 1)], value(done), [...others, { modelId }]);
+  expect(to).toBe(address);
+});
 
 test.each([
   ['another revision', `${policyId}:1`, bindingOf(policyId, 2), `${policyId}:2`],

@@ -1,18 +1,22 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import type { TenantApi } from '../clients/tenant-api.ts';
+import { mostFileBytes, mostFiles } from '../pages/knowledge-upload.ts';
 import type { PageContext } from '../pages/page.ts';
 import { en } from '../words/en.ts';
 import type { ConsoleEnvironment } from './environment.ts';
-import { addKnowledgeRoutes, mostFiles } from './knowledge-routes.ts';
+import { addKnowledgeRoutes } from './knowledge-routes.ts';
 
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 const page = { words: en, session: { subject: 'ann' } };
 /** Names of the documents that were submitted. */
 const submitted: string[] = [];
-/** A retrieval service that refuses the document `large.md`. */
+/** A retrieval service that refuses the document `large.md`, and has the document `present.md`. */
 const api: TenantApi = {
   call: async (path, schema, call) => {
+    if (path.includes('/documents/') && !path.endsWith('present.md')) {
+      return { kind: 'refused', status: 404, code: 'not_found', message: '' };
+    }
     if (path !== '/v1/documents:submit') {
       return { kind: 'value', etag: undefined, value: { name: 'handbook' } as ReturnType<typeof schema.parse> };
     }
@@ -34,8 +38,9 @@ app.use(async (context, next) => {
 });
 addKnowledgeRoutes(app, { apiOf: () => api, tenant: 'default', persons: [] });
 
-async function upload(files: readonly (readonly [name: string, bytes: string | Uint8Array<ArrayBuffer>])[]) {
+async function upload(files: readonly (readonly [name: string, bytes: string | Uint8Array<ArrayBuffer>])[], note = '') {
   const body = new FormData();
+  body.append('note', note);
   for (const [name, bytes] of files) body.append('file', new File([bytes], name));
   submitted.length = 0;
   const headers = { 'hx-request': 'true' };
@@ -69,4 +74,41 @@ test('a refused file has its name and the reason, and the other files are submit
   expect(submitted).toEqual(['one.md', 'two.md']);
   expect(text).toMatch(/The file is not UTF-8 text.*<code>binary\.pdf<\/code>/s);
   expect(text).toMatch(/<code>large\.md<\/code>.*It is too large\..*<code>payload_too_large<\/code>/s);
+});
+
+test('a second file with the name of another one is not added, and says so', async () => {
+  const { text } = await upload([
+    ['one.md', 'From one folder.'],
+    ['two.md', 'Two.'],
+    ['one.md', 'From another folder.'],
+  ]);
+  expect(submitted).toEqual(['one.md', 'two.md']);
+  expect(text.split(en.know.uploadSame)).toHaveLength(2);
+  expect(text).toMatch(new RegExp(`${en.know.uploadSame}.*<code>one\\.md</code>`, 's'));
+});
+
+test('a file with the name of a document says that it replaces it, also if that was sent a moment ago', async () => {
+  const replaces = `${en.know.uploadReplaces} <code>`;
+  expect((await upload([['new.md', 'New.']])).text).not.toContain(replaces);
+  expect((await upload([['present.md', 'New.']])).text).toContain(`${replaces}present.md`);
+  expect((await upload([['new.md', 'Newer.']], 'again')).text).toContain(`${replaces}new.md`);
+});
+
+test('a file of the largest size is submitted, and one with a byte more is not', async () => {
+  const most = 'a'.repeat(mostFileBytes);
+  expect([(await upload([['most.md', most]])).text.includes(en.know.uploadLarge), submitted]).toEqual([
+    false,
+    ['most.md'],
+  ]);
+  expect([(await upload([['more.md', `${most}a`]])).text.includes(en.know.uploadLarge), submitted]).toEqual([true, []]);
+});
+
+test.each([
+  ['same_name', en.know.uploadSame],
+  ['too_large', en.know.uploadLarge],
+  ['unread', en.know.uploadUnread],
+  ['too_many', en.know.uploadCount],
+])('a file that the script sends by its name because it is %s is not added: %s', async (note, title) => {
+  const { text } = await upload([['one.md', '']], note);
+  expect([submitted, text.includes(title)]).toEqual([[], true]);
 });

@@ -3,9 +3,10 @@ import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { collectionSchema, ingestJobSchema, queryResponseSchema, submittedSchema } from '#contracts/retrieval';
-import { documentListSchema, jobListSchema } from '#contracts/retrieval-documents';
+import { documentListSchema, documentSchema, jobListSchema } from '#contracts/retrieval-documents';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import { citationList, collectionPage, collectionStatePart, jobState, knowledgePage } from '../pages/knowledge.ts';
+import { mostFileBytes, mostFiles, unaddedNotice } from '../pages/knowledge-upload.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
 import type { Markup } from '../pages/page.ts';
 import { linksOf } from '../pages/page-links.ts';
@@ -23,8 +24,9 @@ type KnowledgeRoutes = {
 };
 
 const collections = '/v1/collections';
-/** Files of one upload. */
-export const mostFiles = 50;
+/** What the script of the page found out about a file that it sends without its content, or that it sends once more. */
+const fileNotes = ['', 'again', 'same_name', 'too_large', 'too_many', 'unread'] as const;
+type FileNote = (typeof fileNotes)[number];
 /** Entries of one page of a list. */
 const pageSize = 50;
 const idForm = ':id{[0-9a-fA-F-]{36}}';
@@ -105,21 +107,33 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     const name = await nameOf(context);
     if (typeof name !== 'string') return answerRefusal(context, words.knowledge, name);
     const link = linkTo(context, name);
-    const { file } = await context.req.parseBody({ all: true });
+    const { file, note: given } = await context.req.parseBody({ all: true });
+    const note = fileNotes.find((one) => one === given) ?? '';
     const files = [file ?? []].flat().filter((one): one is File => one instanceof File && one.name !== '');
-    if (files.length === 0 || files.length > mostFiles) {
+    if (files.length === 0 || files.length > mostFiles || note === 'too_many') {
       const { uploadCount: title, uploadCountText } = words.know;
       const part = notice({ kind: 'error', title, text: uploadCountText(mostFiles) });
       return answerPart(context, { title: name, part, link });
     }
     const states: Markup[] = [];
+    const names = new Set<string>();
     // One request for each file: a file that is refused does not refuse the others.
-    for (const one of files) states.push(await upload(context, name, one));
+    for (const one of files) {
+      states.push(
+        await upload(context, { collection: name, file: one, note: names.has(one.name) ? 'same_name' : note }),
+      );
+      names.add(one.name);
+    }
     return answerPart(context, { title: name, part: html`${states}`, link });
   });
 
-  async function upload(context: ConsoleContext, collection: string, file: File) {
+  async function upload(
+    context: ConsoleContext,
+    { collection, file, note }: { readonly collection: string; readonly file: File; readonly note: FileNote },
+  ) {
     const { words } = context.get('page');
+    const unadded = file.size > mostFileBytes ? 'too_large' : note;
+    if (unadded !== '' && unadded !== 'again') return unaddedNotice(words, unadded, file.name);
     const text = readText(Buffer.from(await file.arrayBuffer()));
     if (text === undefined) {
       const { uploadBinary: title, uploadBinaryText } = words.know;
@@ -135,11 +149,19 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
       idempotency_key: randomUUID(),
     };
     const call = { method: 'POST', body: { documents: [document] } } as const;
+    const path = `${collections}/${context.req.param('id')}/documents/${encodeURIComponent(file.name)}`;
+    // A document that was sent a moment ago cannot be read yet: the script of the page knows that.
+    const before = note === 'again' ? undefined : await apiOf(context).call(path, documentSchema);
     const answer = await apiOf(context).call('/v1/documents:submit', submittedSchema, call);
     if (answer.kind !== 'value') return html`<p><code>${file.name}</code></p>${refusalNotice(words, answer)}`;
     const [job] = answer.value.jobs;
-    const status = job?.status === 'DEDUPLICATED' ? 'DONE' : 'PENDING';
-    return jobState(words, { id: job?.job_id ?? '', document: file.name, status, error: null });
+    const isSame = job?.status === 'DEDUPLICATED';
+    const status = isSame ? 'DONE' : 'PENDING';
+    const isReplaced = !isSame && (before === undefined || before.kind === 'value');
+    const shown = jobState(words, { id: job?.job_id ?? '', document: file.name, status, error: null });
+    return isReplaced
+      ? html`${shown}<p class="hint">${words.know.uploadReplaces} <code>${file.name}</code></p>`
+      : shown;
   }
 
   app.post(`/knowledge/${idForm}/reindex`, async (context) => {

@@ -8,7 +8,7 @@ import {
   memoryRecordSchema,
 } from '#contracts/memory';
 import type { TenantApi } from '../clients/tenant-api.ts';
-import { erasedNotice, matchingMemories, memoryHistoryPage, memoryPage } from '../pages/memory.ts';
+import { erasedNotice, matchingMemories, memoryHistoryPage, memoryPage, memoryRemovalPage } from '../pages/memory.ts';
 import { linksOf } from '../pages/page-links.ts';
 import { answerNotice, answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
@@ -65,6 +65,14 @@ export function addMemoryRoutes(app: Hono<ConsoleEnvironment>, apiOf: (context: 
     const answer = await apiOf(context).call(path, memoryRecordSchema, { method: 'PUT', body: { text } });
     if (answer.kind !== 'value') return answerRefusal(context, context.get('page').words.memory, answer, [text]);
     return context.redirect('/memory', 303);
+  });
+
+  app.get('/memory/:id/delete', async (context) => {
+    const page = context.get('page');
+    const path = `${memories}/${encodeURIComponent(context.req.param('id'))}`;
+    const answer = await apiOf(context).call(path, memoryRecordSchema);
+    if (answer.kind !== 'value') return answerRefusal(context, page.words.memory, answer);
+    return answerPage(context, memoryRemovalPage(page, answer.value));
   });
 
   app.post('/memory/:id/delete', async (context) => {

@@ -12,7 +12,13 @@ import { addPolicyRoutes } from './policy-routes.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
 const at = '2026-01-31T09:00:00Z';
-const rights = { view: true, author: true, apply: true, administer: true, policies: [], models: [] };
+const rights = {
+  ...{ view: true, author: true, apply: true, administer: true },
+  policies: [],
+  models: [],
+  viewedPolicies: [],
+  viewedModels: [],
+};
 const person = { subject: 'ann', csrf: '' };
 const policy = {
   ...{ id, name: 'Chat', description: '', status: 'draft', revision: 3, ruleCount: 1, ruleKinds: [] },

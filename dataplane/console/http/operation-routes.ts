@@ -13,6 +13,7 @@ import {
 import { answerNotice, answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { readStates } from './read-states.ts';
+import { readablePolicies } from './readable-policies.ts';
 
 const operationsPath = '/api/v1/operations';
 const idForm = ':id{[0-9a-fA-F-]{36}}';
@@ -32,15 +33,16 @@ async function showOperations(context: ConsoleContext): Promise<Response> {
   const query = new URLSearchParams(Object.entries({ ...filters, cursor }).filter(([, value]) => value !== ''));
   const answer = await context.get('management').call(`${operationsPath}?${query}`, operationPageSchema);
   const isLater = cursor !== '';
+  const isReadable = await readablePolicies(context);
   if (answer.kind === 'value')
-    return answerPage(context, operationListPage(page, { filters, found: answer.value, isLater }));
+    return answerPage(context, operationListPage(page, { filters, found: answer.value, isLater, isReadable }));
   // A filter that the API does not take can be corrected in the form.
   if (answer.kind !== 'refused' || answer.status !== 400) {
     return answerRefusal(context, page.words.operationPages.title, answer);
   }
   return answerPage(
     context,
-    operationListPage(page, { filters, found: refusalNotice(page.words, answer), isLater }),
+    operationListPage(page, { filters, found: refusalNotice(page.words, answer), isLater, isReadable }),
     400,
   );
 }
@@ -52,7 +54,7 @@ async function showOperation(context: ConsoleContext): Promise<Response> {
   if (answer.kind !== 'value') return answerRefusal(context, list, answer);
   if (answer.value === undefined)
     return answerNotice(context, 404, { title, text, link: { href: '/operations', label: list } });
-  return answerPage(context, operationPage(page, answer.value));
+  return answerPage(context, operationPage(page, { one: answer.value, isReadable: await readablePolicies(context) }));
 }
 
 /** The states of the open operations of a page, and the element that requests those which have not ended again. */

@@ -13,7 +13,13 @@ import { addPolicyRoutes } from './policy-routes.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
 const at = '2026-01-31T09:00:00Z';
-const rights = { view: true, author: true, apply: true, administer: true, policies: [], models: [] };
+const rights = {
+  ...{ view: true, author: true, apply: true, administer: true },
+  policies: [],
+  models: [],
+  viewedPolicies: [],
+  viewedModels: [],
+};
 const session = { subject: 'ann', csrf: '', rights };
 const policy = {
   ...{ id, name: 'Chat', description: '', status: 'draft', revision: 3, ruleCount: 1, ruleKinds: [] },
@@ -87,6 +93,23 @@ test('the list of collections leads to the collections after the last shown one,
   expect(linksIn(await last.read('/knowledge?page=a%26b+59'))).toEqual(['/knowledge']);
   const path = '/v1/collections?limit=51';
   expect([...asked, ...last.asked]).toEqual([path, `${path}&after=a%26b+59`]);
+});
+
+test('a person who may read single policies only gets pages of these, the newest first, and no list of the API is asked for', async () => {
+  const ids = Array.from({ length: 21 }, (_, number) => `01900000-0000-7000-8000-${String(number).padStart(12, '0')}`);
+  const own = { '/own-rights': { ...rights, view: false, viewedPolicies: ids }, '/guardrail-policies/': policy };
+  const { asked, read } = open(own);
+  const reads = () => asked.filter((one) => one.includes('/guardrail-policies')).map((one) => one.split('/').at(-1));
+  expect(linksIn(await read('/policies'))).toEqual([`/policies?cursor=${ids[1]}`]);
+  expect(reads()).toEqual(ids.slice(1).toReversed());
+  const last = open(own);
+  expect(linksIn(await last.read(`/policies?cursor=${ids[1]}`))).toEqual(['/policies']);
+  expect(last.asked.filter((one) => one.includes('/guardrail-policies'))).toEqual([
+    `/api/v1/guardrail-policies/${ids[0]}`,
+  ]);
+  const whole = open({ ...own, '/own-rights': { ...rights, view: false, viewedPolicies: ids.slice(1) } });
+  expect(linksIn(await whole.read('/policies'))).toEqual([]);
+  expect(await open({ '/own-rights': own['/own-rights'] }).read('/policies')).toContain('records_unavailable');
 });
 
 test('documents that cannot be read are an error on the page of their collection, and no empty list', async () => {

@@ -1,5 +1,6 @@
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
+import type { z } from 'zod';
 import { type PolicyDetail, policyDetailSchema, policyListSchema, revisionListSchema } from '#contracts/management';
 import type { Overview } from '#contracts/overview';
 import type { ApiAnswer } from '../clients/call-api.ts';
@@ -27,6 +28,8 @@ const policiesPath = '/api/v1/guardrail-policies';
 const idForm = ':id{[0-9a-fA-F-]{36}}';
 /** Idempotency keys of the editor. */
 const keyForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Policies on a page that reads each of them. */
+const ownPageSize = 20;
 
 /** Policies: list, history, comparison, editor, and the application to a model. */
 export function addPolicyRoutes(app: Hono<ConsoleEnvironment>): void {
@@ -56,11 +59,44 @@ async function showPolicies(context: ConsoleContext): Promise<Response> {
   const api = context.get('management');
   const cursor = context.req.query('cursor');
   const query = cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`;
-  const [list, overview] = await Promise.all([api.call(`${policiesPath}${query}`, policyListSchema), api.overview()]);
+  const own = await ownPolicies(context, cursor);
+  const [list, overview] = await Promise.all([
+    own ?? api.call(`${policiesPath}${query}`, policyListSchema),
+    readsModels(context) ? api.overview() : undefined,
+  ]);
   if (list.kind !== 'value') return answerRefusal(context, page.words.policies, list);
   const links = linksOf('/policies', { parameter: 'cursor', at: cursor, next: list.value.nextCursor });
   const shown = policiesPage(page, list.value.items, shownOf(overview), links);
   return answerPage(context, withMissing(page.words, shown, [[page.words.policyPages.usedBy, overview]]));
+}
+
+function readsModels(context: ConsoleContext): boolean {
+  const { view, readsModels: some } = context.get('session').rights;
+  return view || some;
+}
+
+/**
+ * The policies of a page for a person who may read single ones only, the newest first. The API has no list of them.
+ * @param after the id before the first one; undefined for the first page
+ * @returns undefined for a person who may read all policies, or none: the API answers with its list, or a refusal
+ */
+async function ownPolicies(
+  context: ConsoleContext,
+  after: string | undefined,
+): Promise<ApiAnswer<z.infer<typeof policyListSchema>> | undefined> {
+  const api = context.get('management');
+  const held = await api.ownRights();
+  if (held.kind !== 'value' || held.value.view || held.value.viewedPolicies.length === 0) return undefined;
+  // Ids of policies are in the order of their creation.
+  const ids = held.value.viewedPolicies.toSorted().toReversed();
+  const left = after === undefined ? ids : ids.filter((id) => id < after);
+  const shown = left.slice(0, ownPageSize);
+  const answers = await Promise.all(shown.map((id) => api.call(`${policiesPath}/${id}`, policyDetailSchema)));
+  const passing = answers.find(isPassing);
+  if (passing !== undefined && passing.kind !== 'value') return passing;
+  const items = answers.flatMap((answer) => (answer.kind === 'value' ? [answer.value] : []));
+  const nextCursor = left.length > shown.length ? (shown.at(-1) ?? null) : null;
+  return { kind: 'value', value: { items, nextCursor }, etag: undefined };
 }
 
 async function showPolicy(context: ConsoleContext): Promise<Response> {
@@ -74,7 +110,7 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
     api.call(path, policyDetailSchema),
     api.call(`${path}/revisions?limit=50${older}`, revisionListSchema),
     // The API records a read without the right as a refusal.
-    context.get('session').rights.view ? api.overview() : undefined,
+    readsModels(context) ? api.overview() : undefined,
     api.ownRights(),
   ]);
   if (policy.kind !== 'value') return answerRefusal(context, page.words.policies, policy);

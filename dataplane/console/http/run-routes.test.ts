@@ -49,7 +49,13 @@ function open(
 
 /** The pages over this gateway. */
 function appOf(gateway: { call(path: string): Promise<object> }, { subject, view, present, flow: call }: Person) {
-  const rights = { view, author: false, apply: false, administer: false, policies: [], models: [] };
+  const rights = {
+    ...{ view, author: false, apply: false, administer: false },
+    policies: [],
+    models: [],
+    viewedPolicies: [],
+    viewedModels: [],
+  };
   const session = { subject, csrf: '', rights };
   const app = new Hono<ConsoleEnvironment>();
   app.use(async (context, next) => {

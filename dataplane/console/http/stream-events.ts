@@ -7,13 +7,16 @@ const keepAliveMs = 15_000;
 /** A pause after each event without content: an API that does not answer is not asked in a loop. */
 const pauseMs = 1_000;
 
+/** HTML of one event; with an id, a browser that connects again sends the id of its last event. */
+export type StreamedPart = string | { readonly html: string; readonly id: string };
+
 /**
  * Server-sent events with the HTML that the generator yields. A comment keeps the connection open where the generator yields
- * undefined or, for `keepAliveMs`, nothing. The stream ends with the session, with the process, or when the browser closes it.
+ * undefined, which is followed by a pause, an empty text, or, for `keepAliveMs`, nothing. The stream ends with the session, with the process, or when the browser closes it.
  */
 export function streamEvents(
   context: ConsoleContext,
-  parts: (signal: AbortSignal) => AsyncGenerator<string | undefined>,
+  parts: (signal: AbortSignal) => AsyncGenerator<StreamedPart | undefined>,
   stopping: AbortSignal,
 ): Response {
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
@@ -44,7 +47,7 @@ export function streamEvents(
         return controller.close();
       }
       if (value === undefined) await pause(pauseMs, undefined, { signal }).catch(() => undefined);
-      controller.enqueue(value === undefined ? comment : encoder.encode(eventOf(value)));
+      controller.enqueue(value === undefined || value === '' ? comment : encoder.encode(eventOf(value)));
     },
     async cancel() {
       clearInterval(timer);
@@ -55,9 +58,8 @@ export function streamEvents(
   return new Response(body, { headers });
 }
 
-function eventOf(text: string): string {
-  return `${text
-    .split(/\r\n|\r|\n/)
-    .map((line) => `data: ${line}`)
-    .join('\n')}\n\n`;
+function eventOf(part: StreamedPart): string {
+  const { html, id } = typeof part === 'string' ? { html: part, id: undefined } : part;
+  const lines = html.split(/\r\n|\r|\n/).map((line) => `data: ${line}`);
+  return `${[...lines, ...(id === undefined ? [] : [`id: ${id}`])].join('\n')}\n\n`;
 }

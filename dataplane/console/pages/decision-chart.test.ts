@@ -1,11 +1,18 @@
 import { expect, test } from 'vitest';
 import { en } from '../words/en.ts';
-import { decisionCharts, lastMinutes, readChartPage } from './decision-chart.ts';
+import { decisionCharts, lastMinutes } from './decision-chart.ts';
 
 const now = new Date('2026-01-01T12:59:30.000Z');
+const firstPlace = { attention: 1, models: 1, charts: 1 };
 const none = { passed: 0, masked: 0, denied: 0, check_failed: 0 };
-const draw = async (items: Parameters<typeof decisionCharts>[1]['items'], chartPage = 1) =>
-  String(await decisionCharts({ words: en, language: 'en' }, { items, missing: [] }, { now, chartPage }));
+const draw = async (items: Parameters<typeof decisionCharts>[1]['items'], charts = 1) =>
+  String(
+    await decisionCharts(
+      { words: en, language: 'en' },
+      { items, missing: [] },
+      { now, place: { ...firstPlace, charts } },
+    ),
+  );
 
 test('the minutes of a chart are the last 60, the current one included', () => {
   const minutes = lastMinutes(now);
@@ -83,24 +90,10 @@ test('a page of charts in the middle has links in both directions, and one after
   expect(await draw([], 2)).toContain(en.counts.none);
 });
 
-test.each([
-  [undefined, 1],
-  ['2', 2],
-  ['9999', 9_999],
-  ['10000', 10_000],
-  ['10001', 10_000],
-  ['0', 1],
-  ['-1', 1],
-  ['1e3', 1],
-  ['<b>', 1],
-])('the page of charts of the address %j is %j', (text, page) => {
-  expect(readChartPage(text)).toBe(page);
-});
-
 test('a replica that does not answer is named', async () => {
   const missing = [{ replica: 'gateway-1', reason: 'does not answer' }];
   const drawn = String(
-    await decisionCharts({ words: en, language: 'en' }, { items: [], missing }, { now, chartPage: 1 }),
+    await decisionCharts({ words: en, language: 'en' }, { items: [], missing }, { now, place: firstPlace }),
   );
   expect(drawn).toContain('gateway-1: does not answer');
   expect(drawn).toContain(en.counts.none);

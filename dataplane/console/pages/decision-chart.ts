@@ -5,48 +5,32 @@ import { type CollectedCounts, countedMinutes, countedOutcomes, type DecisionCou
 import type { Words } from '../words/en.ts';
 import { missingReplicas } from './missing-replicas.ts';
 import { notice } from './notice.ts';
+import { type OverviewPlace, partOfList } from './overview-place.ts';
 import type { Markup, PageContext } from './page.ts';
-import { linksOf, pageLinks } from './page-links.ts';
+import { pageLinks } from './page-links.ts';
 import { runbookLink } from './runbooks.ts';
 import { timeOf } from './time.ts';
 
 /** Models whose decisions are drawn on one page. */
 const mostCharts = 12;
-/** More charts than models: a larger number of a page names none. */
-const mostPages = 10_000;
 const minuteMs = 60_000;
 const [width, height] = [720, 64];
 
 /** The decisions of one alias: minutes without one are absent. */
 type ModelDecisions = { readonly model: string; readonly minutes: readonly DecisionCount[] };
 
-/** The number of a page of charts in an address; the first page for anything else. */
-export function readChartPage(text: string | undefined): number {
-  const number = /^[1-9]\d{0,4}$/.test(text ?? '') ? Number(text) : 1;
-  return Math.min(number, mostPages);
-}
-
 /**
- * The decisions of the last hour, one chart for each model, the busiest first. A page after the last one is the last one, because
- * there may be fewer models than before.
+ * The decisions of the last hour, one chart for each model, the busiest first.
  */
 export function decisionCharts(
   { words, language }: Pick<PageContext, 'words' | 'language'>,
   { items, missing }: CollectedCounts,
-  { now, chartPage }: { readonly now: Date; readonly chartPage: number },
+  { now, place }: { readonly now: Date; readonly place: OverviewPlace },
 ): Markup | Promise<Markup> {
   const { counts } = words;
   const models = decisionsByModel(items);
   const minutes = lastMinutes(now);
-  const pages = Math.max(1, Math.ceil(models.length / mostCharts));
-  const shownPage = Math.min(chartPage, pages);
-  const first = (shownPage - 1) * mostCharts;
-  const shown = models.slice(first, first + mostCharts);
-  const links = linksOf('/overview', {
-    parameter: 'charts',
-    at: shownPage === 1 ? undefined : String(shownPage),
-    next: shownPage === pages ? null : shownPage + 1,
-  });
+  const { items: shown, from, to, of, links } = partOfList(models, { place, name: 'charts', size: mostCharts });
   return html`${missing.length === 0 ? '' : notice({ kind: 'error', title: words.act.missing, text: missingReplicas(words, missing) })}
 ${models.length === 0 ? html`<p class="quiet">${counts.none}</p>` : ''}
 ${shown.map(
@@ -55,7 +39,7 @@ ${shown.map(
   ) => html`<figure class="decisions"><figcaption><strong>${decisions.model}</strong> ${totals(words, decisions)}</figcaption>
 ${sumOf(decisions.minutes, ['check_failed']) === 0 ? '' : runbookLink(words, 'checks-fail', decisions.model)}
 ${chart(words, decisions, minutes)}<p class="ends"><span>${timeOf(language, minutes[0] ?? '')}</span><span>${timeOf(language, minutes.at(-1) ?? '')}</span></p></figure>`,
-)}${pages === 1 ? '' : html`<p class="quiet">${counts.shown(first + 1, first + shown.length, models.length)}</p>`}${pageLinks(words, links)}`;
+)}${of <= mostCharts ? '' : html`<p class="quiet">${counts.shown(from, to, of)}</p>`}${pageLinks(words, links)}`;
 }
 
 /** The models with their minutes, the one with the most decisions first. */

@@ -3,6 +3,7 @@ import type { Citation, Collection, IngestJob } from '#contracts/retrieval';
 import type { StoredDocument } from '#contracts/retrieval-documents';
 import type { Words } from '../words/en.ts';
 import { badge, type Tone } from './badge.ts';
+import { writingSection } from './knowledge-upload.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { type PageLinks, pageLinks } from './page-links.ts';
@@ -61,11 +62,6 @@ export function collectionPage(
   const { collection, documents, links, persons, mayWrite } = shown;
   const { collection_id: id, name, description } = collection;
   const csrf = html`<input type="hidden" name="csrf" value="${session?.csrf ?? ''}">`;
-  const writing = html`<section aria-labelledby="upload"><h2 id="upload">${know.upload}</h2>
-<form class="row drop" method="post" action="/knowledge/${id}/documents" enctype="multipart/form-data" hx-post="/knowledge/${id}/documents" hx-encoding="multipart/form-data" hx-target="#uploads" hx-swap="beforeend" data-drop>
-${csrf}<label>${know.file} <input type="file" name="file" multiple required accept=".md,.txt,text/plain,text/markdown"></label><button>${know.uploadButton}</button> <span class="hint">${know.dropHint}</span></form>
-<p class="hint">${know.uploadHint}</p><div id="uploads" aria-live="polite"></div></section>
-<form method="post" action="/knowledge/${id}/reindex">${csrf}<p><button class="plain">${know.reindex}</button></p></form>`;
   return {
     title: name,
     main: html`<p>${description}</p>${collectionStatePart(words, collection)}
@@ -76,7 +72,7 @@ ${persons.length === 0 ? '' : html`<label>${know.seeAs} <select name="as">${pers
 <div id="found" aria-live="polite"></div>
 <section aria-labelledby="documents"><h2 id="documents">${know.documents}</h2>
 ${isList(documents) ? documentTable(page, documents, mayWrite) : documents}${pageLinks(words, links)}</section>
-${mayWrite ? writing : ''}`,
+${mayWrite ? writingSection(page, id) : ''}`,
   };
 }
 

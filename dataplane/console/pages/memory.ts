@@ -42,8 +42,21 @@ function memoryTable(
   const row = ({ id, memory, updated_at: at }: ShownMemory) => html`<tr><td><span class="said">${memory}</span>
 <details><summary>${remember.correct}</summary><form class="row" method="post" action="/memory/${id}"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><label>${remember.memory} <textarea name="text" rows="${Math.min(8, memory.split('\n').length)}" cols="60" required>\n${memory}</textarea></label><button>${words.save}</button></form></details></td>
 <td>${timeOf(language, at)}</td><td><a href="/memory/${id}/history">${remember.history}</a></td>
-<td><form method="post" action="/memory/${id}/delete"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><button class="danger">${remember.remove}</button></form></td></tr>`;
+<td><a href="/memory/${id}/delete">${remember.remove}</a></td></tr>`;
   return html`<table><thead><tr><th scope="col">${remember.memory}</th><th scope="col">${remember.since}</th><th scope="col">${remember.history}</th><th scope="col">${remember.remove}</th></tr></thead><tbody>${memories.map(row)}</tbody></table>`;
+}
+
+/** Asks before one memory is deleted. A page of its own works without the script, too. */
+export function memoryRemovalPage(
+  { words, session }: PageContext,
+  { id, memory }: Omit<ShownMemory, 'updated_at'>,
+): ConsolePage {
+  const { remember } = words;
+  return {
+    title: remember.removeTitle,
+    main: html`<pre class="text">${memory}</pre><p>${remember.removeText}</p>
+<form class="row" method="post" action="/memory/${id}/delete"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><button class="danger">${remember.removeButton}</button> <a href="/memory">${remember.keep}</a></form>`,
+  };
 }
 
 /** Every change of one memory. */

@@ -56,7 +56,9 @@ export function refusalNotice(
     const advised = html`${text} ${errors.forbiddenText}`;
     return notice({ kind: 'error', title: errors.forbidden, text: advised, code, ...detail });
   }
-  return failureNotice(words, { title: errors.refused, code, message });
+  // The other person sees the request there, and the requester the approval.
+  const link = code === 'approval_required' ? { href: '/approvals', label: words.approvalPages.title } : undefined;
+  return failureNotice(words, { title: errors.refused, code, message, ...(link === undefined ? {} : { link }) });
 }
 
 type Failure = {
@@ -65,11 +67,13 @@ type Failure = {
   readonly message: string;
   /** Why a command failed, if that is known. */
   readonly cause?: string | null;
+  readonly link?: NoticeLink;
 };
 
 /** The words for an error with a code and a message of an API. */
-export function failureNotice(words: Words, { title, code, message, cause = null }: Failure): Markup | Promise<Markup> {
+export function failureNotice(words: Words, failure: Failure): Markup | Promise<Markup> {
+  const { title, code, message, cause = null, link } = failure;
   const { isOfCode: _, text, ...detail } = refusalText(words, code, message);
   const caused = cause === null ? text : html`${text} ${words.operationPages.cause}: ${saidText(words, cause)}`;
-  return notice({ kind: 'error', title, code, text: caused, ...detail });
+  return notice({ kind: 'error', title, code, text: caused, ...detail, ...(link === undefined ? {} : { link }) });
 }

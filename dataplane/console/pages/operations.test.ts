@@ -22,11 +22,12 @@ const operation = {
 const contextOf = (rights: { readonly view: boolean; readonly administer: boolean }) =>
   ({ words: en, language: 'en', session: { csrf: '', rights } }) as unknown as PageContext;
 const administrator = contextOf({ view: true, administer: true });
+const isReadable = () => true;
 const filters = { kind: '', state: '', subject: '', targetId: '' };
 const stateOf = async (change: Partial<ListedOperation>, progress?: { confirmed: number; expected: number }) =>
   String(await operationState(en, { ...operation, ...change }, { progress }));
 const pageOf = async (page: PageContext, change: Partial<ListedOperation> = {}) =>
-  String(await operationPage(page, { ...operation, ...change }).main);
+  String(await operationPage(page, { one: { ...operation, ...change }, isReadable }).main);
 
 test('an operation that has not ended counts the replicas that confirmed', async () => {
   const running = await stateOf({}, { confirmed: 1, expected: 3 });
@@ -39,11 +40,11 @@ test('a page requests the states of all of its open operations at once, and of n
   const ended = { ...operation, operationId: policyId, state: 'succeeded' } as ListedOperation;
   const other = { ...operation, operationId: modelId } as ListedOperation;
   const found = { items: [operation, ended, other], nextCursor: null };
-  const list = String(await operationListPage(administrator, { filters, found, isLater: false }).main);
+  const list = String(await operationListPage(administrator, { filters, found, isLater: false, isReadable }).main);
   expect(list.match(/hx-get="[^"]*"/g)).toEqual([
     `hx-get="/operations/states?turn=1&amp;id=${operationId}&amp;id=${modelId}"`,
   ]);
-  const onlyEnded = { filters, found: { items: [ended], nextCursor: null }, isLater: false };
+  const onlyEnded = { filters, found: { items: [ended], nextCursor: null }, isLater: false, isReadable };
   expect(String(await operationListPage(administrator, onlyEnded).main)).not.toContain('hx-get');
   expect(await pageOf(administrator)).toContain(`hx-get="/operations/states?turn=1&amp;id=${operationId}"`);
   expect(await pageOf(administrator, { state: 'failed' })).not.toContain('hx-get');
@@ -97,9 +98,21 @@ test('the page of an operation leads where the person may go, and not to an obje
   expect(await pageOf(administrator, acted)).toContain('ann, sent by helper');
 });
 
+test('a policy that the person may not read has its name and no link', async () => {
+  const policy = { type: 'policy', id: policyId } as ListedOperation['target'];
+  for (const change of [{}, { target: policy }]) {
+    const one = { ...operation, ...change };
+    const shownTo = async (readable: string) =>
+      String(await operationPage(administrator, { one, isReadable: (id) => id === readable }).main);
+    expect(await shownTo(policyId ?? '')).toContain(`href="/policies/${policyId}"`);
+    const other = await shownTo('');
+    expect([other.includes('/policies/'), other.includes('Chat')]).toEqual([false, true]);
+  }
+});
+
 test('the list keeps its filters in the links to other pages, and an empty list shows a hint', async () => {
   const found = { items: [operation], nextCursor: 'b&c' };
-  const shown = { filters: { ...filters, state: 'running' }, found, isLater: true };
+  const shown = { filters: { ...filters, state: 'running' }, found, isLater: true, isReadable };
   const list = String(await operationListPage(administrator, shown).main);
   expect(list).toContain('href="/operations?state=running&amp;cursor=b%26c"');
   expect(list).toContain('href="/operations?state=running"');
@@ -107,7 +120,7 @@ test('the list keeps its filters in the links to other pages, and an empty list 
   expect(list).toContain('<td>for &lt;b&gt;sales&lt;/b&gt;</td>');
   const none = { items: [], nextCursor: null };
   const empty = async (given: typeof filters) =>
-    String(await operationListPage(administrator, { filters: given, found: none, isLater: false }).main);
+    String(await operationListPage(administrator, { filters: given, found: none, isLater: false, isReadable }).main);
   expect(await empty(filters)).toContain(en.operationPages.noneText);
   expect(await empty({ ...filters, subject: 'x' })).toContain('<a href="/operations">All operations</a>');
 });

@@ -24,7 +24,11 @@ type ShownOperations = {
     | Promise<Markup>;
   /** Whether there is a page of newer operations. */
   readonly isLater: boolean;
+  readonly isReadable: IsReadable;
 };
+
+/** Tells by its id whether the person may read a policy. */
+type IsReadable = (policyId: string) => boolean;
 
 /** How many of the ready replicas confirmed an application. */
 export type ConfirmedReplicas = { readonly confirmed: number; readonly expected: number };
@@ -34,7 +38,10 @@ const tones = { pending: 'wait', running: 'wait', succeeded: 'good', failed: 'ba
 >;
 
 /** Every operation that the person may read, in pages. */
-export function operationListPage(page: PageContext, { filters, found, isLater }: ShownOperations): ConsolePage {
+export function operationListPage(
+  page: PageContext,
+  { filters, found, isLater, isReadable }: ShownOperations,
+): ConsolePage {
   const { words, session } = page;
   const { operationPages: own } = words;
   const elsewhere = html`<a href="/audit">${own.elsewhere}</a>`;
@@ -42,7 +49,7 @@ export function operationListPage(page: PageContext, { filters, found, isLater }
     title: own.title,
     main: html`<p class="hint">${own.intro} ${session?.rights.administer === true ? elsewhere : own.elsewhere}</p>
 ${filterForm(words, filters)}
-${'items' in found ? table(page, filters, found) : found}${isLater ? html`<p><a href="/operations${queryOf(filters)}">${own.newest}</a></p>` : ''}`,
+${'items' in found ? table(page, filters, { ...found, isReadable }) : found}${isLater ? html`<p><a href="/operations${queryOf(filters)}">${own.newest}</a></p>` : ''}`,
   };
 }
 
@@ -60,23 +67,31 @@ function filterForm({ operationPages: own, act }: Words, filters: OperationPageF
 function table(
   page: PageContext,
   filters: OperationPageFilters,
-  { items, nextCursor }: { readonly items: readonly ListedOperation[]; readonly nextCursor: string | null },
+  shown: {
+    readonly items: readonly ListedOperation[];
+    readonly nextCursor: string | null;
+    readonly isReadable: IsReadable;
+  },
 ): Markup | Promise<Markup> {
   const { words, language } = page;
   const { operationPages: own } = words;
+  const { items, nextCursor, isReadable } = shown;
   if (items.length === 0) {
     const isFiltered = queryOf(filters) !== '';
     const link = isFiltered ? { link: { href: '/operations', label: own.every } } : {};
     return notice({ kind: 'empty', title: own.none, text: isFiltered ? own.noneFound : own.noneText, ...link });
   }
   const row = (one: ListedOperation) =>
-    html`<tr><td>${timeOf(language, one.createdAt)}</td><td>${authorText(words, one)}</td><td><a href="/operations/${one.operationId}">${own.kinds[one.kind]}<span class="hidden"> ${one.operationId}</span></a></td><td>${objectOf(page, one)}</td><td>${wantedOf(words, one)}</td><td>${one.message ?? ''}</td><td aria-live="polite">${operationState(words, one)}${overridden(words, one)}</td></tr>`;
+    html`<tr><td>${timeOf(language, one.createdAt)}</td><td>${authorText(words, one)}</td><td><a href="/operations/${one.operationId}">${own.kinds[one.kind]}<span class="hidden"> ${one.operationId}</span></a></td><td>${objectOf(page, one, isReadable)}</td><td>${wantedOf(words, one, isReadable)}</td><td>${one.message ?? ''}</td><td aria-live="polite">${operationState(words, one)}${overridden(words, one)}</td></tr>`;
   return html`<table><thead><tr><th scope="col">${own.sent}</th><th scope="col">${own.author}</th><th scope="col">${own.command}</th><th scope="col">${own.object}</th><th scope="col">${own.wanted}</th><th scope="col">${own.message}</th><th scope="col">${own.state}</th></tr></thead><tbody>${items.map(row)}</tbody></table>${operationPolling(openIdsOf(items), { turn: 0, isSlow: false })}
 ${nextCursor === null ? '' : html`<p><a href="/operations${queryOf(filters, nextCursor)}">${own.older}</a></p>`}`;
 }
 
 /** One operation, with the way to its object and to its entries in the audit log. */
-export function operationPage(page: PageContext, one: ListedOperation): ConsolePage {
+export function operationPage(
+  page: PageContext,
+  { one, isReadable }: { readonly one: ListedOperation; readonly isReadable: IsReadable },
+): ConsolePage {
   const { words, language, session } = page;
   const { operationPages: own } = words;
   const row = (title: string, value: Markup | Promise<Markup> | string) =>
@@ -85,7 +100,7 @@ export function operationPage(page: PageContext, one: ListedOperation): ConsoleP
     title: own.kinds[one.kind],
     main: html`<p><a href="/operations">${own.every}</a></p>
 <div aria-live="polite">${operationState(words, one)}${overridden(words, one)}</div>${operationPolling(openIdsOf([one]), { turn: 0, isSlow: false })}
-<table><tbody>${row(own.one, html`<code>${one.operationId}</code>`)}${row(own.author, authorText(words, one))}${row(own.object, objectOf(page, one))}${row(own.wanted, wantedOf(words, one))}${one.message === null ? '' : row(own.message, one.message)}${row(own.sent, timeOf(language, one.createdAt))}${row(own.changed, timeOf(language, one.updatedAt))}${one.error === null ? '' : row(own.trace, html`<code>${one.error.traceId}</code>`)}</tbody></table>
+<table><tbody>${row(own.one, html`<code>${one.operationId}</code>`)}${row(own.author, authorText(words, one))}${row(own.object, objectOf(page, one, isReadable))}${row(own.wanted, wantedOf(words, one, isReadable))}${one.message === null ? '' : row(own.message, one.message)}${row(own.sent, timeOf(language, one.createdAt))}${row(own.changed, timeOf(language, one.updatedAt))}${one.error === null ? '' : row(own.trace, html`<code>${one.error.traceId}</code>`)}</tbody></table>
 ${session?.rights.administer === true ? html`<p><a href="/audit?operationId=${one.operationId}">${own.auditEntries}</a></p>` : ''}`,
   };
 }
@@ -136,19 +151,24 @@ function authorText({ operationPages: own, audit }: Words, { author }: ListedOpe
 }
 
 /** A person who reads only their own operations has no overview to go to. */
-function objectOf({ words, session }: PageContext, { target, targetName }: ListedOperation): Markup | Promise<Markup> {
+function objectOf(
+  { words, session }: PageContext,
+  { target, targetName }: ListedOperation,
+  isReadable: IsReadable,
+): Markup | Promise<Markup> {
   const type = words.operationPages.objects[target.type];
   if (targetName === null) return html`${type} <code>${target.id}</code>`;
-  if (target.type === 'policy') return html`${type} <a href="/policies/${target.id}">${targetName}</a>`;
-  return html`${type} ${session?.rights.view === true ? html`<a href="/overview">${targetName}</a>` : targetName}`;
+  if (target.type === 'policy')
+    return html`${type} ${isReadable(target.id) ? html`<a href="/policies/${target.id}">${targetName}</a>` : targetName}`;
+  return html`${type} ${session?.rights.view === true || session?.rights.readsModels === true ? html`<a href="/overview">${targetName}</a>` : targetName}`;
 }
 
-function wantedOf(words: Words, { wanted, result }: ListedOperation): Markup | Promise<Markup> {
+function wantedOf(words: Words, { wanted, result }: ListedOperation, isReadable: IsReadable): Markup | Promise<Markup> {
   if (wanted === null) return html``;
   const { policyId, policyName } = wanted;
   const revision = wanted.revision ?? (result !== null && 'revision' in result ? result.revision : null);
-  const name =
-    policyName === null ? html`<code>${policyId}</code>` : html`<a href="/policies/${policyId}">${policyName}</a>`;
+  const link = isReadable(policyId) ? html`<a href="/policies/${policyId}">${policyName}</a>` : policyName;
+  const name = policyName === null ? html`<code>${policyId}</code>` : link;
   return html`${name} ${revision === null ? '' : `${words.revision} ${revision}`}`;
 }
 

@@ -3,7 +3,9 @@ import type { Overview, OverviewModel } from '#contracts/overview';
 import type { Words } from '../words/en.ts';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
+import { type OverviewPlace, overviewQuery, partOfList, type ShownPart } from './overview-place.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { pageLinks } from './page-links.ts';
 import { runbookLink } from './runbooks.ts';
 import { saidText } from './said-text.ts';
 
@@ -24,35 +26,69 @@ const replicaTones = {
   not_ready: 'off',
 } as const satisfies Readonly<Record<OverviewModel['replicas'][number]['state'], Tone>>;
 
+type ShownOverview = {
+  readonly place: OverviewPlace;
+  /** Tells by its id whether the person may read a policy. */
+  readonly isReadable: (policyId: string) => boolean;
+};
+
+/** Entries of one page: with the scripts and the charts, a page has at most 150 KB over the wire. */
+export const mostModels = 40;
+const mostCards = 10;
+/** Replicas of one model that are shown by name. */
+const mostReplicas = 6;
+
 /**
- * Every model with the policy that its replicas enforce; the server sends the tables again after each change. The decisions are loaded
- * afterwards, because a gateway that hangs delays them by seconds.
+ * Every model that the person may read, with the policy that its replicas enforce; the server sends the tables again after each change.
+ * The decisions are loaded afterwards, because a gateway that hangs delays them by seconds.
  */
-export function overviewPage({ words }: PageContext, overview: Overview, chartPage: number): ConsolePage {
+export function overviewPage(
+  { words, session }: PageContext,
+  overview: Overview,
+  { isReadable, place }: ShownOverview,
+): ConsolePage {
+  const decisions = html`<section aria-labelledby="decisions-title"><h2 id="decisions-title">${words.counts.title}</h2>
+<div id="decisions" hx-get="/overview/decisions${overviewQuery(place)}" hx-trigger="load, every 15s" hx-swap="innerMorph"><p class="hint"><a href="/activity">${words.activity}</a></p></div></section>`;
   return {
     title: words.overview,
     main: html`<p class="hint live"><span class="pulse" aria-hidden="true"></span>${words.liveText}</p>
-<div id="live" hx-sse:connect="/overview/events" hx-config='{"sse":{"reconnectMaxDelay":"10s"}}' hx-swap="innerMorph" aria-live="polite">
-${overviewTables(words, overview)}
+<div id="live" hx-sse:connect="${eventsAddress(overview, place)}" hx-config='{"sse":{"reconnectMaxDelay":"10s"}}' hx-swap="innerMorph" aria-live="polite">
+${overviewTables(words, overview, { isReadable, place })}
 </div>
-<section aria-labelledby="decisions-title"><h2 id="decisions-title">${words.counts.title}</h2>
-<div id="decisions" hx-get="/overview/decisions?charts=${chartPage}" hx-trigger="load, every 15s" hx-swap="innerMorph"><p class="hint"><a href="/activity">${words.activity}</a></p></div></section>`,
+${session?.rights.view === true ? decisions : ''}`,
   };
 }
 
+/** The stream sends the tables only if they differ from those of the page. */
+function eventsAddress({ mark }: Overview, place: OverviewPlace): string {
+  const query = new URLSearchParams(overviewQuery(place));
+  query.set('shown', mark);
+  return `/overview/events?${query}`;
+}
+
 /** The part of the page that changes. */
-export function overviewTables(words: Words, { models }: Overview): Markup | Promise<Markup> {
+export function overviewTables(
+  words: Words,
+  { models }: Overview,
+  { isReadable, place }: ShownOverview,
+): Markup | Promise<Markup> {
   if (models.length === 0) return notice({ kind: 'empty', title: words.noModels, text: words.noModelsText });
   const troubled = models.filter(({ isWell }) => !isWell);
+  const cards = partOfList(troubled, { place, name: 'attention', size: mostCards });
+  const rows = partOfList(models, { place, name: 'models', size: mostModels });
   return html`<section aria-labelledby="attention"><h2 id="attention">${words.attention}</h2>
 ${
   troubled.length === 0
     ? html`<p class="quiet">${words.attentionNone}</p>`
-    : html`<ul class="cards">${troubled.map((model) => attentionCard(words, model))}</ul>`
+    : html`<ul class="cards">${cards.items.map((model) => attentionCard(words, model))}</ul>${partLinks(words, cards)}`
 }</section>
 <section aria-labelledby="models"><h2 id="models">${words.models}</h2>
 <table><thead><tr><th scope="col">${words.model}</th><th scope="col">${words.state}</th><th scope="col">${words.policy}</th><th scope="col">${words.servesNow}</th><th scope="col">${words.replicas}</th></tr></thead>
-<tbody>${models.map((model) => modelRow(words, model))}</tbody></table></section>`;
+<tbody>${rows.items.map((model) => modelRow(words, model, isReadable))}</tbody></table>${partLinks(words, rows)}</section>`;
+}
+
+function partLinks(words: Words, { items, from, to, of, links }: ShownPart<OverviewModel>): Markup | Promise<Markup> {
+  return html`${items.length === of ? '' : html`<p class="quiet">${words.lists.shown(from, to, of)}</p>`}${pageLinks(words, links)}`;
 }
 
 function attentionCard(words: Words, { alias, state, summary, whatToDo, runbook }: OverviewModel) {
@@ -60,16 +96,20 @@ function attentionCard(words: Words, { alias, state, summary, whatToDo, runbook 
 <p>${saidText(words, summary)}</p>${whatToDo === null ? '' : html`<p class="remedy"><span>${words.whatToDo}:</span> ${saidText(words, whatToDo)}</p>`}${runbook === null ? '' : runbookLink(words, runbook, alias)}</li>`;
 }
 
-function modelRow(words: Words, model: OverviewModel) {
+function modelRow(words: Words, model: OverviewModel, isReadable: ShownOverview['isReadable']) {
   const { name, alias, state, wanted, policyId, serves, replicas, appliedBy } = model;
   const ready = replicas.filter((replica) => replica.state !== 'not_ready');
+  // Those that did not confirm are the ones to look at.
+  const named = [...replicas]
+    .sort((one, other) => Number(one.state === 'loaded') - Number(other.state === 'loaded'))
+    .slice(0, mostReplicas);
   const confirmed = ready.filter((replica) => replica.state === 'loaded').length;
   return html`<tr id="model-${name}"><th scope="row">${alias}${alias === name ? '' : html`<span class="sub">${name}</span>`}</th>
 <td>${badge(tones[state], words.states[state])}</td>
-<td>${wanted === null ? words.unguarded : html`${policyId === null ? wanted.policy : html`<a href="/policies/${policyId}">${wanted.policy}</a>`} <span class="sub">${words.revision} ${wanted.revision}</span>`}</td>
+<td>${wanted === null ? words.unguarded : html`${policyId === null || !isReadable(policyId) ? wanted.policy : html`<a href="/policies/${policyId}">${wanted.policy}</a>`} <span class="sub">${words.revision} ${wanted.revision}</span>`}</td>
 <td>${saidText(words, serves)}${appliedBy === null ? '' : html`<span class="sub">${words.appliedBy}: ${appliedBy}</span>`}</td>
-<td><span class="count">${words.confirmed(confirmed, ready.length)}</span><ul class="chips">${replicas.map(
+<td><span class="count">${words.confirmed(confirmed, ready.length)}</span><ul class="chips">${named.map(
     (replica) =>
       html`<li>${badge(replicaTones[replica.state], `${replica.name}: ${words.replicaStates[replica.state]}`)}</li>`,
-  )}</ul></td></tr>`;
+  )}${replicas.length > mostReplicas ? html`<li class="quiet">${words.audit.others(replicas.length - mostReplicas)}</li>` : ''}</ul></td></tr>`;
 }

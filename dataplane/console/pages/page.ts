@@ -31,18 +31,20 @@ type NavigationEntry = { readonly href: string; readonly label: string };
 function navigation({ words, session, has }: PageContext): readonly NavigationEntry[] {
   if (session === undefined) return [];
   const { rights } = session;
-  const policies = [
-    { href: '/overview', label: words.overview },
-    { href: '/policies', label: words.policies },
-  ];
-  const decisions = [
-    { href: '/activity', label: words.activity },
+  const readsPolicies = rights.view || rights.readsPolicies;
+  const readsModels = rights.view || rights.readsModels;
+  // Without the right to view all operations and approvals, the lists have those of the own commands.
+  const hasCommands = readsPolicies || readsModels;
+  const commands = [
     { href: '/operations', label: words.operationPages.title },
+    { href: '/approvals', label: words.approvalPages.title },
   ];
   return [
-    ...(rights.view ? policies : []),
+    ...(readsModels ? [{ href: '/overview', label: words.overview }] : []),
+    ...(readsPolicies ? [{ href: '/policies', label: words.policies }] : []),
     ...(rights.check ? [{ href: '/playground', label: words.playground }] : []),
-    ...(rights.view ? decisions : []),
+    ...(rights.view ? [{ href: '/activity', label: words.activity }] : []),
+    ...(hasCommands ? commands : []),
     ...(rights.administer ? [{ href: '/audit', label: words.audit.title }] : []),
     ...(has.retrieval ? [{ href: '/knowledge', label: words.knowledge }] : []),
     ...(has.memory ? [{ href: '/memory', label: words.memory }] : []),

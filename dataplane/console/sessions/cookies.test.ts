@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createCookies } from './cookies.ts';
 
-const rights = { view: true, author: true, check: true, apply: true, administer: true };
+const rights = {
+  ...{ view: true, author: true, check: true, apply: true, administer: true },
+  ...{ readsPolicies: true, readsModels: true },
+};
 const key = Buffer.alloc(32, 7);
 const cookies = createCookies(key, 'https://console.example');
 const attemptOf = (state: string) => ({ state, nonce: 'n', verifier: 'v', returnTo: '/' });

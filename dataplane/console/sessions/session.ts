@@ -17,6 +17,9 @@ const sessionSchema = z.object({
     check: z.boolean().default(false),
     apply: z.boolean(),
     administer: z.boolean(),
+    /** Whether the person may read some policies, or some models; absent in a session of an earlier release. */
+    readsPolicies: z.boolean().default(false),
+    readsModels: z.boolean().default(false),
   }),
 });
 
@@ -24,8 +27,20 @@ const sessionSchema = z.object({
 export type PersonSession = z.infer<typeof sessionSchema>;
 
 /** The rights of a session by what the management API tells. The author of a single policy may check definitions, too. */
-export function sessionRights({ view, author, apply, administer, policies }: OwnRights): PersonSession['rights'] {
-  return { view, author, check: author || policies.length > 0, apply, administer };
+export function sessionRights({
+  view,
+  author,
+  apply,
+  administer,
+  policies,
+  viewedPolicies,
+  viewedModels,
+}: OwnRights): PersonSession['rights'] {
+  return {
+    ...{ view, author, check: author || policies.length > 0, apply, administer },
+    readsPolicies: view || viewedPolicies.length > 0,
+    readsModels: view || viewedModels.length > 0,
+  };
 }
 
 /** The values that the return of a sign-in in progress must have. */

@@ -1,4 +1,5 @@
 import { agentsEn } from './agents-en.ts';
+import { approvalsEn } from './approvals-en.ts';
 import { conflictsEn } from './conflicts-en.ts';
 import { formEn } from './form-en.ts';
 import { operationsEn } from './operations-en.ts';
@@ -38,7 +39,11 @@ export const en = {
   save: 'Save',
   cancel: 'Cancel',
   menu: 'Pages',
-  lists: { first: 'First page', next: 'Next page' },
+  lists: {
+    first: 'First page',
+    next: 'Next page',
+    shown: (from: number, to: number, of: number) => `${from} to ${to} of ${of}.`,
+  },
   live: 'Live',
   liveText: 'This page changes as soon as a replica reports.',
   model: 'Model',
@@ -180,6 +185,15 @@ export const en = {
     uploadButton: 'Add',
     uploadHint:
       'You can read it, and the readers of the collection if it decides by collection. A file with the name of a document replaces it and its readers.',
+    uploadMost: (mebibytes: number) => `A file has at most ${mebibytes} MiB.`,
+    uploadUnsent: 'This file was not sent: the service does not answer. Add it again.',
+    uploadSending: 'Files that are sent',
+    uploadReplaces: 'Replaces the document with this name.',
+    uploadSame: 'The file was not added: another one has its name',
+    uploadSameText: 'The name of a file is that of its document. Rename one of the two, then add it.',
+    uploadLarge: 'The file is too large',
+    uploadUnread: 'The file cannot be read',
+    uploadUnreadText: 'It is a folder, or it was moved or changed meanwhile. Choose files.',
     uploadBinary: 'The file is not UTF-8 text',
     uploadBinaryText: 'Use the command line for PDF and Office files: portcullis documents submit',
     jobs: { PENDING: 'Waiting', RUNNING: 'Being read', DONE: 'Can be found', FAILED: 'Failed' },
@@ -199,6 +213,10 @@ export const en = {
     all: 'All',
     correct: 'Correct',
     remove: 'Delete',
+    removeTitle: 'Delete this memory?',
+    removeText: 'No search and no list has it any more. Its history stays until you erase everything about you.',
+    removeButton: 'Delete this memory',
+    keep: 'Keep it',
     history: 'History',
     before: 'Before',
     after: 'After',
@@ -234,6 +252,7 @@ export const en = {
   runPages: runsEn,
   formPages: formEn,
   operationPages: operationsEn,
+  approvalPages: approvalsEn,
   audit: {
     title: 'Audit log',
     intro: 'Changes and refusals, with their authors.',
@@ -301,7 +320,7 @@ export const en = {
     tooLarge: 'The form is too large',
     tooLargeText:
       'Nothing was changed. A form has at most 4 MiB. Go back to the page and shorten the text, or use the command line, for example: portcullis apply -f FILE',
-    tooLargeFiles: 'Send fewer or smaller files at a time, or use the command line: portcullis documents submit',
+    tooLargeFiles: 'Send one file at a time, or use the command line: portcullis documents submit',
     signIn: 'The sign-in failed',
     signInText: 'Start again. If it fails again, read the log of the console.',
     unexpected: 'The page could not be made',

@@ -16,8 +16,6 @@ type UnseenCode =
   | 'unsupported_media_type'
   | 'expectation_failed'
   | 'headers_too_large'
-  | 'approval_of_requester'
-  | 'approval_not_found'
   | 'freeze_not_found'
   | 'freeze_quota_reached'
   | 'last_administrator'

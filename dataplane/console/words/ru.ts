@@ -1,4 +1,5 @@
 import { agentsRu } from './agents-ru.ts';
+import { approvalsRu } from './approvals-ru.ts';
 import { conflictsRu } from './conflicts-ru.ts';
 import type { Words } from './en.ts';
 import { formRu } from './form-ru.ts';
@@ -38,7 +39,11 @@ export const ru: Words = {
   languageLabel: 'Язык',
   save: 'Сохранить',
   cancel: 'Отмена',
-  lists: { first: 'Первая страница', next: 'Следующая страница' },
+  lists: {
+    first: 'Первая страница',
+    next: 'Следующая страница',
+    shown: (from, to, of) => `С ${from} по ${to} из ${of}.`,
+  },
   menu: 'Страницы',
   live: 'Сейчас',
   liveText: 'Страница меняется, как только реплика сообщает о себе.',
@@ -179,6 +184,15 @@ export const ru: Words = {
     uploadButton: 'Добавить',
     uploadHint:
       'Его читаете вы, а если права решает коллекция, то и её читатели. Файл с именем документа заменяет его и его читателей.',
+    uploadMost: (mebibytes) => `В файле может быть не больше ${mebibytes} МиБ.`,
+    uploadUnsent: 'Этот файл не отправлен: служба не отвечает. Добавьте его снова.',
+    uploadSending: 'Файлы, которые отправляются',
+    uploadReplaces: 'Заменяет документ с этим именем.',
+    uploadSame: 'Файл не добавлен: такое же имя у другого файла',
+    uploadSameText: 'Имя файла становится именем документа. Переименуйте один из двух файлов и добавьте его.',
+    uploadLarge: 'Файл слишком большой',
+    uploadUnread: 'Файл не читается',
+    uploadUnreadText: 'Это папка, или файл тем временем переместили или изменили. Выберите файлы.',
     uploadBinary: 'В файле не текст UTF-8',
     uploadBinaryText: 'PDF и файлы Office добавляйте из командной строки: portcullis documents submit',
     jobs: { PENDING: 'Ждёт', RUNNING: 'Читается', DONE: 'Можно найти', FAILED: 'Ошибка' },
@@ -198,6 +212,10 @@ export const ru: Words = {
     all: 'Все',
     correct: 'Исправить',
     remove: 'Удалить',
+    removeTitle: 'Удалить эту запись?',
+    removeText: 'Ни поиск, ни список её больше не покажут. Её история остаётся, пока вы не сотрёте всё о себе.',
+    removeButton: 'Удалить эту запись',
+    keep: 'Оставить',
     history: 'История',
     before: 'Было',
     after: 'Стало',
@@ -233,6 +251,7 @@ export const ru: Words = {
   runPages: runsRu,
   formPages: formRu,
   operationPages: operationsRu,
+  approvalPages: approvalsRu,
   audit: {
     title: 'Журнал аудита',
     intro: 'Кто что изменил и кому было отказано.',
@@ -299,8 +318,7 @@ export const ru: Words = {
     tooLarge: 'Форма слишком велика',
     tooLargeText:
       'Ничего не изменено. В форме может быть не больше 4 МиБ. Вернитесь на страницу и сократите текст или воспользуйтесь командной строкой, например: portcullis apply -f ФАЙЛ',
-    tooLargeFiles:
-      'Отправляйте меньше файлов за раз или меньшие файлы либо из командной строки: portcullis documents submit',
+    tooLargeFiles: 'Отправляйте по одному файлу либо из командной строки: portcullis documents submit',
     signIn: 'Войти не удалось',
     signInText: 'Начните снова. Если не помогло, причина есть в журнале консоли.',
     unexpected: 'Страницу не удалось создать',

@@ -96,6 +96,7 @@ export const accessRules: AccessRules = {
     'getOperation',
     'listOperations',
     'getOwnRights',
+    'getOverview',
     'listApprovals',
     'approveCommand',
     'getAgent',

@@ -1,7 +1,10 @@
 import { type ApiOperation, failure, success } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
+import type { Overview } from '#contracts/overview';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { roleRight } from '../access/required-right.ts';
+import type { Rights } from '../access/rights.ts';
+import { partOfOverview } from '../models/read-overview.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 
 /** How long a request waits for a change, milliseconds: shorter than the timeouts of proxies. */
@@ -16,7 +19,8 @@ export const overviewOperation: ApiOperation<Management, ManagementCaller, Manag
   summary: 'Read every model with the state of its replicas',
   description:
     'The desired and the served application of each model, the replicas that confirmed it, and the first cause with its remedy. ' +
-    `With after, the answer is sent when the mark has changed, or after ${longestWaitMs / 1_000} seconds.`,
+    `With after, the answer is sent when the mark has changed, or after ${longestWaitMs / 1_000} seconds. ` +
+    'A caller that may read only some models gets these.',
   gates: ['identity', 'query'],
   parameters: [
     {
@@ -37,14 +41,34 @@ export const overviewOperation: ApiOperation<Management, ManagementCaller, Manag
 async function getOverview({ service, query, caller }: ManagementRequest): Promise<ManagementResponse> {
   const { rights } = service.commands;
   const until = performance.now() + longestWaitMs;
+  let scope = await scopeOf(rights, caller);
   for (let hasWaited = false; ; hasWaited = true) {
     const change = service.caches.nextChange();
     const overview = await service.overview();
     const left = until - performance.now();
-    const isChanged = overview.mark !== query['after'] || left <= 0;
+    const isChanged = scope === 'none' || within(overview, scope)?.mark !== query['after'] || left <= 0;
     if (!isChanged && (await change.within(left))) continue;
     // The right may have been revoked during the wait.
-    const isAllowed = (isChanged && !hasWaited) || (await rights.has(caller, roleRight('viewer')));
-    return isAllowed ? success(overview) : failure('permission_denied');
+    if (!isChanged || hasWaited) scope = await scopeOf(rights, caller, { isAsked: true });
+    const shown = within(overview, scope);
+    return shown === undefined ? failure('permission_denied') : success(shown);
   }
+}
+
+/** Every model, single models and policies by their ids, or nothing. */
+type Scope = 'all' | 'none' | Parameters<typeof partOfOverview>[1];
+
+/** @param isAsked whether the right to read every model is asked again; the gates asked for it before */
+async function scopeOf(rights: Rights, caller: ManagementCaller, { isAsked = false } = {}): Promise<Scope> {
+  if (caller.ownOnly !== true) return !isAsked || (await rights.has(caller, roleRight('viewer'))) ? 'all' : 'none';
+  const [models, policies] = await Promise.all([
+    rights.objects(caller, 'viewer', 'model'),
+    rights.objects(caller, 'viewer', 'policy'),
+  ]);
+  return models.length === 0 ? 'none' : { models, policies };
+}
+
+function within(overview: Overview, scope: Scope): Overview | undefined {
+  if (scope === 'none') return undefined;
+  return scope === 'all' ? overview : partOfOverview(overview, scope);
 }

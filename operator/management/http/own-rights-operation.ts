@@ -23,14 +23,16 @@ export const ownRightsOperation: ApiOperation<Management, ManagementCaller, Mana
 
 async function getOwnRights({ service, caller }: ManagementRequest): Promise<ManagementResponse> {
   const { rights } = service.commands;
-  const [view, author, apply, administer, policies, models] = await Promise.all([
+  const [view, author, apply, administer, policies, models, viewedPolicies, viewedModels] = await Promise.all([
     rights.has(caller, roleRight('viewer')),
     rights.has(caller, roleRight('author')),
     rights.has(caller, roleRight('applier')),
     rights.has(caller, roleRight('administer')),
     rights.objects(caller, 'author', 'policy'),
     rights.objects(caller, 'applier', 'model'),
+    rights.objects(caller, 'viewer', 'policy'),
+    rights.objects(caller, 'viewer', 'model'),
   ]);
-  const own: OwnRights = { view, author, apply, administer, policies, models };
+  const own: OwnRights = { view, author, apply, administer, policies, models, viewedPolicies, viewedModels };
   return success(own);
 }

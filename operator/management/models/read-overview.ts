@@ -32,7 +32,21 @@ export async function readOverview({ caches, gateways, program }: OverviewSource
     const previous = previousOf(binding, caches.policies.list());
     return { ...overviewModel(knownDependencies({ caches, binding, route, reports }), program), previous };
   });
-  const deletingPolicies = deletingOf(caches.policies.list());
+  return withMark({ models, deletingPolicies: deletingOf(caches.policies.list()) });
+}
+
+/** The part of an overview about these models and policies, by their ids, with a mark of its own. */
+export function partOfOverview(
+  { models, deletingPolicies }: Overview,
+  ids: { readonly models: readonly string[]; readonly policies: readonly string[] },
+): Overview {
+  return withMark({
+    models: models.filter(({ modelId }) => modelId !== null && ids.models.includes(modelId)),
+    deletingPolicies: deletingPolicies.filter((id) => ids.policies.includes(id)),
+  });
+}
+
+function withMark({ models, deletingPolicies }: Omit<Overview, 'mark'>): Overview {
   const mark = createHash('sha256')
     .update(JSON.stringify([models, deletingPolicies]))
     .digest('base64url')
