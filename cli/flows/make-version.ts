@@ -4,6 +4,7 @@ import { equalValues } from '#flow/expressions/equal-values';
 import { flowRequirements } from '#flow/loader/flow-requirements';
 import { loadManifest } from '#flow/loader/load-manifest';
 import type { LoadedFlow } from '#flow/loader/loaded-flow';
+import { versionSizeProblem } from '#flow/loader/version-size';
 import type { SourceProblem } from '#flow/source/problem';
 import type { JsonValue } from '#kit/json/json-value';
 import { type AgentVersion, type AgentVersionSpec, requirementKinds } from '#resources/agent-version';
@@ -35,6 +36,8 @@ export function makeVersion(flow: LoadedFlow, texts: VersionTexts, name: string 
   const manifestText = withFactsOf(flow, texts.manifest);
   const load = loadManifest(manifestText, flow);
   if (!load.ok) return load;
+  const tooLarge = versionSizeProblem({ ...texts, manifest: manifestText });
+  if (tooLarge !== undefined) return { ok: false, problems: [tooLarge] };
   const { agent, guardrails, limits, requires } = load.manifest;
   const spec: AgentVersionSpec = {
     agent: agent.name,

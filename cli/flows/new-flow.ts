@@ -50,7 +50,7 @@ tests:
     answers:
       answer: { text: Paris. }
     expect: { data: { answer: Paris. } }
-  - name: ends with model_unavailable when the model does not respond
+  - name: ends as unavailable when the model does not respond
     input: { question: What is the capital of France? }
     answers:
       answer: { error: unavailable }

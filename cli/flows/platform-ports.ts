@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCheckClient } from '#checks/client';
-import { servedCheckTarget } from '#checks/served-target';
+import { servedGuardTarget } from '#checks/guard/guard-target';
+import { judgeText } from '#checks/guard/judge-text';
 import type { DataDirectory } from '#contracts/data-directory';
 import { noUsage } from '#contracts/run-usage';
 import { type ServedTarget, servedTargetSchema } from '#contracts/served-target';
@@ -32,6 +33,9 @@ const connectionRemedy = `Only published agents can call connections. ${publish}
 const runtimesRemedy = `The runtimes of another platform cannot be called from here. ${publish}`;
 const unservedRemedy = (policy: string): string =>
   `List the policy ${policy} in served-policies.yaml, and start the platform again.`;
+
+const tooLargeRemedy = (policy: string): string =>
+  `The policy ${policy} cannot judge a text of this size: give the node a shorter one, or change the rule that needs the whole text.`;
 
 /**
  * The ports of a flow that runs in the command line, for the author of the flow: models through the gateway with a client key,
@@ -71,20 +75,17 @@ export function openPlatformPorts(target: RunTarget): PlatformPorts {
       if (data === undefined || checks === undefined) return refuse(call, 'unavailable', runtimesRemedy);
       const served = readServed(data, policy);
       if (served === undefined) return refuse(call, 'refused', unservedRemedy(policy));
-      const role = stage === 'request' ? 'user' : 'assistant';
-      const { signal } = call;
-      const outcome = await checks.check(servedCheckTarget(served, stage), stage, [{ role, content: text }], {
-        signal,
-      });
-      switch (outcome.kind) {
+      const verdict = await judgeText(checks, servedGuardTarget(served, stage), stage, text, call.signal);
+      switch (verdict.kind) {
         case 'pass':
-          return { decision: 'pass', text };
         case 'mask':
-          return { decision: 'mask', text: outcome.contents[0] ?? '' };
-        case 'deny':
+          return { decision: verdict.kind, text: verdict.text };
+        case 'denied':
           return { decision: 'deny' };
         case 'failed':
           throw new PortError('unavailable');
+        case 'too_large':
+          return refuse(call, 'refused', tooLargeRemedy(policy));
       }
     },
     http: connection,

@@ -79,3 +79,13 @@ test('a run is not refused for nodes that its entry point does not reach, or tha
   expect(namedBy(text, ['other'])).toEqual(['one']);
   expect(namedBy(text, ['main', 'other'])).toEqual(['one']);
 });
+
+test('a run is refused for a model of a judge that cannot be reached, and not for one that can', () => {
+  const load = loadFlow(chainText([words]));
+  if (!load.ok) throw new Error(JSON.stringify(load.problems));
+  const { flow } = load;
+  const judge = { caller: 'the judge of the case "a"', needs: { kind: 'model', name: 'm' } } as const;
+  const refuse = (remedy: string | undefined) => () => refuseUnreachable(flow, ['main'], () => remedy, {}, [judge]);
+  expect(refuse(undefined)).not.toThrow();
+  expect(refuse('Name it.')).toThrow('the judge of the case "a" needs the model m. Name it.');
+});

@@ -5,25 +5,30 @@ import { formatOf, isForPeople, type OutputOptions, writeResult } from '../outpu
 
 export type Required = ReturnType<typeof flowRequirements>[number];
 
+/** Something other than a node that the run calls, such as the judge of a case. */
+export type CalledBeside = { readonly caller: string; readonly needs: Required };
+
 /** A node that names something which the run cannot call. */
 type UnreachableNode = { readonly node: string; readonly needs: Required; readonly remedy: string };
 
 /**
  * Refuses a run before it starts if a node of its entry points names something that the run cannot call, because the nodes
- * before it could have effects. @throws CliError usage
+ * before it could have effects. @param beside what is called apart from the nodes @throws CliError usage
  */
 export function refuseUnreachable(
   flow: LoadedFlow,
   entrypoints: readonly string[],
   remedyFor: (needs: Required) => string | undefined,
   options: OutputOptions,
+  beside: readonly CalledBeside[] = [],
 ): void {
-  const unreachable = nodesFrom(flow, entrypoints).flatMap(({ path, node }) =>
-    nodeRequirements(node).flatMap((needs): readonly UnreachableNode[] => {
-      const remedy = remedyFor(needs);
-      return remedy === undefined ? [] : [{ node: path, needs, remedy }];
-    }),
+  const nodes = nodesFrom(flow, entrypoints).flatMap(({ path, node }) =>
+    nodeRequirements(node).map((needs): CalledBeside => ({ caller: path, needs })),
   );
+  const unreachable = [...nodes, ...beside].flatMap(({ caller, needs }): readonly UnreachableNode[] => {
+    const remedy = remedyFor(needs);
+    return remedy === undefined ? [] : [{ node: caller, needs, remedy }];
+  });
   if (unreachable.length === 0) return;
   const format = formatOf(options);
   if (!isForPeople(format)) writeResult(format, { error: 'unreachable', unreachable }, () => '');

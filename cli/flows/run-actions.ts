@@ -17,7 +17,7 @@ import { readInputFiles } from './given-files.ts';
 import { openPlatformPorts } from './platform-ports.ts';
 import { type FlowFile, readFlowFile, readTextFile } from './read-flow-file.ts';
 import { valueOrRefusal } from './refuse-file.ts';
-import { refuseUnreachable } from './refuse-unreachable.ts';
+import { type CalledBeside, refuseUnreachable } from './refuse-unreachable.ts';
 import { openRunTarget, type TargetOptions } from './run-target.ts';
 
 type CallingOptions = OutputOptions &
@@ -89,7 +89,8 @@ export async function evaluateFlowFile(path: string, options: EvaluateOptions): 
     inputs.push(await readInputFiles(flow, input, Object.fromEntries(paths)));
   }
   const [first = ''] = Object.keys(flow.source.entrypoints);
-  await using calls = await openCalls(flow, [...new Set(cases.map((one) => one.entrypoint ?? first))], options);
+  const entrypoints = [...new Set(cases.map((one) => one.entrypoint ?? first))];
+  await using calls = await openCalls(flow, entrypoints, options, judgesOf(cases));
   const ends: Awaited<ReturnType<typeof evaluateCase>>[] = [];
   for (const [at, { input, file }] of inputs.entries()) {
     const request = { ...calls.request, runId: randomUUID() };
@@ -110,6 +111,16 @@ export async function evaluateFlowFile(path: string, options: EvaluateOptions): 
   throw new CliError('tests_failed', `${path}: the mean ${score.toFixed(2)} is below ${options.minScore}.`);
 }
 
+/** The models that judge cases, each with the first case that it judges. */
+function judgesOf(cases: readonly JudgedCase[]): readonly CalledBeside[] {
+  const named = new Map<string, string>();
+  for (const { name, judge } of cases) if (judge !== undefined && !named.has(judge.model)) named.set(judge.model, name);
+  return [...named].map(([name, one]) => ({
+    caller: `the judge of the case "${one}"`,
+    needs: { kind: 'model', name },
+  }));
+}
+
 function casesOf(path: string, flow: LoadedFlow): FlowFile<readonly JudgedCase[]> {
   const load = loadEvaluation(readTextFile(path), flow);
   return load.ok ? { ok: true, value: load.cases } : { ok: false, file: path, problems: load.problems };
@@ -117,14 +128,20 @@ function casesOf(path: string, flow: LoadedFlow): FlowFile<readonly JudgedCase[]
 
 /**
  * The requirements of runs: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C aborts.
+ * @param beside what is called apart from the nodes of the flow
  * @throws CliError usage if the flow names something that a run cannot call
  */
-async function openCalls(flow: LoadedFlow, entrypoints: readonly string[], options: CallingOptions) {
+async function openCalls(
+  flow: LoadedFlow,
+  entrypoints: readonly string[],
+  options: CallingOptions,
+  beside: readonly CalledBeside[] = [],
+) {
   const target = await openRunTarget(options);
   const { person, tenant } = target;
   await using parts = new AsyncDisposableStack();
   const { ports, remedies, remedyFor } = parts.use(openPlatformPorts(target));
-  if (options.allowUnreachable !== true) refuseUnreachable(flow, entrypoints, remedyFor, options);
+  if (options.allowUnreachable !== true) refuseUnreachable(flow, entrypoints, remedyFor, options, beside);
   const interrupt = new AbortController();
   const onInterrupt = (): void => interrupt.abort();
   process.once('SIGINT', onInterrupt);

@@ -23,6 +23,7 @@ import { type CallVerifier, createHeaderVerifier } from './identity/call-verifie
 import { createTokenVerifier } from './identity/workload-verifier.ts';
 import type { RunReader } from './monitoring/run-ring.ts';
 import { followPolicies } from './policies/follow-policies.ts';
+import { watchMovedPolicies } from './policies/watch-moved-policies.ts';
 import { createFlowPorts, type FlowServices, unreachableRequirements } from './ports/flow-ports.ts';
 import { type ModelUsage, meterModel } from './ports/meter-model.ts';
 import { traceCalls } from './ports/trace-calls.ts';
@@ -36,6 +37,8 @@ export type PreparedAgent = AsyncDisposable & {
   readonly agent: LoadedAgent | undefined;
   /** Whether each requested capability was confirmed, by its name. */
   readonly capabilities: Readonly<Record<string, boolean>>;
+  /** Whether the version is not served for reasons that can all pass, so that it is worth to prepare it again. */
+  readonly mayPass: boolean;
   /** Problems of a served version that can pass. */
   passingProblems(): readonly AgentProblem[];
   /** The detectors and classifiers of its policies that do not judge. */
@@ -53,6 +56,8 @@ type PrepareOptions = {
   readonly onTokens: (usage: ModelUsage) => void;
   readonly unwatchedMs: number;
   readonly fileTimes?: FileTimes | undefined;
+  /** Interval at which a policy that has moved is probed, milliseconds. */
+  readonly policyProbeMs?: number | undefined;
   /** Creates the handler that the startup check calls: the one that serves the version. */
   readonly checkedHandler: typeof createHandler;
 };
@@ -88,7 +93,9 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   if (windowless !== undefined) problems.push(windowlessProblem(windowless));
   if (!opened.ok || problems.length > 0) {
     if (opened.ok) await opened.policies[Symbol.asyncDispose]();
-    return unserved(problems, agent, capabilities);
+    const isPassing = ({ code, capability }: AgentProblem): boolean =>
+      code === 'policy_invalid' || implemented.some((one) => one === capability);
+    return { ...unserved(problems, agent, capabilities), mayPass: problems.every(isPassing) };
   }
   const policies = parts.use(opened.policies);
   const { runtimeTokenFile, modelGatewayTokenFile } = secrets;
@@ -99,6 +106,8 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   const client = parts.use(createCheckClient({ tokenFile, explain: true }));
   const noted = noteFailingProviders(client, systemClock);
   const checks: CheckClient = { ...client, check: noted.check };
+  const { moved } = policies;
+  const movedPolicies = parts.use(watchMovedPolicies({ moved, checks, everyMs: options.policyProbeMs }));
   const grants = new RunGrants();
   const unmetered = createFlowPorts({
     services: servicesOf(config),
@@ -119,7 +128,11 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
     served: { kind: 'ready', server },
     agent,
     capabilities,
-    passingProblems: () => (opening?.watch.isAway === true ? [filesAway] : []),
+    mayPass: false,
+    passingProblems: () => [
+      ...(opening?.watch.isAway === true ? [filesAway] : []),
+      ...movedPolicies.gone().map(goneProblem),
+    ],
     failingProviders: noted.failing,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -189,6 +202,7 @@ function unserved(
     served,
     agent,
     capabilities,
+    mayPass: false,
     passingProblems: () => [],
     failingProviders: () => [],
     [Symbol.asyncDispose]: async () => undefined,
@@ -200,6 +214,15 @@ const filesAway: AgentProblem = {
   capability: 'files',
   message: 'the place of files does not answer; calls with files fail until it does',
 };
+
+function goneProblem(policy: string): AgentProblem {
+  return {
+    code: 'policy_invalid',
+    message:
+      `the policy ${policy} is no longer served in the revision that the version names: serve that revision under this name, or ` +
+      'publish a version that names the present one',
+  };
+}
 
 /** Text of a prompt cannot be streamed if the output policy needs the whole text. */
 function windowlessProblem(policy: string): AgentProblem {

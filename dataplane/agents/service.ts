@@ -11,6 +11,7 @@ import { createAgentAdmin } from './monitoring/admin-routes.ts';
 import { createAgentMetrics } from './monitoring/metrics.ts';
 import { RunRing } from './monitoring/run-ring.ts';
 import { observeAll, RunSpans } from './monitoring/run-spans.ts';
+import { type PreparePauses, prepareAgain } from './prepare-again.ts';
 import { type PreparedAgent, prepareAgent } from './prepare-agent.ts';
 
 /** Release of the agent runtime (`agents:version:release`). */
@@ -32,6 +33,10 @@ type AgentOverrides = {
   readonly fileTimes?: FileTimes;
   /** How long clients with idle connections have to notice the shutdown, milliseconds. */
   readonly idleMs?: number;
+  /** Interval at which a policy that has moved is probed, milliseconds. */
+  readonly policyProbeMs?: number;
+  /** Pauses before a version whose problems can pass is prepared again. */
+  readonly pauses?: PreparePauses;
   /** Creates the handler that the startup check calls. */
   readonly checkedHandler?: typeof createHandler;
 };
@@ -62,7 +67,8 @@ export async function createAgentService(
 ): Promise<AgentService> {
   await using parts = new AsyncDisposableStack();
   const { logger = createLogger({ service: 'agent', level: config.logLevel }) } = overrides;
-  const { unwatchedMs = usualUnwatchedMs, idleMs = usualIdleMs, fileTimes, checkedHandler = createHandler } = overrides;
+  const { unwatchedMs = usualUnwatchedMs, idleMs = usualIdleMs, checkedHandler = createHandler } = overrides;
+  const { fileTimes, policyProbeMs } = overrides;
   const metrics = createAgentMetrics();
   const ring = new RunRing(systemClock, metrics.runEnded);
   const spans = openSpans(config.traces, parts, { service: 'portcullis-agent', logger });
@@ -86,8 +92,9 @@ export async function createAgentService(
   });
   const onHandlerError = (): void => logger.error('handler_failed', {});
   const traffic = parts.use(await listen({ ...server, host, port: config.port, handler, onHandlerError }));
-  version = parts.use(
-    await prepareAgent({
+  parts.defer(() => version?.[Symbol.asyncDispose]());
+  const prepare = (): Promise<PreparedAgent> =>
+    prepareAgent({
       config,
       secrets,
       logger,
@@ -97,17 +104,27 @@ export async function createAgentService(
       onTokens: metrics.tokensUsed,
       unwatchedMs,
       fileTimes,
+      policyProbeMs,
       checkedHandler,
-    }),
-  );
-  const { problems } = state();
-  for (const { code, capability, message } of problems)
-    logger.error('not_ready', { code, capability, problem: message });
+    });
+  const onPrepared = (next: PreparedAgent): void => {
+    version = next;
+    const { problems } = state();
+    for (const { code, capability, message } of problems)
+      logger.error('not_ready', { code, capability, problem: message });
+  };
+  const first = await prepare();
+  onPrepared(first);
+  const onPreparedAgain = (next: PreparedAgent): void => {
+    onPrepared(next);
+    if (next.served.kind === 'ready') logger.info('ready', {});
+  };
+  parts.use(prepareAgain({ first, prepare, onPrepared: onPreparedAgain, pauses: overrides.pauses }));
   parts.defer(() => {
     isEnding = true;
     return traffic.drain({ graceMs: drainMs, idleMs });
   });
-  logger.info('listening', { url: traffic.url, admin: admin.url, ready: problems.length === 0 });
+  logger.info('listening', { url: traffic.url, admin: admin.url, ready: state().ready });
   const owned = parts.move();
   return { url: traffic.url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -318,6 +318,24 @@ describe('portcullis flow eval', () => {
     expect(end).toMatchObject({ code: 0, stdout: expect.stringContaining('Mean 1.00 of 1 cases.') });
   });
 
+  test('portcullis flow eval does not start if a model that judges a case cannot be called, unless the author allows it', async () => {
+    const { addresses, clientKeyFile } = platform.status();
+    const words = { id: 'words', kind: 'template', config: { text: 'x' } };
+    const judge = { model: 'guarded-echo', criteria: 'The answer is polite.' };
+    const apiVersion = 'platform.low-code.flow-evaluation/v1';
+    const cases = [{ name: 'polite', input: { text: 'x' }, judge }];
+    const given = [flowFile('words.json', [words], 'nodes.words.output'), '--cases'];
+    given.push(folder.write('judged.json', JSON.stringify({ apiVersion, cases })), '--gateway', addresses.gateway);
+    const away = (...more: readonly string[]) => runInProcess(['flow', 'eval', ...given, '--as', 'ann', ...more]);
+    const refused = await away();
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain('the judge of the case "polite" needs the model guarded-echo.');
+    expect(refused.stderr).toContain('--key-file FILE');
+    for (const more of [['--allow-unreachable'], ['--key-file', clientKeyFile]]) {
+      expect(await away(...more)).toMatchObject({ code: 0, stdout: expect.stringContaining('Mean 0.00 of 1 cases.') });
+    }
+  });
+
   test.each([
     ['a case without anything that judges it', { name: 'a', input: {} }, 'must have expect, reference or judge'],
     ['a node that the flow lacks', { name: 'a', input: {}, expect: { runs: ['other'] } }, 'names no node'],

@@ -337,6 +337,7 @@ const target = {
   digest,
   contentProfile: 'ap-chat-v1',
   streaming: 'Windows',
+  division: 'Pieces',
   addresses: ['http://runtime.example:8080'],
   maxBodyBytes: 32_768,
   maxMessages: 32,

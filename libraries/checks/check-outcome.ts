@@ -49,6 +49,18 @@ export type CheckOutcome =
   | (Explained & { readonly kind: 'deny' })
   | FailedCheck;
 
+/** Failures that the texts and the policy cause together: a later check of the same texts fails, too. */
+export const lastingFailures = [
+  'match_limit',
+  'output_too_large',
+  'invalid_replacement',
+  'body_too_large',
+] as const satisfies readonly CheckErrorCode[];
+
+export function isLasting({ code }: Pick<FailedCheck, 'code'>): boolean {
+  return lastingFailures.some((one) => one === code);
+}
+
 /** The failure of a code with its message from the tables here; the message of a runtime is never used. */
 export function failedCheck(code: CheckFailure): FailedCheck {
   return { kind: 'failed', code, message: isClientFailure(code) ? clientFailures[code] : checkErrors[code].meaning };

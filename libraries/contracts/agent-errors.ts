@@ -44,7 +44,7 @@ export const agentErrors = {
     'CONTENT_TYPE_NOT_SUPPORTED',
   ),
   not_acceptable: error(406, invalid, 'Accept must name application/json and text/event-stream.'),
-  request_too_large: error(413, invalid, 'The request has more bytes or values than the agent accepts.'),
+  request_too_large: error(413, invalid, 'The request has more bytes, values or text than the agent accepts.'),
   request_timeout: error(408, 'DEADLINE_EXCEEDED', 'The request did not arrive in time.'),
   invalid_request: error(400, invalid, 'The request does not have the shape of its operation.'),
   unauthenticated: error(401, 'UNAUTHENTICATED', 'The identity of the call is missing, invalid or was used before.'),
@@ -63,7 +63,7 @@ export const agentErrors = {
   output_invalid: error(
     502,
     'INTERNAL',
-    'The result does not match the output schema of the agent.',
+    'The result does not match the output schema of the agent, or its policy cannot judge a text of this size.',
     'INVALID_AGENT_RESPONSE',
   ),
   flow_failed: error(500, 'INTERNAL', 'The run ended with an error of the flow; flowCode names it.'),
@@ -92,8 +92,9 @@ export const agentErrors = {
   advertised_capability_unavailable: error(
     503,
     'UNAVAILABLE',
-    'The agent is not ready: GET /health/ready names the reason.',
+    'The agent cannot serve a capability that it requests: GET /health/ready names it.',
   ),
+  not_ready: error(503, 'UNAVAILABLE', 'The agent is not ready: GET /health/ready names the reason.'),
   not_found: error(404, 'NOT_FOUND', 'There is no such path.'),
   method_not_allowed: error(405, 'UNIMPLEMENTED', 'The method is not allowed for this path.'),
   internal: error(500, 'INTERNAL', 'The call failed for a reason without a specific code.'),

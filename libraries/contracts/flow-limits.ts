@@ -14,6 +14,8 @@ export const flowLimits = {
   /** Subflows that a version contains, and bytes of each. */
   subflows: 8,
   subflowBytes: 65_536,
+  /** All texts of a version as JSON, bytes: with the objects of its process they fit into one ConfigMap, which has at most 1 MiB. */
+  versionBytes: 983_040,
   edges: 800,
   /** Turns of one loop. */
   iterations: { min: 1, max: 10_000 },

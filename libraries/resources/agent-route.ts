@@ -24,6 +24,10 @@ const targetSchema = z.discriminatedUnion('mode', [
     streaming: z
       .enum(['Windows', 'Whole'])
       .describe('streaming Windows has streamed text judged in windows, Whole only when the text is complete.'),
+    division: z
+      .enum(['Pieces', 'Whole'])
+      .optional()
+      .describe('division Pieces has a long text of a call judged in pieces; otherwise it is refused.'),
     addresses: z.array(url()).min(1).max(64).describe('addresses are the origins of the runtime, without a path.'),
     maxBodyBytes: range(limits.maxBodyBytes).describe('maxBodyBytes is the limit of the bundle.'),
     maxMessages: range(limits.maxMessages).describe('maxMessages is the limit of the bundle.'),

@@ -26,7 +26,7 @@ function guardrailOf(
   if (guardrail === 'None') return { mode: 'None' };
   const target = servedTarget(guardrail.name);
   if (target === undefined || target.policyRevision !== String(guardrail.revision)) return undefined;
-  const { policyId, policyRevision, bundleDigest: digest, contentProfile, streaming } = target;
+  const { policyId, policyRevision, bundleDigest: digest, contentProfile, streaming, division } = target;
   const { addresses, maxBodyBytes, maxMessages, deadlineMs } = target;
   return {
     mode: 'Policy',
@@ -35,6 +35,7 @@ function guardrailOf(
     digest,
     contentProfile,
     streaming: streaming?.allowed === true ? 'Windows' : 'Whole',
+    division: division.allowed ? 'Pieces' : 'Whole',
     addresses: [...addresses],
     maxBodyBytes,
     maxMessages,

@@ -24,8 +24,11 @@ const checkHeapMib = 96;
 export type VersionOutcome = VersionVerdict | { readonly kind: 'late' };
 
 export type VersionChecks = {
-  /** @throws BrokenError if the child process fails; the reason of the signal */
-  check(job: VersionJob, signal: AbortSignal): Promise<VersionOutcome>;
+  /**
+   * Undefined while as many other checks run as may do so at the same time.
+   * @throws BrokenError if the child process fails; the reason of the signal
+   */
+  check(job: VersionJob, signal: AbortSignal): Promise<VersionOutcome | undefined>;
 };
 
 /** Starts a child process for each version, because its texts come from an author and must not block the operator. */
@@ -40,7 +43,8 @@ export function createVersionChecks({
   const slots = createSemaphore(atOnce);
   return {
     async check({ flow, manifest, tests, subflows }, signal) {
-      const release = await slots.acquire(signal);
+      const release = slots.tryAcquire();
+      if (release === undefined) return undefined;
       try {
         const ended = await runChild(file, {
           input: JSON.stringify({ flow, manifest, tests, subflows }),

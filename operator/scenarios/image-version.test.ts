@@ -107,11 +107,11 @@ test('a route of an image names the target of the served policy, and there is no
     imageMembers(bundle, (name) => (name === 'chat' ? { ...target, ...change } : undefined));
   const { division: _, streaming: __, bundleDigest: digest, ...same } = target;
   expect(members()?.guardrails).toEqual({
-    input: { mode: 'Policy', streaming: 'Windows', digest, ...same },
+    input: { mode: 'Policy', streaming: 'Windows', division: 'Pieces', digest, ...same },
     output: { mode: 'None' },
   });
-  const whole = members({ streaming: { allowed: false, rule: 'r' } });
-  expect(whole?.guardrails.input).toMatchObject({ streaming: 'Whole' });
+  const whole = members({ streaming: { allowed: false, rule: 'r' }, division: { allowed: false, rule: 'r' } });
+  expect(whole?.guardrails.input).toMatchObject({ streaming: 'Whole', division: 'Whole' });
   expect(members({ policyRevision: '2' })).toBeUndefined();
   expect(imageMembers(bundle, () => undefined)).toBeUndefined();
 });

@@ -45,7 +45,7 @@ export const callSteps = [
   {
     name: 'input_guardrails',
     does: 'the input policy judges every text',
-    refusals: ['guardrail_denied', 'guardrail_error', 'cancelled'],
+    refusals: ['guardrail_denied', 'guardrail_error', 'request_too_large', 'cancelled'],
   },
   {
     name: 'conversion',

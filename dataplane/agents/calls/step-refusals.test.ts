@@ -7,7 +7,12 @@ import { callSteps, type RefusingStep } from './call-steps.ts';
 const folder = join(import.meta.dirname, '..');
 
 /** Where a refusal is made: in steps, or outside of them. */
-type Place = { readonly steps: readonly RefusingStep[]; readonly codes?: readonly AgentErrorCode[] };
+type Place = {
+  readonly steps: readonly RefusingStep[];
+  readonly codes?: readonly AgentErrorCode[];
+  /** Codes that it makes in one of its steps only, from a table. */
+  readonly own?: Partial<Record<RefusingStep, readonly AgentErrorCode[]>>;
+};
 
 const at = (...steps: readonly RefusingStep[]): Place => ({ steps });
 const outside = at();
@@ -55,8 +60,11 @@ const places: Readonly<Record<string, Place>> = {
   'steps/build-request.ts buildRequest': at('conversion'),
   'steps/build-request.ts inputOf': at('conversion'),
   'steps/check-output.ts checkOutput': at('output'),
-  'steps/guard-texts.ts guardTexts': at('input_guardrails', 'output'),
-  'steps/guard-texts.ts judgeWindow': at('output'),
+  'steps/guard-texts.ts guardTexts': {
+    steps: ['input_guardrails', 'output'],
+    own: { input_guardrails: ['request_too_large'], output: ['output_invalid'] },
+  },
+  'steps/guard-texts.ts judgeWindow': { steps: ['output'], own: { output: ['output_invalid'] } },
   'steps/run-entry-point.ts codes': at('entry_point'),
   'steps/run-entry-point.ts runEntryPoint': at('entry_point'),
   'steps/run-slots.ts createRunSlots': at('files'),
@@ -100,8 +108,10 @@ test('the list of the steps has the codes that their sources make, and no other'
   const unknown = [...found.values()].flat().filter((code) => !Object.hasOwn(agentErrors, code));
   expect(unknown).toEqual([]);
   for (const { name, refusals } of callSteps) {
-    const made = Object.entries(places).flatMap(([place, { steps, codes }]) =>
-      steps.some((step) => step === name) ? [...(codes ?? found.get(place) ?? [])] : [],
+    const made = Object.entries(places).flatMap(([place, { steps, codes, own }]) =>
+      steps.some((step) => step === name)
+        ? [...(codes ?? found.get(place) ?? []), ...(name === 'refusal' ? [] : (own?.[name] ?? []))]
+        : [],
     );
     expect([name, [...new Set(made)].toSorted()]).toEqual([name, [...refusals].toSorted()]);
   }

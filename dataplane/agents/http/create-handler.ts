@@ -61,6 +61,13 @@ function openExchange(incoming: IncomingMessage, outgoing: ServerResponse, isRec
   return { incoming, outgoing, trace: openTrace(incoming.headers['traceparent'], isRecording), url };
 }
 
+const unavailable = 'advertised_capability_unavailable';
+
+/** The code of every call of a version that is not ready: the named one of the contract only for its own problem. */
+function unreadyCode(problems: readonly AgentProblem[]): 'not_ready' | typeof unavailable {
+  return problems.some(({ code }) => code === unavailable) ? unavailable : 'not_ready';
+}
+
 type Ended = { readonly operation: string; readonly refusal: AgentError | undefined };
 
 async function answer(
@@ -93,7 +100,7 @@ async function answer(
   if (pathname !== cardPath && !isMcp && runRoute === undefined && routes.length === 0) {
     return refused('unknown', new AgentError('not_found'));
   }
-  if (served.kind === 'not_ready') return refused('unknown', new AgentError('advertised_capability_unavailable'));
+  if (served.kind === 'not_ready') return refused('unknown', new AgentError(unreadyCode(served.problems)));
   const { server } = served;
   if (pathname === cardPath) {
     if (method !== 'GET') return refused('card', new AgentError('method_not_allowed'), 'GET, HEAD');

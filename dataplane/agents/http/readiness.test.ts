@@ -46,6 +46,19 @@ verifies(
   },
 );
 
+test('a call of a version that is not ready has the code of the contract only for a capability that is unavailable', async () => {
+  const codeOf = async (bundle: Parameters<typeof startAgent>[0]['bundle']) => {
+    await using agent = await startAgent({ bundle });
+    const answers = [await agent.call('GET', '/tasks'), await agent.call('POST', '/mcp', {})];
+    return answers.map(({ status, json }) => [status, json['code']]);
+  };
+  const unready = [503, 'not_ready'];
+  expect(await codeOf(undefined)).toEqual([unready, unready]);
+  expect(await codeOf(agentBundle({ manifest: { unknown: true } }))).toEqual([unready, unready]);
+  const unavailable = [503, 'advertised_capability_unavailable'];
+  expect(await codeOf(agentBundle({ contract: { tasks: true } }))).toEqual([unavailable, unavailable]);
+});
+
 test('a bundle that was changed after its digest was computed, and a file that is not a bundle, are refused', async () => {
   expect(await stateOf({ ...agentBundle(), publicUrl: 'https://other.example/a' })).toEqual(refused('bundle_invalid'));
   expect(await stateOf('{"formatVersion": 2}')).toEqual(refused('bundle_invalid'));

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { servedCheckTarget } from '#checks/served-target';
+import type { CheckTarget } from '#checks/check-target';
+import { type GuardTarget, servedGuardTarget } from '#checks/guard/guard-target';
 import type { AgentBundle } from '#contracts/agent-bundle';
 import type { Stage } from '#contracts/policy';
 import { type ServedTarget, servedTargetSchema } from '#contracts/served-target';
@@ -15,7 +16,11 @@ type FollowPoliciesOptions = {
   readonly onRefused: (policy: string) => void;
 };
 
-type Policies = PolicyTargets & AsyncDisposable;
+type Policies = PolicyTargets &
+  AsyncDisposable & {
+    /** The policies whose newest target was refused, each with the target that is still used. */
+    moved(): ReadonlyMap<string, CheckTarget>;
+  };
 
 /**
  * Follows the target of every policy that a version names. The bundle of the version fixes the revision of each
@@ -30,6 +35,7 @@ export async function followPolicies({ folder, bundle, onRefused }: FollowPolici
     throw new ConfigError(['PORTCULLIS_POLICY_TARGETS_DIR is missing: the version names policies']);
   }
   const followed = new Map<string, Followed<ServedTarget>>();
+  const refused = new Set<string>();
   for (const [name, revision] of revisions) {
     const path = join(folder ?? '', `${name}.json`);
     const read = async (): Promise<ServedTarget> => {
@@ -38,17 +44,23 @@ export async function followPolicies({ folder, bundle, onRefused }: FollowPolici
       if (revision === undefined || value.policyRevision === String(revision)) return value;
       throw new ConfigError([`${path}: has another revision of the policy than the version names`]);
     };
-    const refuse = (): void => onRefused(name);
-    followed.set(
-      name,
-      parts.use(await followFiles({ paths: [path], read, onTaken: () => undefined, onRefused: refuse })),
-    );
+    const refuse = (): void => {
+      refused.add(name);
+      onRefused(name);
+    };
+    const take = (): void => void refused.delete(name);
+    followed.set(name, parts.use(await followFiles({ paths: [path], read, onTaken: take, onRefused: refuse })));
   }
+  const targetOf = (name: string, stage: Stage): GuardTarget | undefined => {
+    const target = followed.get(name)?.current();
+    return target === undefined ? undefined : servedGuardTarget(target, stage);
+  };
   const owned = parts.move();
   return {
-    target(name: string, stage: Stage) {
-      const target = followed.get(name)?.current();
-      return target === undefined ? undefined : servedCheckTarget(target, stage);
+    target: targetOf,
+    moved() {
+      const targets = [...refused].map((name) => [name, targetOf(name, 'request')] as const);
+      return new Map(targets.flatMap(([name, target]) => (target === undefined ? [] : [[name, target]])));
     },
     judgesWindows: (name) => followed.get(name)?.current().streaming?.allowed === true,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -1,4 +1,5 @@
 import type { CheckClient } from '#checks/client';
+import { judgeText } from '#checks/guard/judge-text';
 import { PortError } from '#flow/engine/flow-error';
 import type { FlowPorts, PortCall } from '#flow/engine/ports';
 import { createAgentPort } from '#flow/services/agent-port';
@@ -139,23 +140,29 @@ function createFilePort(files: CallFiles): FlowPorts['file'] {
   };
 }
 
-/** The port for guardrail nodes: judges a text by a policy that the version names. */
+/**
+ * The port for guardrail nodes: judges a text by a policy that the version names. A text that the policy cannot judge, also not later, ends
+ * the node as `refused`.
+ */
 function createGuardrailPort(checks: CheckClient, policies: PolicyTargets): FlowPorts['guardrail'] {
   return async ({ policy, stage, text }, { signal, trace }) => {
     const target = policies.target(policy, stage);
     if (target === undefined) throw new PortError('refused');
-    const role = stage === 'request' ? 'user' : 'assistant';
-    const outcome = await checks.check(target, stage, [{ role, content: text }], { signal, trace });
-    switch (outcome.kind) {
+    const traced: Pick<CheckClient, 'check'> = {
+      check: (to, at, messages, options) => checks.check(to, at, messages, { ...options, trace }),
+    };
+    const verdict = await judgeText(traced, target, stage, text, signal);
+    switch (verdict.kind) {
       case 'pass':
-        return { decision: 'pass', text };
       case 'mask':
-        return { decision: 'mask', text: outcome.contents[0] ?? '' };
-      case 'deny':
+        return { decision: verdict.kind, text: verdict.text };
+      case 'denied':
         return { decision: 'deny' };
       case 'failed':
         signal.throwIfAborted();
         throw new PortError('unavailable');
+      case 'too_large':
+        throw new PortError('refused');
     }
   };
 }

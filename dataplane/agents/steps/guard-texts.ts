@@ -1,3 +1,4 @@
+import { isLasting } from '#checks/check-outcome';
 import type { CheckClient } from '#checks/client';
 import { joinSeams } from '#checks/guard/join-seams';
 import { judgeSlots, slotsOf, type TextSlot } from '#checks/guard/judge-slots';
@@ -11,11 +12,12 @@ export type TextGuard = { readonly checks: Pick<CheckClient, 'check'>; readonly 
 
 /**
  * Judges every text of the values and returns the values that may be used: unchanged after a pass, masked after a mask.
- * Texts are judged independently, in as few checks as the limits of the policy allow. Names of members and numbers are
- * judged, too; a mask of one of them denies the values.
+ * Texts are judged independently, in as few checks as the limits of the policy allow, and one that is larger than a check in parts of it,
+ * where the rules of the policy allow that. Names of members and numbers are judged, too; a mask of one of them denies the values.
  * @param lines number of the first values that are texts which are read as lines of one text: the places where they are joined are
  *   judged, too
- * @throws AgentError guardrail_denied after a deny, guardrail_error if a check has no decision
+ * @throws AgentError guardrail_denied after a deny, guardrail_error if a check has no decision, and the code of `tooLarge` for texts that
+ *   the policy cannot judge, also not later
  */
 export async function guardTexts(
   { checks, policies }: TextGuard,
@@ -37,8 +39,13 @@ export async function guardTexts(
       throw new AgentError('guardrail_denied');
     case 'failed':
       throw new AgentError(signal.aborted ? 'cancelled' : 'guardrail_error');
+    case 'too_large':
+      throw new AgentError(tooLarge[stage]);
   }
 }
+
+/** The error of texts that need more than the largest number of checks, or one of which the policy cannot judge. */
+const tooLarge = { request: 'request_too_large', response: 'output_invalid' } as const satisfies Record<Stage, string>;
 
 function joinedSlots(values: readonly JsonValue[], lines: number): readonly TextSlot[] {
   const texts = values.slice(0, lines).map((text, at) => (at === 0 ? String(text) : `\n${text}`));
@@ -48,7 +55,7 @@ function joinedSlots(values: readonly JsonValue[], lines: number): readonly Text
 
 /**
  * Judges one window of a text that is sent in parts (docs/design/streaming.md).
- * @throws AgentError guardrail_denied after a deny, guardrail_error if the check has no decision
+ * @throws AgentError guardrail_denied after a deny, guardrail_error if the check has no decision, output_invalid if it never has one
  */
 export async function judgeWindow(
   { checks, policies }: TextGuard,
@@ -67,6 +74,7 @@ export async function judgeWindow(
     case 'deny':
       throw new AgentError('guardrail_denied');
     case 'failed':
+      if (isLasting(outcome)) throw new AgentError(tooLarge.response);
       throw new AgentError(signal.aborted ? 'cancelled' : 'guardrail_error');
   }
 }

@@ -1,10 +1,10 @@
-import type { CheckTarget } from '#checks/client';
+import type { GuardTarget } from '#checks/guard/guard-target';
 import type { Stage } from '#contracts/policy';
 
 /** The served policies that a version names. */
 export type PolicyTargets = {
   /** Undefined if the version does not name the policy; no text may be sent then. */
-  target(name: string, stage: Stage): CheckTarget | undefined;
+  target(name: string, stage: Stage): GuardTarget | undefined;
   /** Whether the policy judges streamed text in windows as it judges the whole text; false for an unknown policy. */
   judgesWindows(name: string): boolean;
 };

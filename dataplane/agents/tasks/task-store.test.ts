@@ -39,6 +39,21 @@ test('ended tasks are kept up to the limit of bytes', () => {
   expect(store.get('ann', first)).toBeUndefined();
 });
 
+test('a caller with many ended tasks, or with large ones, removes no task of another caller', () => {
+  for (const limits of [{ kept: 4 }, { keptBytes: 6_000 }]) {
+    const { store, run } = storeOf(limits);
+    const [first, second] = [run('bob', 'x'.repeat(200)), run('bob', 'x'.repeat(200))];
+    const own = Array.from({ length: 20 }, () => run('ann', 'x'.repeat(1_000)));
+    expect([first, second].map((id) => store.get('bob', id) !== undefined)).toEqual([true, true]);
+    expect(store.get('ann', String(own.at(-1)))).toBeDefined();
+    expect(store.get('ann', String(own.at(0)))).toBeUndefined();
+    // With more tasks than the other, the oldest of this caller go.
+    for (let count = 0; count < 20; count += 1) run('bob', 'x'.repeat(1_000));
+    expect(store.get('bob', first)).toBeUndefined();
+    expect(store.list('ann').length).toBeGreaterThan(0);
+  }
+});
+
 test('a failed task keeps no artifact, and no event follows its final status', () => {
   const { store } = storeOf();
   const { id } = store.create('ann', 'context', watch);

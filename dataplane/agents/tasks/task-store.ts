@@ -3,6 +3,9 @@ import type { Clock } from '#kit/time/clock';
 import type { StreamEvent, Task, TaskState } from '../a2a/wire.ts';
 import { AgentError } from '../calls/agent-error.ts';
 
+/** Number of ended tasks and of their bytes as JSON. */
+type EndedTasks = { tasks: number; bytes: number };
+
 /** Receives the events of one task in order; it is not called after the last event. */
 type TaskListener = { event(event: StreamEvent): void; ended(): void };
 
@@ -29,8 +32,8 @@ function isFinal({ status }: Pick<Task, 'status'>): boolean {
 }
 
 /**
- * Limits of the ended tasks that are kept for reading, of which the oldest are removed first, and of the streams that
- * read one task at the same time.
+ * Limits of the ended tasks that are kept for reading, and of the streams that read one task at the same time. Above the first two, the
+ * oldest task of the caller who has most of them, or most of their bytes, is removed first.
  */
 export const taskLimits = { kept: 1_000, keptBytes: 64 * 1_048_576, readers: 16 } as const;
 
@@ -43,7 +46,9 @@ export class TaskStore {
   readonly #entries = new Map<string, Entry>();
   readonly #clock: Clock;
   readonly #limits: { readonly kept: number; readonly keptBytes: number };
-  #bytes = 0;
+  /** The ended tasks of all callers, and of each. */
+  readonly #ended: EndedTasks = { tasks: 0, bytes: 0 };
+  readonly #endedOf = new Map<string, EndedTasks>();
 
   constructor(clock: Clock, limits: { readonly kept: number; readonly keptBytes: number } = taskLimits) {
     this.#clock = clock;
@@ -144,18 +149,35 @@ export class TaskStore {
     return { state, timestamp: this.#clock.date().toISOString() };
   }
 
-  /** Moves an ended task behind all others, and removes the oldest ended tasks above the limits. */
+  /** Moves an ended task behind all others, and removes ended tasks above the limits. */
   #keepEnded(id: string, entry: Entry): void {
     entry.bytes = Buffer.byteLength(JSON.stringify(entry.task));
-    this.#bytes += entry.bytes;
     this.#entries.delete(id);
     this.#entries.set(id, entry);
-    const ended = [...this.#entries].filter(([, { task }]) => isFinal(task));
-    for (const [at, [oldest, { bytes }]] of ended.entries()) {
-      if (ended.length - at <= this.#limits.kept && this.#bytes <= this.#limits.keptBytes) return;
-      this.#entries.delete(oldest);
-      this.#bytes -= bytes;
+    this.#count(entry, 1);
+    while (this.#ended.bytes > this.#limits.keptBytes) this.#removeOldest('bytes');
+    while (this.#ended.tasks > this.#limits.kept) this.#removeOldest('tasks');
+  }
+
+  /** Counts an ended task, or one that is removed. */
+  #count({ owner, bytes }: Entry, sign: 1 | -1): void {
+    const own = this.#endedOf.get(owner) ?? { tasks: 0, bytes: 0 };
+    for (const sum of [this.#ended, own]) {
+      sum.tasks += sign;
+      sum.bytes += sign * bytes;
     }
+    if (own.tasks === 0) this.#endedOf.delete(owner);
+    else this.#endedOf.set(owner, own);
+  }
+
+  /** Removes the oldest ended task of the caller who has most, so that nobody removes the tasks of callers with fewer. */
+  #removeOldest(by: keyof EndedTasks): void {
+    const [most] = [...this.#endedOf].toSorted(([, one], [, other]) => other[by] - one[by]);
+    const found = [...this.#entries].find(([, { owner, task }]) => owner === most?.[0] && isFinal(task));
+    if (found === undefined) throw new TypeError('ended tasks are counted that are not kept');
+    const [id, entry] = found;
+    this.#entries.delete(id);
+    this.#count(entry, -1);
   }
 }
 

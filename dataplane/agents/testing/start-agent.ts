@@ -25,10 +25,14 @@ type AgentOptions = {
   readonly policy?: Definition;
   /** Whether the policy judges streamed text in windows; true if absent. */
   readonly windows?: ServedTarget['streaming'];
+  /** Members of the served target of the policy that replace the usual ones. */
+  readonly target?: Partial<ServedTarget>;
   readonly modelGatewayToken?: string;
   readonly fileServiceToken?: string;
   readonly unwatchedMs?: number;
   readonly fileTimes?: FileTimes;
+  readonly policyProbeMs?: number;
+  readonly pauses?: NonNullable<Parameters<typeof createAgentService>[2]>['pauses'];
   readonly checkedHandler?: NonNullable<Parameters<typeof createAgentService>[2]>['checkedHandler'];
   /** Receives the log lines of level info. */
   readonly log?: (line: string) => void;
@@ -39,6 +43,10 @@ export type RunningAgent = AsyncDisposable & {
   readonly adminUrl: string;
   /** The file that the process has read. */
   readonly bundleFile: string;
+  /** The file with the target of the policy; undefined without a policy. */
+  readonly targetFile: string | undefined;
+  /** Ends the runtime of the policy. */
+  endRuntime(): Promise<void>;
   /** One request as the user `ann`, with A2A-Version. A header with an empty value is not sent. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<AgentAnswer>;
 };
@@ -50,7 +58,7 @@ type Json = Readonly<Record<string, unknown>>;
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
-  const { bundle, policy, unwatchedMs, fileTimes, checkedHandler, log } = options;
+  const { bundle, policy, unwatchedMs, fileTimes, policyProbeMs, pauses, checkedHandler, log } = options;
   const bundleFile = join(folder, 'agent.json');
   if (bundle !== undefined) await writeFile(bundleFile, typeof bundle === 'string' ? bundle : JSON.stringify(bundle));
   const tokenFile = async (name: string, token: string): Promise<string> => {
@@ -59,10 +67,13 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   };
   const runtimeTokenFile = policy === undefined ? undefined : await tokenFile('runtime.token', 'runtime-token');
   const targets = policy === undefined ? undefined : join(folder, 'targets');
+  const targetFile = targets === undefined ? undefined : join(targets, `${policyName}.json`);
+  let endRuntime = async (): Promise<void> => undefined;
   if (policy !== undefined && targets !== undefined && runtimeTokenFile !== undefined) {
     const policies = sampleBundle(policy);
     await writeFile(join(folder, 'policy.json'), canonicalBytes(policies));
     const runtime = parts.use(await startTestRuntime(join(folder, 'policy.json'), runtimeTokenFile));
+    endRuntime = async () => void (await runtime.end());
     await mkdir(targets);
     const target: ServedTarget = {
       addresses: [runtime.url],
@@ -75,8 +86,9 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       deadlineMs: { request: policy.request.deadlineMs, response: policy.response.deadlineMs },
       division: { allowed: true },
       streaming: options.windows ?? { allowed: true },
+      ...options.target,
     };
-    await writeFile(join(targets, `${policyName}.json`), JSON.stringify(target));
+    if (targetFile !== undefined) await writeFile(targetFile, JSON.stringify(target));
   }
   const { modelGatewayToken } = options;
   const service = parts.use(
@@ -112,6 +124,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
         idleMs: 0,
         ...(unwatchedMs === undefined ? {} : { unwatchedMs }),
         ...(fileTimes === undefined ? {} : { fileTimes }),
+        ...(policyProbeMs === undefined ? {} : { policyProbeMs }),
+        ...(pauses === undefined ? {} : { pauses }),
         ...(checkedHandler === undefined ? {} : { checkedHandler }),
         ...(log === undefined
           ? {}
@@ -125,6 +139,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     url,
     adminUrl,
     bundleFile,
+    targetFile,
+    endRuntime,
     async call(method, path, body, headers = {}) {
       const usual = {
         'a2a-version': '1.0',

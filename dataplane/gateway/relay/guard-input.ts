@@ -2,7 +2,7 @@ import { checkBytes } from '#checks/batch-messages';
 import { type FailedCheck, failedCheck } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
-import { documentOverlap } from '#contracts/served-target';
+import { leastPieces } from '#checks/guard/judge-texts';
 import type { Edit } from '#kit/json/splice';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
@@ -32,7 +32,7 @@ export async function guardInput(
   signal: AbortSignal,
   long: readonly CheckUnit[] = [],
 ): Promise<InputVerdict> {
-  const pieces = long.reduce((sum, unit) => sum + piecesOf(unit, target), 0);
+  const pieces = long.reduce((sum, unit) => sum + leastPieces(unit.content, target.maxBodyBytes), 0);
   if (batches.length + pieces > maxChecks) return tooMany;
   let made = 0;
   const counted: Checks = {
@@ -48,21 +48,6 @@ export async function guardInput(
 type Checks = Pick<CheckClient, 'check'>;
 
 const tooMany = { kind: 'stop', error: plainError('too_many_checks') } as const;
-
-/**
- * How many pieces a text has at least, each with the overlap of the one before, which is counted in UTF-16 units. A text that cannot be
- * divided counts as one, because its own error names its size and the limit.
- */
-function piecesOf({ content }: CheckUnit, { maxBodyBytes }: CheckTarget): number {
-  const wrapping = checkBytes({ role, content: '' });
-  const bytes = checkBytes({ role, content }) - wrapping;
-  const overlap = documentOverlap * (bytes / content.length);
-  const step = maxBodyBytes - wrapping - overlap;
-  return step <= 0 ? 1 : Math.ceil((bytes - overlap) / step);
-}
-
-/** The role with which pieces are measured. */
-const role = 'user';
 
 async function judgeInput(
   checks: Checks,

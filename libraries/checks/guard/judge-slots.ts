@@ -1,8 +1,9 @@
 import type { Stage } from '#contracts/policy';
 import type { JsonValue } from '#kit/json/json-value';
-import { batchMessages } from '../batch-messages.ts';
-import type { CheckTarget } from '../check-target.ts';
+import { failedCheck, isLasting } from '../check-outcome.ts';
 import type { CheckClient } from '../client.ts';
+import type { GuardTarget } from './guard-target.ts';
+import { type AskGuard, judgeTexts, leastChecks } from './judge-texts.ts';
 
 /** One text of a JSON value. */
 export type TextSlot = {
@@ -13,31 +14,56 @@ export type TextSlot = {
   readonly accepts?: (masked: string) => boolean;
 };
 
-/** `allowed`: every text has passed or was replaced. `failed`: a check has no decision. */
-type SlotsVerdict = 'allowed' | 'denied' | 'failed';
+/**
+ * `allowed`: every text has passed or was replaced. `failed`: a check has no decision. `too_large`: the texts need more checks than
+ * one call may make, or one of them cannot be judged by this policy, also not later.
+ */
+type SlotsVerdict = 'allowed' | 'denied' | 'failed' | 'too_large';
+
+/** The most checks that texts may need, as for one request of a model, and with those that the masks of long texts need. */
+const most = { checks: 1_024, checksWithMasks: 4_096 } as const;
 
 /**
  * Judges texts, each on its own, in as few checks as the limits of the policy allow, and replaces those that the policy
- * masks. A mask of a text that cannot be replaced denies all of them. After a verdict other than `allowed` no text may be used.
+ * masks. A text that is larger than one check is judged as `longTexts` of the target says. A mask of a text that cannot be replaced denies
+ * all of them. After a verdict other than `allowed` no text may be used.
  */
 export async function judgeSlots(
   checks: Pick<CheckClient, 'check'>,
-  target: CheckTarget,
+  target: GuardTarget,
   stage: Stage,
   slots: readonly TextSlot[],
   signal: AbortSignal,
 ): Promise<SlotsVerdict> {
+  const texts = slots.map(({ text }) => text);
+  const { longTexts } = target;
+  if (leastChecks(texts, target, { stage, longTexts }) > most.checks) return 'too_large';
   const role = stage === 'request' ? 'user' : 'assistant';
-  const messages = slots.filter(({ text }) => text !== '').map((slot) => ({ role, content: slot.text, slot }));
-  for (const batch of batchMessages(messages, target, stage)) {
-    const outcome = await checks.check(target, stage, batch, { signal });
-    if (outcome.kind === 'failed') return 'failed';
-    if (outcome.kind === 'deny') return 'denied';
-    if (outcome.kind === 'pass') continue;
-    for (const [at, { slot }] of batch.entries()) {
-      const verdict = applyMask(slot, outcome.contents[at]);
-      if (verdict !== 'allowed') return verdict;
-    }
+  let made = 0;
+  const ask: AskGuard = async (contents) => {
+    made += 1;
+    if (made > most.checksWithMasks) return failedCheck('body_too_large');
+    const messages = contents.map((content) => ({ role, content }));
+    return await checks.check(target, stage, messages, { signal });
+  };
+  const judged = await judgeTexts(ask, texts, target, { stage, longTexts });
+  switch (judged.kind) {
+    case 'passed':
+      return applyMasks(slots, judged.texts);
+    case 'denied':
+      return 'denied';
+    case 'indivisible':
+      return 'too_large';
+    case 'failed':
+      return isLasting(judged.check) ? 'too_large' : 'failed';
+  }
+}
+
+/** In the order of the texts, because one may repeat those before it. */
+function applyMasks(slots: readonly TextSlot[], texts: readonly string[]): SlotsVerdict {
+  for (const [at, slot] of slots.entries()) {
+    const verdict = applyMask(slot, texts[at]);
+    if (verdict !== 'allowed') return verdict;
   }
   return 'allowed';
 }

@@ -83,3 +83,32 @@ test('a failed check of a document is neither a pass nor a deny', async () => {
     check: failedCheck('timeout'),
   });
 });
+
+const answers = { stage: 'response', longTexts: 'windows' } as const;
+
+test('a long text of an answer is judged in windows of a stream, several in one check, and a mask in one of them denies', async () => {
+  const { ask, asked } = guard();
+  const text = 'word '.repeat(2_000);
+  expect(await judgeTexts(ask, ['a', text], bounds, answers)).toEqual({ kind: 'passed', texts: ['a', text] });
+  const windows = asked.slice(0, -1);
+  expect(windows.every((batch) => batch.length <= bounds.maxMessages)).toBe(true);
+  expect(windows.flat().every((window) => window.length <= 1_280)).toBe(true);
+  expect(windows.length).toBeLessThan(windows.flat().length);
+  expect(asked.at(-1)).toEqual(['a']);
+  expect(await judgeTexts(guard().ask, [`${text}1234`], bounds, answers)).toEqual({ kind: 'denied' });
+  expect(await judgeTexts(guard().ask, [`${text}forbidden`], bounds, answers)).toEqual({ kind: 'denied' });
+});
+
+test('texts that may not be divided are judged one by one where they have too many masks together, and a long one is not sent', async () => {
+  const reading = { stage: 'request', longTexts: 'refused' } as const;
+  const numbers = '1234 '.repeat(60);
+  const masked = '* '.repeat(60);
+  const { ask, asked } = guard();
+  expect(await judgeTexts(ask, [numbers, numbers], bounds, reading)).toMatchObject({ texts: [masked, masked] });
+  expect(asked).toEqual([[numbers, numbers], [numbers], [numbers]]);
+  const many = '1234 '.repeat(101);
+  expect(await judgeTexts(ask, [many], bounds, reading)).toMatchObject({ check: { code: 'match_limit' } });
+  const before = asked.length;
+  expect(await judgeTexts(ask, ['word '.repeat(2_000)], bounds, reading)).toEqual({ kind: 'indivisible', index: 0 });
+  expect(asked).toHaveLength(before);
+});

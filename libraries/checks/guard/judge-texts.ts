@@ -1,6 +1,10 @@
+import type { Stage } from '#contracts/policy';
+import { documentOverlap } from '#contracts/served-target';
 import { batchMessages, checkBytes } from '../batch-messages.ts';
 import type { CheckOutcome, FailedCheck } from '../check-outcome.ts';
+import { windowsOf } from '../cut-windows.ts';
 import { cutsOf, pieceFrom, type TextPiece } from './divide-text.ts';
+import type { LongTexts } from './guard-target.ts';
 
 type Bounds = { readonly maxMessages: number; readonly maxBodyBytes: number };
 
@@ -12,7 +16,7 @@ type JudgedTexts =
   | { readonly kind: 'passed'; readonly texts: readonly string[] }
   | { readonly kind: 'denied' }
   | { readonly kind: 'failed'; readonly check: FailedCheck }
-  /** The text at this place cannot be divided into pieces that can be judged. */
+  /** The text at this place is larger than one check, and cannot be divided into parts that can be judged. */
   | { readonly kind: 'indivisible'; readonly index: number };
 
 type Judged<T> = { readonly kind: 'passed'; readonly value: T } | Exclude<JudgedTexts, { kind: 'passed' }>;
@@ -24,26 +28,38 @@ const maxCuts = 16;
 /** Failures of a check that has too many masks: smaller checks have fewer. */
 const tooMany: ReadonlySet<string> = new Set(['match_limit', 'output_too_large']);
 
+/** The stage by whose checks texts are measured, and how those that are larger than one check are judged. */
+type Reading = { readonly stage: Stage; readonly longTexts: LongTexts };
+const stored: Reading = { stage: 'request', longTexts: 'pieces' };
+
 /**
  * Judges texts of any length by checks within the bounds. Texts that fit into a check are judged whole, several together;
  * a longer one in overlapping pieces whose masks together are those of the whole text
- * (`docs/design/retrieval-guard.md`). A text is never shortened, and the first deny or failure decides for all.
+ * (`docs/design/retrieval-guard.md`), unless `reading` says otherwise. A text is never shortened, and the first deny or failure
+ * decides for all.
  */
-export async function judgeTexts(ask: AskGuard, texts: readonly string[], bounds: Bounds): Promise<JudgedTexts> {
+export async function judgeTexts(
+  ask: AskGuard,
+  texts: readonly string[],
+  bounds: Bounds,
+  reading: Reading = stored,
+): Promise<JudgedTexts> {
+  const { stage, longTexts } = reading;
+  const judgeLong = longJudges[longTexts];
   const passed = [...texts];
   const whole: Unit[] = [];
   for (const [index, content] of texts.entries()) {
     if (content === '') continue;
-    const unit = { role, content, index };
-    if (checkBytes(unit) <= bounds.maxBodyBytes) whole.push(unit);
+    const unit = { role: roles[stage], content, index };
+    if (checkBytes(unit, stage) <= bounds.maxBodyBytes) whole.push(unit);
     else {
-      const judged = await judgeLong(ask, content, index, bounds.maxBodyBytes);
+      const judged = await judgeLong(ask, unit, bounds);
       if (judged.kind !== 'passed') return judged;
       passed[index] = judged.value;
     }
   }
-  for (const batch of batchMessages(whole, bounds)) {
-    const judged = await judgeBatch(ask, batch, bounds);
+  for (const batch of batchMessages(whole, bounds, stage)) {
+    const judged = await judgeBatch(ask, batch, bounds, reading);
     if (judged.kind !== 'passed') return judged;
     for (const [place, { index }] of batch.entries()) passed[index] = judged.value[place] ?? '';
   }
@@ -51,29 +67,89 @@ export async function judgeTexts(ask: AskGuard, texts: readonly string[], bounds
 }
 
 const role = 'user';
+const roles: Readonly<Record<Stage, string>> = { request: role, response: 'assistant' };
 type Unit = { readonly role: string; readonly content: string; readonly index: number };
+type JudgeLong = (ask: AskGuard, unit: Unit, bounds: Bounds) => Promise<Judged<string>>;
+
+const longJudges: Readonly<Record<LongTexts, JudgeLong>> = {
+  pieces: judgeInPieces,
+  windows: judgeInWindows,
+  refused: async (_ask, { index }) => ({ kind: 'indivisible', index }),
+};
+
+/**
+ * The least number of checks of texts that `judgeTexts` judges: those of a long text are counted without the places at which it
+ * must be cut, and a text that cannot be divided counts as one.
+ */
+export function leastChecks(texts: readonly string[], bounds: Bounds, { stage, longTexts }: Reading): number {
+  const units = texts.filter((text) => text !== '').map((content) => ({ role: roles[stage], content }));
+  const isLong = (unit: (typeof units)[number]): boolean => checkBytes(unit, stage) > bounds.maxBodyBytes;
+  const whole = units.filter((unit) => !isLong(unit));
+  const parts = units.filter(isLong).reduce((sum, { content }) => sum + leastParts[longTexts](content, bounds), 0);
+  return batchMessages(whole, bounds, stage).length + parts;
+}
+
+const leastParts: Readonly<Record<LongTexts, (text: string, bounds: Bounds) => number>> = {
+  pieces: (text, { maxBodyBytes }) => leastPieces(text, maxBodyBytes),
+  windows: (text, { maxBodyBytes }) => Math.ceil(Buffer.byteLength(text) / maxBodyBytes),
+  refused: () => 1,
+};
+
+/**
+ * How many pieces a text has at least, each with the overlap of the one before, which is counted in UTF-16 units. A text that cannot be
+ * divided counts as one, because its own error names its size and the limit.
+ */
+export function leastPieces(text: string, maxBodyBytes: number): number {
+  const wrapping = checkBytes({ role, content: '' });
+  const bytes = checkBytes({ role, content: text }) - wrapping;
+  const overlap = documentOverlap * (bytes / text.length);
+  const step = maxBodyBytes - wrapping - overlap;
+  return step <= 0 ? 1 : Math.ceil((bytes - overlap) / step);
+}
 
 /**
  * Judges texts that fit into one check. If they have more masks than a check may have, they are judged one by one, and
- * then in pieces.
+ * then in pieces where these are allowed.
  */
-async function judgeBatch(ask: AskGuard, batch: readonly Unit[], bounds: Bounds): Promise<Judged<readonly string[]>> {
+async function judgeBatch(
+  ask: AskGuard,
+  batch: readonly Unit[],
+  bounds: Bounds,
+  { longTexts }: Reading,
+): Promise<Judged<readonly string[]>> {
   const contents = batch.map(({ content }) => content);
   const judged = settle(await ask(contents), contents);
   if (judged.kind !== 'failed' || !tooMany.has(judged.check.code)) return judged;
+  if (longTexts !== 'pieces' && batch.length === 1) return judged;
   const value: string[] = [];
-  for (const { content, index } of batch) {
-    const one = await judgeLong(ask, content, index, bounds.maxBodyBytes);
+  for (const unit of batch) {
+    const one = longTexts === 'pieces' ? await judgeInPieces(ask, unit, bounds) : await judgeOne(ask, unit.content);
     if (one.kind !== 'passed') return one;
     value.push(one.value);
   }
   return { kind: 'passed', value };
 }
 
-async function judgeLong(ask: AskGuard, text: string, index: number, maxBytes: number): Promise<Judged<string>> {
+/** Judges a text in the windows of a stream, several in one check. A mask denies, because it may begin in the window before. */
+async function judgeInWindows(ask: AskGuard, { content, index }: Unit, bounds: Bounds): Promise<Judged<string>> {
+  const windows = windowsOf(content)?.map((text) => ({ role: roles.response, content: text }));
+  if (windows === undefined) return { kind: 'indivisible', index };
+  for (const batch of batchMessages(windows, bounds, 'response')) {
+    const outcome = await ask(batch.map((window) => window.content));
+    if (outcome.kind === 'mask' || outcome.kind === 'deny') return { kind: 'denied' };
+    if (outcome.kind === 'failed') return { kind: 'failed', check: outcome };
+  }
+  return { kind: 'passed', value: content };
+}
+
+async function judgeInPieces(
+  ask: AskGuard,
+  { content: text, index }: Unit,
+  { maxBodyBytes }: Bounds,
+): Promise<Judged<string>> {
   let masked = '';
   let start = 0;
-  let bytes = maxBytes;
+  let bytes = maxBodyBytes;
   while (start < text.length) {
     const limit = bytes;
     const fits = (piece: TextPiece): boolean =>

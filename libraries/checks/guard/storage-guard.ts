@@ -1,6 +1,6 @@
 import type { FailingProvider } from '#contracts/failing-provider';
 import type { ServedTarget } from '#contracts/served-target';
-import { type CheckFailure, failingProviderOf } from '../check-outcome.ts';
+import { type CheckFailure, failingProviderOf, type lastingFailures } from '../check-outcome.ts';
 import type { CheckClient } from '../client.ts';
 import { servedCheckTarget } from '../served-target.ts';
 import { judgeTexts } from './judge-texts.ts';
@@ -33,7 +33,7 @@ export type StorageGuard = {
 };
 
 /** Failures of a check that the text and the policy cause together: a retry would fail, too. */
-const problems: Readonly<Partial<Record<CheckFailure, string>>> = {
+const problems: Readonly<Partial<Record<CheckFailure, string>> & Record<(typeof lastingFailures)[number], string>> = {
   match_limit: 'the policy masks more places than a check may have: split the text',
   output_too_large: 'the masked text is larger than a check may be: split the text',
   invalid_replacement: 'masks of different rules overlap: change the policy or the text',

@@ -43,6 +43,37 @@ test('a version that requests a mode which no version offers is refused with the
   );
 });
 
+test('a version whose texts are together larger than what a cluster stores in one object is refused, and one at the limit is not', async () => {
+  const most = 983_040;
+  const padded = (bytes: number) => {
+    const comment = `${'\n'.repeat(20_000)}# `;
+    const flow = `${lowCode.flow}\n${comment}`;
+    const manifest = `${lowCode.manifest}\n${'#"'.repeat(100_000)}`;
+    const tests = `${lowCode.tests}\n${'#"'.repeat(100_000)}`;
+    const used = Buffer.byteLength(JSON.stringify({ flow, manifest, tests, subflows: [] }));
+    return {
+      ...lowCode,
+      flow: `${flow}${'\t'.repeat((bytes - used) >> 1)}${'x'.repeat((bytes - used) % 2)}`,
+      manifest,
+      tests,
+    };
+  };
+  const large = await checkVersion(padded(most + 1));
+  expect(large).toMatchObject({ kind: 'refused', part: 'flow', count: 1 });
+  expect(large.kind === 'refused' && large.problem).toBe(
+    `flow.yaml:1:1: the file has ${most + 1} bytes as JSON with the other texts of the version, at most ${most} are allowed: shorten one of them`,
+  );
+  expect(await checkVersion(padded(most))).toMatchObject({ kind: 'loaded', failed: [] });
+});
+
+test('a version check that finds no free place says so immediately, and has one when another check has ended', async () => {
+  const checks = createVersionChecks();
+  const running = [checks.check(lowCode, signal), checks.check(lowCode, signal)];
+  expect(await checks.check(lowCode, signal)).toBeUndefined();
+  expect(await Promise.all(running)).toMatchObject([{ kind: 'loaded' }, { kind: 'loaded' }]);
+  expect(await checks.check(lowCode, signal)).toMatchObject({ kind: 'loaded' });
+});
+
 test('a version check that exceeds its timeout is late, and its child process is killed', async () => {
   expect(await createVersionChecks({ timeoutMs: 1 }).check(lowCode, signal)).toEqual({ kind: 'late' });
 });

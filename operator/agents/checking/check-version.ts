@@ -2,13 +2,16 @@ import { loadTests } from '#flow/cases/load-tests';
 import { runTest } from '#flow/cases/run-test';
 import { loadManifest } from '#flow/loader/load-manifest';
 import { loadVersionFlow } from '#flow/loader/load-version-flow';
+import { versionSizeProblem } from '#flow/loader/version-size';
 import { problemLine, type SourceProblem } from '#flow/source/problem';
 import type { VersionJob, VersionVerdict } from './version-check.ts';
 
 const modeNames = { a2a_agent: 'A2A', mcp_tool: 'MCP' } as const;
 
-/** Parses flow, manifest and tests, each of which depends on the previous one, and runs the tests one by one. */
+/** Judges the size of the texts, parses flow, manifest and tests, each of which depends on the previous one, and runs the tests one by one. */
 export async function checkVersion(job: VersionJob): Promise<VersionVerdict> {
+  const tooLarge = versionSizeProblem(job);
+  if (tooLarge !== undefined) return refused('flow', [tooLarge]);
   const flow = loadVersionFlow(job.flow, job.subflows);
   if (!flow.ok) return refused('flow', flow.problems);
   const manifest = loadManifest(job.manifest, flow.flow);

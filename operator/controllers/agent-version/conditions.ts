@@ -179,7 +179,7 @@ const processReasons = {
   bundle_invalid: 'ProcessNotReady',
   source_invalid: 'ProcessNotReady',
   manifest_invalid: 'ProcessNotReady',
-  policy_invalid: 'ProcessNotReady',
+  policy_invalid: 'PolicyNotServed',
   entry_point_invalid: 'ProcessNotReady',
   card_invalid: 'ProcessNotReady',
   setting_invalid: 'ProcessNotReady',

@@ -27,6 +27,8 @@ import { usesOf } from './uses.ts';
 const maxSteps = 8;
 /** Delays until the next pass, milliseconds. */
 const lookMs = { whileDraining: 1_000 } as const;
+/** Pause of a version whose first check finds no free place, milliseconds. Meanwhile its pass takes no place of other versions. */
+const placeMs = 500;
 
 const watched: readonly Watched[] = [
   { type: 'Ready', status: 'False', as: { type: 'Warning', action: 'Serve' } },
@@ -71,8 +73,9 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
           return { kind: 'settled' };
         case 'check': {
           const check = () => outcomeOf(resource, signal);
-          const outcome = await (wasLate(resource) ? late.repeat(check) : check());
-          if (outcome === undefined) return { kind: 'waiting', afterMs: latePauses.busyMs };
+          const isLate = wasLate(resource);
+          const outcome = await (isLate ? late.repeat(check) : check());
+          if (outcome === undefined) return { kind: 'waiting', afterMs: isLate ? latePauses.busyMs : placeMs };
           outcomes.set(uid, outcome);
           if (outcome.kind === 'late') late.note(uid);
           else late.forget(uid);
@@ -103,7 +106,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     throw new TypeError('the reconcile of an agent version exceeded its maximum number of steps');
   }
 
-  async function outcomeOf({ spec }: Stored<AgentVersion>, signal: AbortSignal): Promise<VersionOutcome> {
+  async function outcomeOf({ spec }: Stored<AgentVersion>, signal: AbortSignal): Promise<VersionOutcome | undefined> {
     return spec.lowCode === undefined ? checkImage(spec) : await checks.check(spec.lowCode, signal);
   }
 

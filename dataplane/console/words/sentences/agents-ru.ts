@@ -111,6 +111,8 @@ export const agentSentencesRu: SentenceTable = {
   'the digest of the bundle is not that of its content': 'контрольная сумма пакета не соответствует его содержимому',
   'the place of files does not answer; calls with files fail until it does':
     'хранилище файлов не отвечает; пока оно не ответит, вызовы с файлами не выполняются',
+  'the policy {policy} is no longer served in the revision that the version names: serve that revision under this name, or publish a version that names the present one':
+    'политика {policy} больше не действует в той ревизии, которую называет версия: включите эту ревизию под этим именем или опубликуйте версию, которая называет нынешнюю',
   'the flow streams the text of a prompt, and the policy {policy} cannot judge it in windows: change the rule that needs the whole text, or set stream: false in the prompt':
     'схема передаёт текст запроса к модели потоком, а политика {policy} не может проверять его по окнам: измените правило, которому нужен весь текст, или задайте в этом узле stream: false',
   'the manifest requests {capability}, which the startup check did not confirm':

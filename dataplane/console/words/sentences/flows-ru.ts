@@ -7,6 +7,8 @@ export const flowSentencesRu: SentenceTable = {
   '{place}: the file {problem*}': '{place}: файл: {problem}',
 
   // The source.
+  'has {bytes} bytes as JSON with the other texts of the version, at most {most} are allowed: shorten one of them':
+    'вместе с другими текстами версии занимает {bytes} байт в виде JSON, а можно не больше {most}: сократите один из них',
   'has more than {bytes} bytes: split it into subflows': 'больше {bytes} байт: вынесите части во вложенные схемы',
   'is nested deeper than {most} levels': 'глубина вложенности больше {most}',
   'has an anchor: remove it': 'есть якорь: уберите его',

@@ -1,5 +1,6 @@
-import type { CheckTarget } from '#checks/check-target';
+import { isLasting } from '#checks/check-outcome';
 import type { CheckClient } from '#checks/client';
+import type { GuardTarget } from '#checks/guard/guard-target';
 import { judgeSlots, type TextSlot } from '#checks/guard/judge-slots';
 import type { Stage } from '#contracts/policy';
 import type { JsonValue } from '#kit/json/json-value';
@@ -9,7 +10,10 @@ import { wireSlots } from './wire-slots.ts';
 
 export type GuardParts = { readonly checks: Pick<CheckClient, 'check'> };
 
-/** The policy of one direction of an image. Both functions throw AgentRefusal guardrail_denied or guardrail_error. */
+/**
+ * The policy of one direction of an image. Its functions throw AgentRefusal guardrail_denied, guardrail_error, and request_too_large or
+ * answer_refused for texts that the policy cannot judge, also not later.
+ */
 export type StageGuard = {
   /** Whether streamed text may be judged in windows. */
   readonly judgesWindows: boolean;
@@ -19,12 +23,17 @@ export type StageGuard = {
   judgeWindow(text: string): Promise<'pass' | 'mask'>;
 };
 
+/** The refusal of texts that the policy cannot judge, by their direction. */
+const tooLarge = { request: 'request_too_large', response: 'answer_refused' } as const satisfies Record<Stage, string>;
+
 /** The target of the checks of one direction. */
-export function guardTarget(guardrail: RouteGuardrail, stage: Stage): CheckTarget | undefined {
+export function guardTarget(guardrail: RouteGuardrail, stage: Stage): GuardTarget | undefined {
   if (guardrail.mode === 'None') return undefined;
   const { addresses, policyId, policyRevision, digest, contentProfile, maxBodyBytes, maxMessages } = guardrail;
   const deadlineMs = guardrail.deadlineMs[stage];
-  return { addresses, policyId, policyRevision, digest, contentProfile, maxBodyBytes, maxMessages, deadlineMs };
+  const check = { addresses, policyId, policyRevision, digest, contentProfile, maxBodyBytes, maxMessages, deadlineMs };
+  if (stage === 'request') return { ...check, longTexts: guardrail.division === 'Pieces' ? 'pieces' : 'refused' };
+  return { ...check, longTexts: guardrail.streaming === 'Windows' ? 'windows' : 'refused' };
 }
 
 /**
@@ -43,10 +52,11 @@ export function stageGuard(
   if (target === undefined) return undefined;
 
   async function judgeAll(slots: readonly TextSlot[]): Promise<void> {
-    const verdict = await judgeSlots(checks, target as CheckTarget, stage, slots, signal);
+    const verdict = await judgeSlots(checks, target as GuardTarget, stage, slots, signal);
     if (verdict === 'allowed') return;
     if (signal.aborted) throw signal.reason;
-    throw new AgentRefusal(verdict === 'denied' ? 'guardrail_denied' : 'guardrail_error');
+    if (verdict === 'denied') throw new AgentRefusal('guardrail_denied');
+    throw new AgentRefusal(verdict === 'failed' ? 'guardrail_error' : tooLarge[stage]);
   }
 
   return {
@@ -68,10 +78,11 @@ export function stageGuard(
     },
     async judgeWindow(text) {
       const role = stage === 'request' ? 'user' : 'assistant';
-      const { kind } = await checks.check(target, stage, [{ role, content: text }], { signal });
-      if (kind === 'pass' || kind === 'mask') return kind;
+      const outcome = await checks.check(target, stage, [{ role, content: text }], { signal });
+      if (outcome.kind === 'pass' || outcome.kind === 'mask') return outcome.kind;
       if (signal.aborted) throw signal.reason;
-      throw new AgentRefusal(kind === 'deny' ? 'guardrail_denied' : 'guardrail_error');
+      if (outcome.kind === 'deny') throw new AgentRefusal('guardrail_denied');
+      throw new AgentRefusal(isLasting(outcome) ? tooLarge[stage] : 'guardrail_error');
     },
   };
 }

@@ -31,7 +31,10 @@ const card = {
 };
 
 /** An image whose process follows a script, and a real runtime that judges its texts in both directions. */
-export async function startJudgedImage(world: AgentPlaneWorld): Promise<JudgedImage> {
+export async function startJudgedImage(
+  world: AgentPlaneWorld,
+  more: Partial<Extract<RouteGuardrail, { readonly mode: 'Policy' }>> = {},
+): Promise<JudgedImage> {
   await using parts = new AsyncDisposableStack();
   const rules = policySection([
     termRule('deny', [terms.denied]),
@@ -52,6 +55,7 @@ export async function startJudgedImage(world: AgentPlaneWorld): Promise<JudgedIm
     contentProfile: policy.contentProfile,
     streaming: 'Whole',
     deadlineMs: { request: 1_000, response: 1_000 },
+    ...more,
   };
   const guardrails = { input: guardrail, output: guardrail };
   const read = readSdkCard(card);

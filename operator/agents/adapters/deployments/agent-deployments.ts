@@ -118,7 +118,10 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
     agent.look = undefined;
     const ip = pod?.status?.podIP;
     if (pod === undefined || ip === undefined) return;
-    agent.look = lookAtPod(pod, reach(ip), agent.request.bundle, () => notify(name, agent));
+    agent.look = lookAtPod(pod, reach(ip), agent.request.bundle, {
+      onChange: () => notify(name, agent),
+      onFault: () => logger.error('agent_not_read', { workload: name }),
+    });
   }
 
   async function reconcile(name: string): Promise<PassOutcome> {

@@ -34,12 +34,18 @@ export const reachPod: ReachPod = (ip) => {
   return { traffic: `http://${host}:${agentPorts.http}`, admin: `http://${host}:${agentPorts.admin}` };
 };
 
+type LookEvents = {
+  readonly onChange: () => void;
+  /** The read of an answer failed by a fault of this program: it counts as no answer. */
+  readonly onFault: () => void;
+};
+
 /** Reads the state of a process again and again until disposal. */
 export function lookAtPod(
   pod: Stored<Pod>,
   at: ReturnType<ReachPod>,
   bundle: VersionBundle,
-  onChange: () => void,
+  { onChange, onFault }: LookEvents,
 ): PodLook {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -49,11 +55,17 @@ export function lookAtPod(
   let isHurried = false;
   let hurry = new AbortController();
 
+  const noteFault = (): undefined => {
+    onFault();
+    return undefined;
+  };
+
   async function run(): Promise<void> {
     let pause: number = lookMs.first;
     while (!signal.aborted) {
       isHurried = false;
-      const next = await readAgent(at, bundle, seen ?? { state: undefined, card: 'unread' }, signal);
+      const before = seen ?? ({ state: undefined, card: 'unread' } as const);
+      const next = await readAgent(at, bundle, before, signal).catch(noteFault);
       if (signal.aborted) return;
       // The last answer stays while the kubelet, which also asks the process, counts the pod as ready.
       seen = next ?? seen;

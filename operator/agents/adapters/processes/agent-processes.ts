@@ -72,6 +72,7 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
         onChange: () => listener(resource),
         onStart: (pid) => logger.info('agent_started', { workload: name, version: resource, pid }),
         onEnd: (reason) => logger.warn('agent_ended', { workload: name, version: resource, reason }),
+        onFault: () => logger.error('agent_not_read', { workload: name, version: resource }),
       });
       running.set(name, process);
       requests.set(name, request);

@@ -24,6 +24,7 @@ test('a process of an agent starts when every policy of its version is served wi
     onChange: () => undefined,
     onStart: (pid) => void started.push(pid),
     onEnd: () => undefined,
+    onFault: () => undefined,
     servedRevision: () => served,
   });
   try {

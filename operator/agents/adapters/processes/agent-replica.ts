@@ -40,6 +40,8 @@ type AgentReplicaOptions = {
   readonly onChange: () => void;
   readonly onStart: (pid: number) => void;
   readonly onEnd: (reason: string) => void;
+  /** The read of its state failed by a fault of this program: it counts as no answer. */
+  readonly onFault: () => void;
   readonly servedRevision: ServedRevision;
 };
 
@@ -137,7 +139,10 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
     let pause: number = lookMs.first;
     const began = systemClock.now();
     while (!over.aborted) {
-      const next = await readAgent(at, request.bundle, observed, over);
+      const next = await readAgent(at, request.bundle, observed, over).catch((): undefined => {
+        options.onFault();
+        return undefined;
+      });
       if (next !== undefined && !over.aborted) change({ ...next, problem: undefined, address: at.traffic });
       const isStarting = systemClock.now() - began < lookMs.starting;
       if (next?.state.ready === true) pause = lookMs.longest;

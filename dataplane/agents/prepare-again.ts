@@ -1,0 +1,41 @@
+import { wait } from '#kit/time/wait';
+import type { PreparedAgent } from './prepare-agent.ts';
+
+/** Pause before a version that is not served is prepared once more, which doubles up to the longest, milliseconds. */
+const usualPauses: PreparePauses = { firstMs: 10_000, longestMs: 300_000 };
+export type PreparePauses = { readonly firstMs: number; readonly longestMs: number };
+
+type AgainOptions = {
+  readonly first: PreparedAgent;
+  readonly prepare: () => Promise<PreparedAgent>;
+  /** Receives each result, and owns it from then on. */
+  readonly onPrepared: (next: PreparedAgent) => void;
+  readonly pauses?: PreparePauses | undefined;
+};
+
+/**
+ * Prepares a version again while its problems can pass: a policy that is not served yet, or a check at the start that failed. A version
+ * that was served once is not prepared again, and neither is one with a lasting problem. Disposing ends it.
+ */
+export function prepareAgain({ first, prepare, onPrepared, pauses = usualPauses }: AgainOptions): AsyncDisposable {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  async function run(): Promise<void> {
+    let current = first;
+    for (let pause = pauses.firstMs; current.mayPass; pause = Math.min(pauses.longestMs, 2 * pause)) {
+      await wait(pause, signal);
+      if (signal.aborted) return;
+      current = await prepare();
+      onPrepared(current);
+    }
+  }
+
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

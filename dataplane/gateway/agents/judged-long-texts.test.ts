@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { checkBytes } from '#checks/batch-messages';
+import { type AgentPlaneWorld, agentId, routedVersion, startAgentPlane } from './testing/start-agent-plane.ts';
+import { startJudgedImage, terms } from './testing/start-judged-image.ts';
+
+type Image = Awaited<ReturnType<typeof startJudgedImage>>;
+type Target = NonNullable<Parameters<typeof startJudgedImage>[1]>;
+
+const maxBodyBytes = 32_768;
+/** More than one check has, with white space. */
+const long = 'word '.repeat(8_000);
+/** As many bytes as one check can have. */
+const fitting = 'w'.repeat(maxBodyBytes - checkBytes({ role: 'user', content: '' }));
+const fittingAnswer = 'w'.repeat(maxBodyBytes - checkBytes({ role: 'assistant', content: '' }, 'response'));
+
+let world: AgentPlaneWorld;
+let image: Image;
+let answer: unknown;
+
+beforeAll(async () => {
+  world = await startAgentPlane();
+  world.allow('ann', 'invoke');
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+beforeEach(() => {
+  answer = messageOf('fine');
+});
+
+const messageOf = (...texts: readonly string[]): object => ({
+  message: { messageId: randomUUID(), role: 'ROLE_AGENT', parts: texts.map((text) => ({ text })) },
+});
+
+async function serve(target: Target): Promise<void> {
+  image = await startJudgedImage(world, target);
+  const own = image;
+  onTestFinished(() => own[Symbol.asyncDispose]());
+  image.play((response) => void response.end(JSON.stringify(answer)));
+  const { limits } = routedVersion(image.process);
+  await image.serve('A2A', { limits: { ...limits, requestBytes: 1_048_576 } });
+}
+
+/** Sends these parts. @returns the status, the code, the hint to repeat the call, the answer and what reached the process */
+async function send(...parts: readonly object[]) {
+  image.process.forget();
+  const token = await world.personToken('ann');
+  const body = JSON.stringify({ message: { messageId: randomUUID(), role: 'ROLE_USER', parts } });
+  const given = await world.call(`/agents/${agentId}/message:send`, { token, body });
+  const text = await given.text();
+  const [, code] = /"code":"([a-z_]+)"/.exec(text) ?? [];
+  const sent = image.process.seen.filter(({ headers }) => headers.authorization !== undefined).map((one) => one.text);
+  return { status: given.status, code, retry: given.headers.get('retry-after'), text, sent };
+}
+
+const tooLarge = { status: 413, code: 'request_too_large', retry: null, sent: [] };
+
+test('a text that is larger than one check reaches an image in whole, masked where the policy masks it', async () => {
+  await serve({ division: 'Pieces' });
+  const masked = await send({ text: `${long}${terms.masked} end` });
+  expect([masked.status, masked.sent[0]?.includes(`${long}*** end`)]).toEqual([200, true]);
+  const denied = await send({ data: { note: `${long}${terms.denied}` } });
+  expect([denied.status, denied.code, denied.sent]).toEqual([403, 'guardrail_denied', []]);
+  expect(await send({ text: `${fitting}w` })).toMatchObject(tooLarge);
+});
+
+test.each([{ division: 'Whole' as const }, {}])(
+  'a text that is larger than one check is refused for good where the policy needs the whole text: %j',
+  async (target) => {
+    await serve(target);
+    expect(await send({ text: fitting })).toMatchObject({ status: 200 });
+    expect(await send({ text: `${fitting}w` })).toMatchObject(tooLarge);
+    expect(await send({ text: long })).toMatchObject(tooLarge);
+  },
+);
+
+test('a text of an answer that is larger than one check is judged in windows, where a mask denies', async () => {
+  await serve({ streaming: 'Windows' });
+  answer = messageOf(`${long}end`);
+  const passed = await send({ text: 'hello' });
+  expect([passed.status, passed.text.includes(`${long}end`)]).toEqual([200, true]);
+  for (const term of [terms.denied, terms.masked]) {
+    answer = messageOf(`${long}${term} ${long}`);
+    const denied = await send({ text: 'hello' });
+    expect([denied.status, denied.code, denied.text.includes(term)]).toEqual([403, 'guardrail_denied', false]);
+  }
+});
+
+test('a text of an answer that is larger than one check is refused for good where the policy needs the whole text', async () => {
+  await serve({ streaming: 'Whole' });
+  answer = messageOf(fittingAnswer);
+  expect(await send({ text: 'hello' })).toMatchObject({ status: 200 });
+  answer = messageOf(`${fittingAnswer}w`);
+  expect(await send({ text: 'hello' })).toMatchObject({ status: 502, code: 'answer_refused', retry: null });
+});
+
+test('a message of an image needs at most 1,024 checks, in both directions', async () => {
+  await serve({ maxMessages: 1 });
+  const items = (count: number): object => ({ data: { list: Array.from({ length: count }, () => 'w') } });
+  // The name of the member is a text, too.
+  expect(await send(items(1_023))).toMatchObject({ status: 200 });
+  expect(await send(items(1_024))).toMatchObject(tooLarge);
+  answer = { message: { messageId: randomUUID(), role: 'ROLE_AGENT', parts: [items(1_023)] } };
+  expect(await send({ text: 'hello' })).toMatchObject({ status: 200 });
+  answer = { message: { messageId: randomUUID(), role: 'ROLE_AGENT', parts: [items(1_024)] } };
+  expect(await send({ text: 'hello' })).toMatchObject({ status: 502, code: 'answer_refused', retry: null });
+});
