@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { type Freeze, freezeSchema, freezesSchema, type NewFreeze } from '#contracts/freezes';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { ManagementApiError, withAbsenceRemedy } from '../management/management-error.ts';
+import { ManagementApiError, orAbsent } from '../management/management-error.ts';
 import {
   type ManagementCommandOptions,
   openManagement,
@@ -72,7 +73,7 @@ async function list(options: Options): Promise<void> {
 async function set(options: WindowOptions): Promise<void> {
   const { policy, model, from, until } = options;
   if ((policy === undefined) === (model === undefined)) {
-    throw new CliError('usage', 'Name either a policy with --policy or a model with --model.');
+    throw new CliError('usage', '"freeze set" needs exactly one target: --policy NAME or --model NAME.');
   }
   const window = { ...(from === undefined ? {} : { startsAt: from }), endsAt: until };
   const { connection } = openManagement(options);
@@ -109,7 +110,9 @@ async function remove(id: string, options: Options & ConfirmOption): Promise<voi
   );
   const call = { method: 'POST', path: `/api/v1/freezes/${encodeURIComponent(id)}/remove` } as const;
   const { value } = await sendRequest(connection, call, freezeSchema).catch(
-    withAbsenceRemedy('"freeze list" shows the windows that have not ended.'),
+    orAbsent(
+      `There is no freeze window with the id ${id}, or it has ended. ${typedCommand('freeze list')} shows those that have not ended.`,
+    ),
   );
   const target = textOf(value, await shownTargetNames(connection, formatOf(options), [value.target]));
   writeResult(formatOf(options), value, () => `The window of ${target} was removed.`);
