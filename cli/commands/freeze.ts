@@ -82,7 +82,9 @@ async function set(options: WindowOptions): Promise<void> {
       ? { modelId: await targetIdOf(connection, 'model', model ?? ''), ...window }
       : { policyId: await targetIdOf(connection, 'policy', policy), ...window };
   const call = { method: 'POST', path: '/api/v1/freezes', body } as const;
-  const { value } = await sendRequest(connection, call, freezeSchema).catch(nameOptions);
+  const { value } = await sendRequest(connection, call, freezeSchema).catch((error: unknown) =>
+    nameOptions(error, options),
+  );
   const target = textOf(value, await shownTargetNames(connection, formatOf(options), [value.target]));
   writeResult(
     formatOf(options),
@@ -91,14 +93,19 @@ async function set(options: WindowOptions): Promise<void> {
   );
 }
 
-/** Options by the members of the request that they set. */
-const optionOf: Readonly<Record<string, string>> = { '/startsAt': '--from', '/endsAt': '--until' };
-
-/** A refused member is named by its option. @throws CliError usage, and each other error as it is */
-function nameOptions(error: unknown): never {
+/** A refused member is named by its option and value. @throws CliError usage, and each other error as it is */
+function nameOptions(error: unknown, { from, until }: WindowOptions): never {
   if (!(error instanceof ManagementApiError) || error.code !== 'invalid_body' || error.details.length === 0)
     throw error;
-  const sentences = error.details.map(({ path, message }) => `${optionOf[path] ?? path} ${message}.`);
+  const given = new Map([
+    ['/startsAt', ['--from', from]],
+    ['/endsAt', ['--until', until]],
+  ]);
+  const sentences = error.details.map(({ path, message }) => {
+    const [option = path, value] = given.get(path) ?? [];
+    if (value === undefined) return `${option} of "freeze set" ${message}.`;
+    return `${option} of "freeze set" cannot be ${JSON.stringify(value)}: it ${message}.`;
+  });
   throw new CliError('usage', sentences.join(' '), { cause: error });
 }
 

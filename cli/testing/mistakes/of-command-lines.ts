@@ -299,6 +299,6 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     args: ['memory', 'list'],
     exit: 2,
     place: ['the caller'],
-    remedy: ['--as PERSON', '--token-file FILE'],
+    remedy: ['--as PERSON, or PORTCULLIS_AS, for a platform on this machine', '--token-file FILE for a service'],
   },
 ];
