@@ -86,7 +86,10 @@ test('commands of administrators take names of policies and models, and suggest 
       ['approval', 'require', '--policy', 'guarded-caht'],
       'There is no policy "guarded-caht". Did you mean guarded-chat?',
     ],
-    [['admin', 'grant', 'dan', '--role', 'viewer', '--policy', 'other'], '"get guardrailpolicies" lists the names.'],
+    [
+      ['admin', 'grant', 'dan', '--role', 'viewer', '--policy', 'other'],
+      '"portcullis get guardrailpolicies" lists the names.',
+    ],
     [
       ['operation', 'list', '--target', 'guarded-ecoh'],
       'There is no policy, model or agent "guarded-ecoh". Did you mean',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { CliCommand } from './command-line/cli-command.ts';
 import { complete, helpLayout, helpWidth, withColourOption } from './command-line/help-layout.ts';
+import { runAs } from './command-line/typed-command.ts';
 import { completeWord, directives } from './completion/shell-scripts.ts';
 import { describeError } from './errors/describe-error.ts';
 import { type ExitName, exitCodes } from './errors/exit-codes.ts';
@@ -58,11 +59,11 @@ export async function createProgram(
 type CreateProgram = (only: string | undefined, source: ResourceSource) => Promise<Command>;
 
 /** Runs one command line. An error is written as one sentence, or as one JSON object with --json. @returns the exit code */
-export async function runProgram(
-  create: CreateProgram,
-  args: readonly string[],
-  givenSource: ResourceSource,
-): Promise<number> {
+export function runProgram(create: CreateProgram, args: readonly string[], source: ResourceSource): Promise<number> {
+  return runAs(source.program, () => runLine(create, args, source));
+}
+
+async function runLine(create: CreateProgram, args: readonly string[], givenSource: ResourceSource): Promise<number> {
   const asJson = asksForJson(args);
   const { source, explained } = explainingSource(givenSource);
   try {

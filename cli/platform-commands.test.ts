@@ -336,7 +336,8 @@ describe('revisions', () => {
   test('a rollback returns to the policy before, even after five applications of the present one', async () => {
     await apply(`${policyManifest({ name: 'evening' })}---\n${bindingText('nightly', 'evening', 1)}`, '--wait');
     const none = await run(['rollback', 'nightly', '--wait']);
-    const sentence = 'The recorded applications of the ModelBinding nightly name no other revision: name one with --to';
+    const sentence =
+      'The recorded applications of the ModelBinding nightly name only revision 1 of evening, so that there is none';
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
     await apply(bindingText('nightly', 'guarded-chat', 1), '--wait');
     for (let count = 1; count <= 4; count++) expect((await run(['reapply', 'nightly', '--wait'])).code).toBe(0);

@@ -227,7 +227,7 @@ describe('bundle build', () => {
     const entry = '{ name: pii, kind: detector, endpoint: "http://127.0.0.1:1/d", credential: pii-key }';
     const providers = folder.write('providers.yaml', `providers: [${entry}]\n`);
     expect((await build(file, out)).stderr).toContain(
-      'the provider pii of the policy is not among the approved providers',
+      'whether the provider pii is approved is not known: name the file of the approved providers with --providers',
     );
     expect((await build(file, out, '--limits', limits, '--providers', providers)).code).toBe(0);
     expect(read()).toMatchObject({

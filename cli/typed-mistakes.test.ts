@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory } from '#contracts/data-directory';
@@ -34,6 +34,7 @@ beforeAll(async () => {
   folder.write('stranger', await sign('stranger', 3_600));
 });
 afterAll(async () => {
+  print();
   await platform[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
@@ -42,25 +43,64 @@ afterAll(async () => {
 const foreignWords =
   /\bExpected\b|Invalid input|\bENOENT|\bE(?:ISDIR|ACCES|CONNREFUSED)\b|\n\s+at |ZodError|\bundefined\b|\[object |TypeError|SyntaxError|fetch failed|Implicit|flow collection|YAMLParseError|error:/;
 
-/** With PORTCULLIS_MISTAKES=FILE, all messages are written to a file for a reader who judges them. */
-function tell({ title, args }: Mistake, { code, stdout, stderr }: ProgramEnd): void {
+/** What a reader of a message sees: the mistake and how the command ended. */
+const told = new Map<Mistake, ProgramEnd>();
+
+/** With PORTCULLIS_MISTAKES=FILE, all mistakes and messages are written to a file for a reader who judges them. */
+function print(): void {
   const file = process.env['PORTCULLIS_MISTAKES'];
   if (file === undefined) return;
-  appendFileSync(file, `## ${title}\n$ portcullis ${args.join(' ')}\n[${code}] ${stdout}${stderr}\n`);
+  const sections = [...told].map(([mistake, end], at) => `## ${at + 1}. ${mistake.title}\n\n${asTyped(mistake, end)}`);
+  writeFileSync(file, sections.join('\n'));
 }
 
-test('sixty mistakes and more are listed, each with its own title', () => {
-  expect(mistakes.length).toBeGreaterThanOrEqual(60);
+/** A mistake as on a terminal in a folder with its files: nothing in it belongs to this machine or this run. */
+function asTyped({ args, files = {}, input, environment = {} }: Mistake, { code, stdout, stderr }: ProgramEnd): string {
+  const shown = Object.entries(files).filter(([name]) => !name.endsWith('/'));
+  const contents = shown.map(([name, content]) => `${name}:\n${numbered(content)}\n`);
+  const set = Object.entries(environment).map(([name, value]) => `${name}=${value} `);
+  const words = args.map((word) => (/^[\w./:=-]+$/.test(word) ? word : `'${word}'`)).join(' ');
+  const typed = `$ ${set.join('')}portcullis ${words}${input === undefined ? '' : ` <<< '${input}'`}`;
+  const { gateway } = platform.status().addresses;
+  const place = (text: string): string =>
+    text
+      .replaceAll(`${folder.path}/`, '')
+      .replaceAll('FOLDER/', '')
+      .replaceAll(folder.path, '.')
+      .replaceAll('FOLDER', '.')
+      .replaceAll(platform.data, '.portcullis')
+      .replaceAll(gateway, 'http://127.0.0.1:8080')
+      .replaceAll('GATEWAY', 'http://127.0.0.1:8080')
+      .replaceAll(`${checkout}/`, '')
+      .replaceAll(/\b(process|kill) \d+/g, '$1 4711')
+      .replaceAll(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-30T10:00:00.000Z');
+  return place(
+    `${contents.join('\n')}${contents.length === 0 ? '' : '\n'}${typed}\n${stdout}${stderr}exit code ${code}\n`,
+  );
+}
+
+function numbered(content: string): string {
+  const lines = content.replace(/\n$/, '').split('\n');
+  return lines.map((line, at) => `${String(at + 1).padStart(4)}  ${line}`).join('\n');
+}
+
+test('each mistake has its own title, and docs/figures.md says how many there are', () => {
   expect(new Set(mistakes.map(({ title }) => title)).size).toBe(mistakes.length);
+  const [row = ''] =
+    readFileSync(join(checkout, 'docs/figures.md'), 'utf8').match(/^\| `cli\/typed-mistakes\.test\.ts` .*$/m) ?? [];
+  expect(row).toContain(`| ${mistakes.length};`);
 });
 
 describe('the message about', () => {
   test.each(mistakes.map((mistake) => [mistake.title, mistake] as const))(
     '%s names the place and the remedy',
     async (_, mistake) => {
-      const { args, files = {}, input, environment, exit, place, remedy } = mistake;
+      const { args, files = {}, input, environment, exit, place, remedy, without = [] } = mistake;
       const filled = (text: string): string =>
-        text.replaceAll('FOLDER', folder.path).replaceAll('GATEWAY', platform.status().addresses.gateway);
+        text
+          .replaceAll('FOLDER', folder.path)
+          .replaceAll('DATA', platform.data)
+          .replaceAll('GATEWAY', platform.status().addresses.gateway);
       for (const [name, content] of Object.entries(files)) {
         if (name.endsWith('/')) mkdirSync(join(folder.path, name), { recursive: true });
         else writeFileSync(join(folder.path, name), content, mistake.encoding ?? 'utf8');
@@ -70,8 +110,9 @@ describe('the message about', () => {
         ...(input === undefined ? {} : { input }),
         ...(environment === undefined ? {} : { environment }),
       });
-      tell(mistake, end);
+      told.set(mistake, end);
       for (const words of [...place, ...remedy]) expect.soft(end.stderr).toContain(filled(words));
+      for (const words of without) expect.soft(end.stderr).not.toContain(words);
       expect.soft(end.stderr).toMatch(/^portcullis: /);
       expect.soft(end.stderr).not.toMatch(foreignWords);
       expect.soft({ code: end.code, stdout: exit === 5 ? '' : end.stdout }).toEqual({ code: exit, stdout: '' });

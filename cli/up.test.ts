@@ -64,7 +64,7 @@ describe('a start', () => {
 
     const second = await upToItsEnd(data);
     expect(second.code).toBe(11);
-    expect(second.output).toContain(`Another platform (process ${status.pid}) runs on ${data}: stop it first`);
+    expect(second.output).toContain(`Another platform (process ${status.pid}) runs on ${data}: stop it with Ctrl-C`);
 
     const children = descendantsOf(status.pid);
     expect(children.length).toBeGreaterThanOrEqual(5);

@@ -6,6 +6,7 @@ import type { AgentVersion } from '#resources/agent-version';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { confirmationOf } from '#resources/protection';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
 import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
@@ -88,7 +89,7 @@ export function promoted({ metadata, spec }: Stored<Agent>): VersionChange {
   if (spec.canary !== undefined) return { version: spec.canary.version };
   throw new CliError(
     'usage',
-    `The Agent ${metadata.name} has no version on trial: begin one with "agent switch ${metadata.name} VERSION --canary PERCENT".`,
+    `The Agent ${metadata.name} has no version on trial: begin one with ${typedCommand(`agent switch ${metadata.name} VERSION --canary PERCENT`)}.`,
   );
 }
 
@@ -104,6 +105,6 @@ function rolledBack({ metadata, spec, status }: Stored<Agent>): VersionChange {
   if (target !== undefined) return { version: target };
   throw new CliError(
     'usage',
-    `No previous version of the Agent ${metadata.name} runs on: set spec.version with "edit agent ${metadata.name}"; "get agentversions" lists the versions.`,
+    `No previous version of the Agent ${metadata.name} runs on: set spec.version with ${typedCommand(`edit agent ${metadata.name}`)}; ${typedCommand('get agentversions')} lists the versions.`,
   );
 }

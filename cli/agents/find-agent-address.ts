@@ -5,7 +5,7 @@ import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
 import { openPlatform } from '../platform/open-platform.ts';
-import type { RunningPlatform } from '../platform/running-platform.ts';
+import { type RunningPlatform, restartWith } from '../platform/running-platform.ts';
 
 /** Where an agent takes calls: operations of A2A are below the path. */
 export type AgentAddress = { readonly origin: string; readonly path: string };
@@ -32,7 +32,7 @@ export async function findAgentAddress(
     if (gateway === undefined) {
       throw new CliError(
         'failed',
-        'No gateway of this platform serves agents: start it with --agents, or name an AgentVersion.',
+        `No gateway of this platform serves agents: name an AgentVersion ("portcullis get agentversions" lists them), or ${restartWith('--agents')}`,
       );
     }
     const { version, why = '' } = agentRow(agent);

@@ -7,6 +7,7 @@ import {
   auditPageSchema,
 } from '#contracts/audit';
 import { jsonOrUndefined } from '#kit/json/json-or-undefined';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ManagementConnection, sendRequest } from '../management/send-request.ts';
 
@@ -47,7 +48,9 @@ export function readExport(file: string): readonly AuditEntry[] {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new CliError('usage', `${file} cannot be read: give a file that "audit export" wrote.`, { cause });
+    throw new CliError('usage', `${file} cannot be read: give a file that ${typedCommand('audit export')} wrote.`, {
+      cause,
+    });
   }
   const lines = text.split('\n').filter((line) => line !== '');
   return lines.map((line, at) => {

@@ -8,8 +8,9 @@ import {
   changedApprovalRuleSchema,
 } from '#contracts/approvals';
 import { type AuditAuthor, auditAuthorName } from '#contracts/audit';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { withAbsenceRemedy } from '../management/management-error.ts';
+import { orAbsent } from '../management/management-error.ts';
 import {
   type ManagementCommandOptions,
   openManagement,
@@ -97,7 +98,9 @@ async function approve(id: string, options: Options): Promise<void> {
   const { connection } = openManagement(options);
   const call = { method: 'POST', path: `/api/v1/approvals/${encodeURIComponent(id)}/approve` } as const;
   const { value } = await sendRequest(connection, call, approvalSchema).catch(
-    withAbsenceRemedy('"approval list" shows the requests that are valid.'),
+    orAbsent(
+      `No command waits for an approval with the id ${id}: it never did, its time ended, or it was repeated. ${typedCommand('approval list')} shows those that wait.`,
+    ),
   );
   const { kind, requester, expiresAt } = value;
   writeResult(
@@ -133,7 +136,7 @@ function changeWith(verb: 'require' | 'release') {
   return async (options: RuleOptions): Promise<void> => {
     const { policy, model } = options;
     if ((policy === undefined) === (model === undefined)) {
-      throw new CliError('usage', 'Name either a policy with --policy or a model with --model.');
+      throw new CliError('usage', `"approval ${verb}" needs exactly one target: --policy NAME or --model NAME.`);
     }
     const { connection } = openManagement(options);
     const rule: ApprovalRule =

@@ -172,5 +172,5 @@ function createProof(chains: readonly AuditChain[], known: Head | undefined, for
 function readHead(text: string): Head {
   const [, chain, number, hash] = /^([a-z-]+):(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (chain !== undefined && number !== undefined && hash !== undefined) return { chain, number: Number(number), hash };
-  throw new InvalidArgumentError('It must be chain:number:hash, as a verification prints it.');
+  throw new InvalidArgumentError('It must be chain:number:hash, as "portcullis audit verify" prints it.');
 }

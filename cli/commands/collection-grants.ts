@@ -40,7 +40,7 @@ async function listGrants(name: string, options: GrantOptions): Promise<void> {
 }
 
 async function changeGrant(verb: 'grant' | 'revoke', name: string, options: ChangeOptions): Promise<void> {
-  const holder = holderOf(options);
+  const holder = holderOf(options, `collection ${verb}`);
   const client = openRetrievalClient(options);
   const { collection_id: id } = await namedCollection(client, name);
   const relation = options.write === true ? 'writer' : 'reader';

@@ -184,7 +184,8 @@ async function updateOne(name: string, options: UpdateOptions): Promise<void> {
 
 async function moveOne(name: string, options: CollectionOptions & { readonly parent?: string | false }): Promise<void> {
   const { parent } = options;
-  if (parent === undefined) throw new CliError('usage', 'Name the new parent: --parent NAME, or --no-parent for none.');
+  if (parent === undefined)
+    throw new CliError('usage', '"collection move" needs the new parent: --parent NAME, or --no-parent for none.');
   const client = openRetrievalClient(options);
   const { collection_id: id } = await namedCollection(client, name);
   const above = parent === false ? null : (await namedCollection(client, parent)).collection_id;

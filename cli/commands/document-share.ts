@@ -19,7 +19,7 @@ export function addDocumentShare(documents: Command): void {
 async function shareDocuments(ids: readonly string[], options: ShareOptions): Promise<void> {
   const { allowGroup: groups = [], allowPerson: principals = [], collection } = options;
   if (groups.length + principals.length === 0) {
-    throw new CliError('usage', 'Name who may read the documents: --allow-group NAME or --allow-person NAME.');
+    throw new CliError('usage', '"documents share" needs a reader: --allow-group NAME or --allow-person NAME.');
   }
   const client = openRetrievalClient(options);
   const items: { readonly doc_id: string }[] = [];

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { type Freeze, freezeSchema, freezesSchema, type NewFreeze } from '#contracts/freezes';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { ManagementApiError, withAbsenceRemedy } from '../management/management-error.ts';
+import { ManagementApiError, orAbsent } from '../management/management-error.ts';
 import {
   type ManagementCommandOptions,
   openManagement,
@@ -72,7 +73,7 @@ async function list(options: Options): Promise<void> {
 async function set(options: WindowOptions): Promise<void> {
   const { policy, model, from, until } = options;
   if ((policy === undefined) === (model === undefined)) {
-    throw new CliError('usage', 'Name either a policy with --policy or a model with --model.');
+    throw new CliError('usage', '"freeze set" needs exactly one target: --policy NAME or --model NAME.');
   }
   const window = { ...(from === undefined ? {} : { startsAt: from }), endsAt: until };
   const { connection } = openManagement(options);
@@ -81,7 +82,9 @@ async function set(options: WindowOptions): Promise<void> {
       ? { modelId: await targetIdOf(connection, 'model', model ?? ''), ...window }
       : { policyId: await targetIdOf(connection, 'policy', policy), ...window };
   const call = { method: 'POST', path: '/api/v1/freezes', body } as const;
-  const { value } = await sendRequest(connection, call, freezeSchema).catch(nameOptions);
+  const { value } = await sendRequest(connection, call, freezeSchema).catch((error: unknown) =>
+    nameOptions(error, options),
+  );
   const target = textOf(value, await shownTargetNames(connection, formatOf(options), [value.target]));
   writeResult(
     formatOf(options),
@@ -90,14 +93,19 @@ async function set(options: WindowOptions): Promise<void> {
   );
 }
 
-/** Options by the members of the request that they set. */
-const optionOf: Readonly<Record<string, string>> = { '/startsAt': '--from', '/endsAt': '--until' };
-
-/** A refused member is named by its option. @throws CliError usage, and each other error as it is */
-function nameOptions(error: unknown): never {
+/** A refused member is named by its option and value. @throws CliError usage, and each other error as it is */
+function nameOptions(error: unknown, { from, until }: WindowOptions): never {
   if (!(error instanceof ManagementApiError) || error.code !== 'invalid_body' || error.details.length === 0)
     throw error;
-  const sentences = error.details.map(({ path, message }) => `${optionOf[path] ?? path} ${message}.`);
+  const given = new Map([
+    ['/startsAt', ['--from', from]],
+    ['/endsAt', ['--until', until]],
+  ]);
+  const sentences = error.details.map(({ path, message }) => {
+    const [option = path, value] = given.get(path) ?? [];
+    if (value === undefined) return `${option} of "freeze set" ${message}.`;
+    return `${option} of "freeze set" cannot be ${JSON.stringify(value)}: it ${message}.`;
+  });
   throw new CliError('usage', sentences.join(' '), { cause: error });
 }
 
@@ -109,7 +117,9 @@ async function remove(id: string, options: Options & ConfirmOption): Promise<voi
   );
   const call = { method: 'POST', path: `/api/v1/freezes/${encodeURIComponent(id)}/remove` } as const;
   const { value } = await sendRequest(connection, call, freezeSchema).catch(
-    withAbsenceRemedy('"freeze list" shows the windows that have not ended.'),
+    orAbsent(
+      `There is no freeze window with the id ${id}, or it has ended. ${typedCommand('freeze list')} shows those that have not ended.`,
+    ),
   );
   const target = textOf(value, await shownTargetNames(connection, formatOf(options), [value.target]));
   writeResult(formatOf(options), value, () => `The window of ${target} was removed.`);

@@ -39,7 +39,7 @@ async function changeMember(
   group: string,
   options: GroupOptions & HolderOptions,
 ): Promise<void> {
-  const member = holderOf(options);
+  const member = holderOf(options, `group ${verb}`);
   const changed = await openRetrievalClient(options).changeMember(group, verb, member);
   writeResult(formatOf(options), changed, () => {
     const [kind = '', named = ''] = holderCells(member);

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type OperationResource, operationKinds, operationStates } from '#contracts/management';
 import type { ListedOperation } from '#contracts/operations';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { ManagementClient } from '../management/client.ts';
 import { ManagementApiError } from '../management/management-error.ts';
@@ -102,7 +103,7 @@ async function findOperation(client: ManagementClient, id: string): Promise<Oper
     return await client.getOperation(id);
   } catch (cause) {
     if (!(cause instanceof ManagementApiError) || cause.status !== 404) throw cause;
-    const sentence = `There is no operation ${id}, or it was removed after its retention: check the id.`;
+    const sentence = `There is no operation ${id}, or it was removed after its retention: ${typedCommand('operation list')} shows the operations that are kept.`;
     throw new CliError('not_found', sentence, { cause });
   }
 }
@@ -111,7 +112,7 @@ function checkId(word: string): string {
   if (isId(word)) return word;
   throw new CliError(
     'usage',
-    `${JSON.stringify(word)} is not the id of an operation. Give a UUID that apply, rollback or another command printed with --via api; "operation list" shows them.`,
+    `${JSON.stringify(word)} is not the id of an operation. Give a UUID that apply, rollback or another command printed with --via api; ${typedCommand('operation list')} shows them.`,
   );
 }
 

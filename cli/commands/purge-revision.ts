@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type RevisionPurge, revisionPurgeSchema } from '#contracts/revision-purge';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import {
   type ManagementCommandOptions,
@@ -29,7 +30,7 @@ async function purgeRevision(policy: string, number: number, options: PurgeOptio
   const found = await readRevisions(reader, policy, withoutRevisionDefinition);
   const revision = found.find(({ spec }) => spec.number === number);
   if (revision === undefined) {
-    const sentence = `The policy ${policy} has no revision ${number}. "history ${policy}" lists all.`;
+    const sentence = `The policy ${policy} has no revision ${number}. ${typedCommand(`history ${policy}`)} lists all.`;
     throw new CliError('not_found', sentence);
   }
   const { policyId, purgeTime } = revision.spec;

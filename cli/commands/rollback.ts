@@ -5,6 +5,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { changeAgent, rolledBackTo } from '../agents/change-agent.ts';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
 import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
@@ -109,6 +110,8 @@ async function appliedBefore(
   }
   throw new CliError(
     'usage',
-    `The recorded applications of the ModelBinding ${metadata.name} name no other revision: name one with --to N; "history ${wanted?.name ?? 'POLICY'}" lists the revisions of the policy.`,
+    wanted === undefined
+      ? `The recorded applications of the ModelBinding ${metadata.name} name no revision: name one with --to N; ${typedCommand('history POLICY')} lists the revisions of a policy.`
+      : `The recorded applications of the ModelBinding ${metadata.name} name only revision ${wanted.revision} of ${wanted.name}, so that there is none before it. To apply another one, name it with --to N; ${typedCommand(`history ${wanted.name}`)} lists them.`,
   );
 }

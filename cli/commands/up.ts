@@ -216,8 +216,12 @@ function lockOf(data: DataDirectory): PlatformLock {
   const lock = takeLock(data.lock);
   if (lock !== undefined) return lock;
   const holder = readStatusFile(data.status);
-  const who = holder === undefined ? 'Another platform' : `Another platform (process ${holder.pid})`;
-  throw new CliError('busy', `${who} runs on ${data.root}: stop it first, or choose another folder with --data.`);
+  const [who, how] =
+    holder === undefined
+      ? ['Another platform', '']
+      : [`Another platform (process ${holder.pid})`, ` or with "kill ${holder.pid}"`];
+  const remedy = `stop it with Ctrl-C in its terminal${how}, or choose another folder with --data DIR.`;
+  throw new CliError('busy', `${who} runs on ${data.root}: ${remedy}`);
 }
 
 /**

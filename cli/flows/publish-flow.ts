@@ -13,7 +13,7 @@ import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
 import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import { openPlatform } from '../platform/open-platform.ts';
-import { runningPlatform } from '../platform/running-platform.ts';
+import { restartWith, runningPlatform } from '../platform/running-platform.ts';
 import type { VersionManifest } from './make-version.ts';
 import { versionOfFolder } from './version-of-folder.ts';
 
@@ -43,7 +43,7 @@ export async function publishFlow(folder: string, options: PublishOptions): Prom
   const version = versionOfFolder(folder, options);
   const platform = runningPlatform(options.data);
   if (platform.status.addresses.agents === undefined) {
-    throw new CliError('failed', 'No gateway of this platform serves agents: start it with "portcullis up --agents".');
+    throw new CliError('failed', `No gateway of this platform serves agents: ${restartWith('--agents')}`);
   }
   const format = formatOf(options);
   const say = (text: string): void => {

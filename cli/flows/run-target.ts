@@ -5,7 +5,7 @@ import { unverifiedClaims } from '../errors/token-fault.ts';
 import { type CallerOptions, callerIdentity, defaultTenant } from '../http/caller-options.ts';
 import { originOf, tokenOf } from '../http/server-options.ts';
 import { readClientKey } from '../platform/client-key.ts';
-import { runningPlatform } from '../platform/running-platform.ts';
+import { restartWith, runningPlatform } from '../platform/running-platform.ts';
 
 /** The platform that a run calls, on this machine or elsewhere, and the person who calls. */
 export type TargetOptions = Omit<CallerOptions, 'tenant'> & {
@@ -69,9 +69,9 @@ function platformHere(given: TargetOptions): Platform {
   return {
     clientKey: readClientKey(status.clientKeyFile),
     models: reach(gateway, ''),
-    agents: reach(agents, 'No gateway of the platform serves agents: start it with "portcullis up --agents".'),
-    retrieval: reach(found, 'The platform has no retrieval service: start it with "portcullis up --retrieval".'),
-    memory: reach(kept, 'The platform has no memory service: start it with "portcullis up --memory".'),
+    agents: reach(agents, `No gateway of the platform serves agents: ${restartWith('--agents')}`),
+    retrieval: reach(found, `The platform has no retrieval service: ${restartWith('--retrieval')}`),
+    memory: reach(kept, `The platform has no memory service: ${restartWith('--memory')}`),
     data,
   };
 }

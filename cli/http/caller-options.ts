@@ -32,7 +32,10 @@ export function callerIdentity({
   }
   const person = as ?? process.env['PORTCULLIS_AS'];
   if (person === undefined || !isName(person)) {
-    throw new CliError('usage', 'Name the caller: --as PERSON in development mode, else --token-file FILE.');
+    throw new CliError(
+      'usage',
+      'Name the caller: --as PERSON, or PORTCULLIS_AS, for a platform on this machine; --token-file FILE for a service that takes tokens.',
+    );
   }
   const headers = {
     ...inTenant,

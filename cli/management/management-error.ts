@@ -25,11 +25,11 @@ export class ManagementApiError extends CliError {
   }
 }
 
-/** Adds the remedy to the answer that an id is unknown; other errors stay as they are. */
-export function withAbsenceRemedy(remedy: string): (error: unknown) => never {
+/** Says the sentence in place of the answer that an id is unknown; other errors stay as they are. */
+export function orAbsent(sentence: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ManagementApiError) || error.status !== 404) throw error;
-    throw new CliError('not_found', `${error.message} ${remedy}`, { cause: error });
+    throw new CliError('not_found', sentence, { cause: error });
   };
 }
 

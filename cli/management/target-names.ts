@@ -7,6 +7,7 @@ import { idLabel, kinds } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { didYouMean } from '../command-line/did-you-mean.ts';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type Format, isForPeople } from '../output/format.ts';
 import { ManagementApiError } from './management-error.ts';
@@ -177,7 +178,7 @@ function onlyId(type: ShownType, known: readonly Named[], word: string): string 
 }
 
 function refuseAbsent(type: TargetType, known: readonly Named[], word: string): never {
-  const meant = didYouMean(word, known.flatMap(wordsOf)) || ` "${listers[type]}" lists the names.`;
+  const meant = didYouMean(word, known.flatMap(wordsOf)) || ` ${typedCommand(listers[type])} lists the names.`;
   throw new CliError('not_found', `There is no ${type} ${JSON.stringify(word)}.${meant}`);
 }
 

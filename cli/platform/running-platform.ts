@@ -38,6 +38,11 @@ export function runningPlatform(asked: string | undefined): RunningPlatform {
   return { data, status };
 }
 
+/** The remedy for a running platform that was started without an option. */
+export function restartWith(option: string): string {
+  return `stop the platform, and start it again with ${option} added to its options.`;
+}
+
 function notData({ root, lock }: DataDirectory, asked: string | undefined): string {
   const named = asked === undefined ? 'PORTCULLIS_DATA_DIR' : '--data';
   return (

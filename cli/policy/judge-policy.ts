@@ -35,11 +35,13 @@ export async function judgePolicy({ source, policy, id }: PolicyInFile, options:
   });
   const name = policy.metadata.name;
   if (assembled.kind === 'refused') {
+    const [provider] = policy.spec.definition.providers;
     const isListAbsent = assembled.reason === 'provider_unknown' && options.approved.length === 0;
-    const remedy = isListAbsent
-      ? '. This command was given no approved providers: name their file with --providers FILE'
-      : '';
-    throw new CliError('refused', `${source}: policy ${name}: ${assembled.message}${remedy} (${assembled.reason})`);
+    const message =
+      isListAbsent && provider !== undefined
+        ? `whether the provider ${provider.name} is approved is not known: name the file of the approved providers with --providers FILE, such as .portcullis/providers.yaml`
+        : assembled.message;
+    throw new CliError('refused', `${source}: policy ${name}: ${message} (${assembled.reason})`);
   }
   const { bytes, digest } = assembled;
   const checks = (options.checks ?? []).map((check) => ({ ...check, policyId }));

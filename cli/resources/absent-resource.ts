@@ -2,6 +2,7 @@ import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import { type Kind, kinds } from '#resources/kinds';
 import { didYouMean } from '../command-line/did-you-mean.ts';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 
 /** Says that a resource does not exist, with the name that was probably meant. */
@@ -13,7 +14,7 @@ export async function absentResource(client: KubeClient, kind: Kind, name: strin
 /** The name that was probably meant, or the command that lists the names; with a leading space. */
 export async function nameRemedy(client: KubeClient, kind: Kind, name: string): Promise<string> {
   const meant = didYouMean(name, await namesOf(client, kind));
-  return meant === '' ? ` "get ${kind.plural}" lists the names.${otherPlace(kind)}` : meant;
+  return meant === '' ? ` ${typedCommand(`get ${kind.plural}`)} lists the names.${otherPlace(kind)}` : meant;
 }
 
 /** The command that shows objects of this name that are no resources, as a sentence with a leading space; else empty. */

@@ -11,6 +11,7 @@ import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { confirmationOf } from '#resources/protection';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 
 export type DesiredGuardrail = {
@@ -83,7 +84,7 @@ export function refuseDeleting({ kind, metadata }: Stored<ModelBinding> | Stored
   const effect =
     kind === kinds.modelBinding.kind
       ? 'nothing can be applied to it'
-      : 'to keep it, apply it again from its file with "apply -f FILE", then repeat the command';
+      : `to keep it, apply it again from its file with ${typedCommand('apply -f FILE')}, then repeat the command`;
   throw new CliError('conflict', `The ${kind} ${metadata.name} is being deleted: ${effect}.`);
 }
 

@@ -12,18 +12,15 @@ export function withHolderOptions(command: Command): Command {
     .option('--group <name>', 'group of the tenant');
 }
 
-/** @throws CliError usage unless exactly one holder is named */
-export function holderOf({ person, agent, group }: HolderOptions): Holder {
+/** @param command the words of the command, such as `group add` @throws CliError usage unless exactly one holder is named */
+export function holderOf({ person, agent, group }: HolderOptions, command: string): Holder {
   const named = {
     ...(person === undefined ? {} : { user_id: person }),
     ...(agent === undefined ? {} : { agent_id: agent }),
     ...(group === undefined ? {} : { group }),
   };
   if (Object.keys(named).length === 1) return named;
-  throw new CliError(
-    'usage',
-    'Name the person, agent or group that the command is for with exactly one of --person, --agent and --group.',
-  );
+  throw new CliError('usage', `"${command}" needs exactly one member: --person NAME, --agent NAME or --group NAME.`);
 }
 
 /** The kind and the name of a holder. */

@@ -6,6 +6,7 @@ import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { isPurged } from '#resources/purged-revision';
 import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { nameRemedy } from '../resources/absent-resource.ts';
 
@@ -52,7 +53,7 @@ export async function readRevision(
   const newest = all[0].spec.number;
   throw new CliError(
     'not_found',
-    `The policy ${policy} has no revision ${number}. The newest one is ${newest}; "history ${policy}" lists all.`,
+    `The policy ${policy} has no revision ${number}. The newest one is ${newest}; ${typedCommand(`history ${policy}`)} lists all.`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
 import { readCallerName } from '../http/caller-options.ts';
 import { originOf } from '../http/server-options.ts';
-import { runningPlatform } from '../platform/running-platform.ts';
+import { restartWith, runningPlatform } from '../platform/running-platform.ts';
 
 const titles = { retrieval: 'retrieval service', memory: 'memory service', catalogue: 'agent catalogue' } as const;
 type DataService = keyof typeof titles;
@@ -29,6 +29,6 @@ export function serviceOrigin({ server, data }: ServiceOptions, service: DataSer
   const { status, data: directory } = runningPlatform(data);
   const origin = status.addresses[service];
   if (origin !== undefined) return origin;
-  const reason = status[`${service}Off`] ?? `start the platform with "portcullis up --${service}".`;
+  const reason = status[`${service}Off`] ?? restartWith(`--${service}`);
   throw new CliError('not_running', `The ${titles[service]} of ${directory.root} does not run: ${reason}`);
 }

@@ -107,7 +107,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     );
     expect((await run('rollback', 'stepping', '--to', '2', ...wait)).code).toBe(0);
     expect((await run('rollback', 'stepping', '--to-revision', '7')).stderr).toBe(
-      'portcullis: The policy steps has no revision 7. The newest one is 2; "history steps" lists all.\n',
+      'portcullis: The policy steps has no revision 7. The newest one is 2; "kubectl portcullis history steps" lists all.\n',
     );
     expect((await run('apply-revision', 'stepping', '7')).code).toBe(3);
     expect((await binding('stepping'))?.spec.guardrail).toEqual(guardedBy(2, 'steps'));
@@ -337,7 +337,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     test('kubectl portcullis why for an unknown binding exits with not_found', async () => {
       expect(await run('why', 'nobody')).toMatchObject({
         code: 3,
-        stderr: `portcullis: There is no ModelBinding named nobody in the namespace ${place.client.namespace}. "get modelbindings" lists the names.\n`,
+        stderr: `portcullis: There is no ModelBinding named nobody in the namespace ${place.client.namespace}. "kubectl portcullis get modelbindings" lists the names.\n`,
       });
     });
   });

@@ -25,7 +25,7 @@ test('a field that the schema has at one other path is found there, above or bel
 
 test('a field of another alternative of the same object is found with the field that selects the alternative', () => {
   const found = findOtherPlace(schema, ['spec', 'rules', 1, 'regex']);
-  expect(found).toEqual({ kind: 'variant', field: 'kind', value: 'regex' });
+  expect(found).toEqual({ kind: 'variant', field: 'kind', value: 'regex', fields: ['kind', 'id', 'regex'] });
 });
 
 test('a field that the schema has nowhere, or in several places, is not found', () => {

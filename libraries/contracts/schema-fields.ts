@@ -4,8 +4,8 @@ import type { z } from 'zod';
 export type OtherPlace =
   /** At exactly one other path, such as `spec.model.alias`. */
   | { readonly kind: 'path'; readonly path: readonly string[] }
-  /** In the same place, if another field has this value: `kind` is `regex`. */
-  | { readonly kind: 'variant'; readonly field: string; readonly value: string };
+  /** In the same place, if another field has this value: `kind` is `regex`. `fields` are those of the object then. */
+  | { readonly kind: 'variant'; readonly field: string; readonly value: string; readonly fields: readonly string[] };
 
 /** Objects within objects that are searched; more of them have no field of their own right. */
 const deepest = 6;
@@ -35,7 +35,8 @@ function variantWith(objects: readonly z.ZodType[], name: string): OtherPlace | 
   if (own === undefined || having.length > 1 || objects.length === 1) return undefined;
   for (const [field, inner] of Object.entries(shapeOf(own))) {
     const [value, ...others] = valuesOf(inner);
-    if (typeof value === 'string' && others.length === 0) return { kind: 'variant', field, value };
+    if (typeof value === 'string' && others.length === 0)
+      return { kind: 'variant', field, value, fields: Object.keys(shapeOf(own)) };
   }
   return undefined;
 }

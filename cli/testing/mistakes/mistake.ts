@@ -1,7 +1,7 @@
 /** A user error on the command line, and the required content of its message. */
 export type Mistake = {
   readonly title: string;
-  /** Words of the command line; FOLDER stands for the folder of the files. */
+  /** Words of the command line; FOLDER stands for the folder of the files, DATA for the data directory, GATEWAY for its origin. */
   readonly args: readonly string[];
   /** Files by name; a name that ends with a slash is a folder. */
   readonly files?: Readonly<Record<string, string>>;
@@ -14,4 +14,6 @@ export type Mistake = {
   readonly place: readonly string[];
   /** Words that name the remedy. */
   readonly remedy: readonly string[];
+  /** Words that would mislead the reader. */
+  readonly without?: readonly string[];
 };

@@ -28,7 +28,7 @@ const policy = readFileSync(join(checkout, 'examples/guarded-chat/policy.yaml'),
 function edited(
   title: string,
   [from, to]: readonly [string, string],
-  said: Pick<Mistake, 'place' | 'remedy'>,
+  said: Pick<Mistake, 'place' | 'remedy' | 'without'>,
   text = binding,
 ): Mistake {
   if (!text.includes(from)) throw new Error(`the manifest of "${title}" does not contain ${from}`);
@@ -116,12 +116,12 @@ export const mistakesOfManifests: readonly Mistake[] = [
     remedy: ['a tab', 'spaces'],
   }),
   edited('a bracket that is not closed', ['kind: ModelBinding', 'kind: [ModelBinding'], {
-    place: ['m.yaml: document 1, line'],
+    place: ['m.yaml: document 1, line 2, column 7'],
     remedy: ['a bracket is opened and not closed: close it'],
   }),
   edited('a quote that is not closed', ['alias: typed', 'alias: "typed'], {
-    place: ['m.yaml: document 1, line'],
-    remedy: ['quote'],
+    place: ['m.yaml: document 1, line 7, column 12'],
+    remedy: ['a quote is opened and not closed: close it'],
   }),
   edited('a wrong indentation', ['    provider: echo', '   provider: echo'], {
     place: ['m.yaml: document 1, line 8'],
@@ -161,8 +161,9 @@ export const mistakesOfManifests: readonly Mistake[] = [
     'a rule with the members of another kind',
     ['kind: regex', 'kind: stop_list'],
     {
-      place: ['spec.definition.request.baseline[1].stopList', 'spec.definition.request.baseline[1].regex'],
-      remedy: ['set kind to regex, or remove regex'],
+      place: ['spec.definition.request.baseline[1].regex'],
+      remedy: ['set kind to regex, or remove regex and add stopList'],
+      without: ['stopList is required'],
     },
     policy,
   ),

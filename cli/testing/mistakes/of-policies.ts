@@ -1,7 +1,11 @@
 import { denyRule, patternRule, policyManifest } from '../policy-text.ts';
 import type { Mistake } from './mistake.ts';
 
-const tested = (title: string, text: string, said: Pick<Mistake, 'exit' | 'place' | 'remedy'>): Mistake => ({
+const tested = (
+  title: string,
+  text: string,
+  said: Pick<Mistake, 'exit' | 'place' | 'remedy' | 'without'>,
+): Mistake => ({
   title,
   args: ['test', '-f', 'FOLDER/p.yaml'],
   files: { 'p.yaml': text },
@@ -37,8 +41,9 @@ export const mistakesOfPolicies: readonly Mistake[] = [
     policyManifest({ request: detector, providers: '[{ name: presidio, credentialRef: { name: presidio } }]' }),
     {
       exit: 9,
-      place: ['p.yaml: policy small', 'presidio'],
-      remedy: ['--providers'],
+      place: ['p.yaml: policy small: whether the provider presidio is approved is not known'],
+      remedy: ['name the file of the approved providers with --providers FILE'],
+      without: ['ask an administrator'],
     },
   ),
   tested(
@@ -68,7 +73,7 @@ export const mistakesOfPolicies: readonly Mistake[] = [
     }),
     {
       exit: 2,
-      place: ['line', 'spec.tests[0].expect'],
+      place: ['line 12, column 84: spec.tests[0].expect'],
       remedy: ['must be one of "Pass", "Reject", "Mask", not "Deny"'],
     },
   ),

@@ -78,11 +78,20 @@ export function errorAnswer(error: ClientError, refusalText?: string): ErrorAnsw
   const { status, type, message } = clientErrors[error.code];
   const isDenied = error.code === 'policy_denied';
   return answer(status, isDenied || unsendableAnswers.has(error.code), {
-    message: isDenied ? (refusalText ?? message) : message,
+    message: isDenied ? (refusalText ?? message) : withMember(error.code, message, error.param),
     type,
     param: error.param ?? null,
     code: error.code,
   });
+}
+
+/** Errors about the name of a member: many clients show the message only, and its reader has to find the member. */
+const naming: ReadonlySet<ClientErrorCode> = new Set(['unknown_key', 'ambiguous_key']);
+
+/** The message with the place of the member; a name that is not plain has none. */
+function withMember(code: ClientErrorCode, message: string, param: string | null | undefined): string {
+  if (!naming.has(code) || typeof param !== 'string' || param === '(root)') return message;
+  return `${message.replace(/\.$/, '')}: ${param}.`;
 }
 
 function answer(

@@ -8,7 +8,7 @@ const unavailable = (message: string) => ({ status: 503, type: 'service_unavaila
 
 /**
  * Every error of the gateway except failed checks: code, status, type and message. The body has the shape of the
- * OpenAI API; no message repeats text of a request or of a provider.
+ * OpenAI API; no message repeats text of a request or of a provider, but for the plain name of a member.
  */
 export const clientErrors = {
   invalid_json: request(

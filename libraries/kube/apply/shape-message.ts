@@ -9,20 +9,30 @@ const maxFields = 12;
 
 /**
  * The problems of a value for its writer. An unknown field is reported with the field that was probably meant, or with
- * the fields of the schema; the field that was probably meant is then not reported as absent.
+ * the fields of the schema; the field that was probably meant is then not reported as absent, and neither is a field of
+ * an alternative where the value has the field of another one.
  * @param found the value, where its short words and numbers may be repeated: on a terminal, never in a log
  */
 export function shapeMessages(problems: readonly ShapeProblem[], found?: unknown): readonly WrittenProblem[] {
-  const meant = new Set(problems.flatMap((problem) => meantField(problem) ?? []));
+  const told = new Set(
+    problems.flatMap((problem) => [...meantField(problem), ...neededInstead(problem, problems).map(fieldPath)]),
+  );
   return problems
-    .filter(({ path, message }) => message !== absent || !meant.has(fieldPath(path)))
-    .map((problem) => ({ path: problem.path, message: withFound(shapeMessage(problem), at(found, problem.path)) }));
+    .filter(({ path, message }) => message !== absent || !told.has(fieldPath(path)))
+    .map((problem) => {
+      const message = shapeMessage(
+        problem,
+        neededInstead(problem, problems).map((path) => String(path.at(-1))),
+      );
+      return { path: problem.path, message: withFound(message, at(found, problem.path)) };
+    });
 }
 
 /** The predicate of `readShape` for a field that is absent. */
 const absent = 'is required';
 
-function shapeMessage(problem: ShapeProblem): string {
+/** @param instead fields that are needed once a field of another alternative is removed */
+function shapeMessage(problem: ShapeProblem, instead: readonly string[]): string {
   const { path, message, known = [], otherPlace, required = [] } = problem;
   if (message === absent)
     return required.length === 0 ? `${message}: add it` : `${message}: add it with ${listed(required)}`;
@@ -32,7 +42,8 @@ function shapeMessage(problem: ShapeProblem): string {
   if (otherPlace?.kind === 'path') return `${message}: move it to ${fieldPath(otherPlace.path)}`;
   if (otherPlace?.kind === 'variant') {
     const { field, value } = otherPlace;
-    return `${message} with this ${field}: set ${field} to ${value}, or remove ${String(path.at(-1))}`;
+    const added = instead.length === 0 ? '' : ` and add ${listed(instead)}`;
+    return `${message} with this ${field}: set ${field} to ${value}, or remove ${String(path.at(-1))}${added}`;
   }
   const parent = fieldPath(path.slice(0, -1));
   const of = parent === '' ? 'there are' : `${parent} has`;
@@ -67,7 +78,22 @@ function nearestOf({ path, known = [] }: ShapeProblem): string | undefined {
   return nearestWord(String(path.at(-1)), known);
 }
 
-function meantField(problem: ShapeProblem): string | undefined {
+function meantField(problem: ShapeProblem): readonly string[] {
   const nearest = nearestOf(problem);
-  return nearest === undefined ? undefined : fieldPath([...problem.path.slice(0, -1), nearest]);
+  return nearest === undefined ? [] : [fieldPath([...problem.path.slice(0, -1), nearest])];
+}
+
+/** The absent fields of an object that has a field of another alternative, and that this alternative does not have. */
+function neededInstead(
+  { path, otherPlace }: ShapeProblem,
+  problems: readonly ShapeProblem[],
+): readonly ShapeProblem['path'][] {
+  if (otherPlace?.kind !== 'variant') return [];
+  const parent = fieldPath(path.slice(0, -1));
+  return problems
+    .filter(({ message }) => message === absent)
+    .map(({ path: missing }) => missing)
+    .filter(
+      (missing) => fieldPath(missing.slice(0, -1)) === parent && !otherPlace.fields.includes(String(missing.at(-1))),
+    );
 }

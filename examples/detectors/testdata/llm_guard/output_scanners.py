@@ -1,2 +1,3 @@
-class Toxicity:
-    word = "awful"
+from .input_scanners import BanSubstrings, Toxicity
+
+__all__ = ["BanSubstrings", "Toxicity"]
