@@ -152,6 +152,42 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
     },
   );
 
+  test('a file that is submitted again with its earlier readers is closed to the later ones', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'plan.md');
+    writeFileSync(path, 'The otter moves out in May.');
+    expect(await run('collection', 'create', 'plans', '--visibility', 'public')).toMatchObject({ code: 0 });
+    const submit = (group: string, ...options: readonly string[]) =>
+      run('documents', 'submit', path, '--collection', 'plans', '--allow-group', group, ...options);
+    const readers = async () => {
+      const ask = (group: string) => {
+        const words = ['query', 'otter', '--collection', 'plans', '--mode', 'bm25', '-o', 'json'];
+        const as = ['--as', 'bob', '--tenant', 'acme', '--groups', group];
+        return runInProcess([...words, ...as], { data: platform.data });
+      };
+      const isFound = async (group: string) => (await ask(group)).stdout.includes('plan.md');
+      return { board: await isFound('board'), staff: await isFound('staff') };
+    };
+    expect(await submit('board')).toMatchObject({ code: 0, stdout: '1 searchable.\n' });
+    expect(await readers()).toEqual({ board: true, staff: false });
+    expect(await submit('staff')).toMatchObject({ code: 0, stdout: '1 searchable.\n' });
+    expect(await readers()).toEqual({ board: false, staff: true });
+    expect(await submit('board')).toMatchObject({ code: 0, stdout: '1 searchable.\n' });
+    expect(await readers()).toEqual({ board: true, staff: false });
+    expect(await submit('board')).toMatchObject({ code: 0, stdout: '1 unchanged.\n' });
+    expect(await submit('staff')).toMatchObject({ code: 0, stdout: '1 searchable.\n' });
+    expect(await submit('board', '--no-wait')).toMatchObject({ code: 0, stdout: expect.stringContaining('waiting') });
+    expect(await submit('board')).toMatchObject({ code: 0 });
+    expect(await readers()).toEqual({ board: true, staff: false });
+    expect(await run('documents', 'share', 'plan.md', '--collection', 'plans', '--allow-group', 'staff')).toMatchObject(
+      {
+        code: 0,
+      },
+    );
+    expect(await submit('board')).toMatchObject({ code: 0, stdout: '1 unchanged.\n' });
+    expect(await readers()).toEqual({ board: false, staff: true });
+  });
+
   test('collections, documents and jobs are written with -o name as other commands take them', async () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, 'a.md'), 'An otter.');
