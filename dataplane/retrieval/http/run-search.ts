@@ -35,7 +35,7 @@ type SearchOptions = {
 
 /**
  * The search that query, pack and evaluation share: it checks rights first, then calls the models and the index.
- * A text that the embedding model refuses is answered 400 with its path.
+ * A text that the embedding model refuses is answered 400 with its path; a rewritten one is replaced by the original.
  */
 export async function runSearch(
   request: RetrievalRequest,
@@ -59,17 +59,29 @@ export async function runSearch(
   using client = watchClient(incoming);
   const call = { signal: client.signal, traceparent: request.traceparent };
   const rewriter = query.rewrite ? profiles.rewrite.values().next().value : undefined;
-  const text = rewriter === undefined ? query.text : await rewriteQuery(service.models, rewriter, query.text, call);
+  const rewritten =
+    rewriter === undefined ? query.text : await rewriteQuery(service.models, rewriter, query.text, call);
   const ranker = query.rerank ? rerankProfileOf(profiles.rerank, defaults.rerank_profile_id) : undefined;
   const returned = most ?? topK;
   const window = ranker === undefined ? 0 : rerankWindow(ranker, topK);
   const depth = Math.max(returned, window);
-  const found = await searchNewest(
-    service,
-    { collection, visibility, text, mode, topK: returned, depth, condition: filters?.condition, call },
-    (id) => profiles.embedding.get(id),
-  ).catch((error: unknown) => refusalOf(error, textPath));
-  if ('kind' in found) return found;
+  const search = async (searched: string) => ({
+    text: searched,
+    found: await searchNewest(
+      service,
+      { collection, visibility, text: searched, mode, topK: returned, depth, condition: filters?.condition, call },
+      (id) => profiles.embedding.get(id),
+    ),
+  });
+  const searched = await search(rewritten)
+    .catch((error: unknown) => {
+      // Only the rewritten text is refused, so that the text of the caller may still be a query.
+      if (rewritten === query.text || messageOf(error) === undefined) throw error;
+      return search(query.text);
+    })
+    .catch((error: unknown) => refusalOf(error, textPath));
+  if ('kind' in searched) return searched;
+  const { text, found } = searched;
   const candidates = found.slice(0, window).map((ranked) => ({ ...ranked, content: ranked.chunk.text }));
   const reranked = await rerankCitations(service.models, ranker, { text: query.text, citations: candidates }, call);
   const best = reranked.applied ? [...reranked.citations, ...found.slice(window)] : found;
@@ -100,9 +112,13 @@ export async function withoutHidden(
 
 /** The answer about a text that no model embeds; every other error is thrown again. */
 function refusalOf(error: unknown, path: readonly (string | number)[]): RetrievalError {
-  const message = error instanceof ModelsError ? textRefusals.get(error.code) : undefined;
+  const message = messageOf(error);
   if (message === undefined) throw error;
   return invalidBody([{ path: [...path], message }]);
+}
+
+function messageOf(error: unknown): string | undefined {
+  return error instanceof ModelsError ? textRefusals.get(error.code) : undefined;
 }
 
 const textRefusals: ReadonlyMap<string, string> = new Map([
