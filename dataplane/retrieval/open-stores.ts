@@ -54,7 +54,7 @@ export type OpenedIndex = {
   /** Brings committed changes, such as deletions, into an index outside of this process. */
   readonly followChanges: (signal: AbortSignal) => Promise<void>;
   /** Removes the remaining entries of places that are no longer used. */
-  readonly clearLeft: () => Promise<void>;
+  readonly clearLeft: (signal: AbortSignal) => Promise<void>;
 };
 
 type IndexParts = {
