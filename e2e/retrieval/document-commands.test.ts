@@ -222,6 +222,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
     );
     expect(await submit('board')).toMatchObject({ code: 0, stdout: '1 unchanged.\n' });
     expect(await readers()).toEqual({ board: false, staff: true });
+    expect(await run('collection', 'delete', 'plans', '--yes')).toMatchObject({ code: 0 });
   });
 
   test('collections, documents and jobs are written with -o name as other commands take them', async () => {

@@ -58,8 +58,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that OpenSear
   });
 
   test('a place that was left is emptied until the signal ends the call, and is kept for the next one', async () => {
-    await using server = await startScriptedHttp(silence);
-    await using opening = await openUpkeep(server.url);
+    await using parts = new AsyncDisposableStack();
+    const server = await startScriptedHttp(silence);
+    const opening = parts.use(await openUpkeep(server.url));
+    // The server ends first, and with it the request that waits.
+    parts.use(server);
     const { sql } = opened.database;
     const [row] = await sql<{ id: string }[]>`select collection_id as id from retrieval.opensearch_places limit 1`;
     await opening.places.leave(partitionName({ collectionId: row?.id ?? '', version: 1 }));
