@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { type AllowOptions, withAllowOptions } from '../documents/allow-options.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
+import { escapeLine } from '../output/write.ts';
+import { changeEach, refuseUnchanged } from '../retrieval/change-each.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
 type ShareOptions = RetrievalOptions & OutputOptions & AllowOptions & { readonly collection: string };
@@ -22,13 +24,19 @@ async function shareDocuments(ids: readonly string[], options: ShareOptions): Pr
     throw new CliError('usage', '"documents share" needs a reader: --allow-group NAME or --allow-person NAME.');
   }
   const client = openRetrievalClient(options);
-  const items: { readonly doc_id: string }[] = [];
-  for (const doc_id of ids) {
-    const acl = { groups: [...groups], principals: [...principals] };
-    items.push(await client.changeDocumentAcl({ collection, doc_id, acl }));
-  }
+  const acl = { groups: [...groups], principals: [...principals] };
+  const shared = await changeEach(ids, 'shared', (doc_id) => client.changeDocumentAcl({ collection, doc_id, acl }));
+  const items = shared.changes.map((one) => ('value' in one ? one.value : { doc_id: one.id, reason: one.reason }));
   const readers = [...groups.map((name) => `the group ${name}`), ...principals.map((name) => `the person ${name}`)];
   writeResult(formatOf(options), { items }, () =>
-    items.map(({ doc_id }) => `Document ${doc_id} is shared with ${readers.join(', ')}.`).join('\n'),
+    shared.changes
+      .map((one) =>
+        'value' in one
+          ? `Document ${one.id} is shared with ${readers.join(', ')}.`
+          : `Document ${one.id} is shared as before: ${one.reason.replace(/\.$/, '')}.`,
+      )
+      .map(escapeLine)
+      .join('\n'),
   );
+  refuseUnchanged(shared, 'documents were not shared');
 }

@@ -93,7 +93,8 @@ async function submitDocuments(paths: readonly string[], options: SubmitOptions)
     const ended = await awaitJobs(submitted, tools, timeoutMs);
     return retryFailed(files, { submitted, ended }, tools, timeoutMs);
   })().catch((error: unknown) => {
-    if (isForPeople(format) && last.length > 0) writeText(resultLines(last, format === 'wide'));
+    // Documents that were accepted before stay accepted, so that programs learn their jobs, too.
+    if (last.length > 0) writeResult(format, { items: last }, (isWide) => resultLines(last, isWide));
     throw error;
   });
   writeResult(format, { items: results }, (isWide) => resultLines(results, isWide));

@@ -2,8 +2,9 @@ import { type Command, Option } from 'commander';
 import type { IngestJob } from '#contracts/retrieval';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput } from '../output/format.ts';
-import { tableOf } from '../output/write.ts';
+import { escapeLine, tableOf } from '../output/write.ts';
 import { writeNamed } from '../output/write-named.ts';
+import { changeEach, refuseUnchanged } from '../retrieval/change-each.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
 type JobOptions = RetrievalOptions & OutputOptions;
@@ -48,9 +49,16 @@ async function show(id: string, options: JobOptions): Promise<void> {
 
 async function replayJobs(ids: readonly string[], options: JobOptions): Promise<void> {
   const client = openRetrievalClient(options);
-  const items: IngestJob[] = [];
-  for (const id of ids) items.push(await client.replayJob(id));
-  writeJobs(options, items, { items });
+  const replayed = await changeEach(ids, 'repeated', (id) => client.replayJob(id));
+  const items = replayed.changes.map((one) => ('value' in one ? one.value : { job_id: one.id, reason: one.reason }));
+  const jobs = replayed.changes.flatMap((one) => ('value' in one ? [one.value] : []));
+  const refusals = replayed.changes.flatMap((one) =>
+    'reason' in one ? [escapeLine(`Job ${one.id} is not repeated: ${one.reason.replace(/\.$/, '')}.`)] : [],
+  );
+  const text = (isWide: boolean): string =>
+    [...(jobs.length === 0 ? [] : [jobTable(jobs, isWide)]), ...refusals].join('\n');
+  writeNamed(formatOf(options), { value: { items }, names: jobs.map(({ job_id }) => job_id), text });
+  refuseUnchanged(replayed, 'jobs were not repeated');
 }
 
 function writeJobs(options: JobOptions, jobs: readonly IngestJob[], value: unknown): void {

@@ -1,6 +1,6 @@
 import { CliError } from '../errors/cli-error.ts';
-import { ServiceApiError } from '../http/service-error.ts';
 import { escapeLine } from '../output/write.ts';
+import { changeEach } from '../retrieval/change-each.ts';
 import type { RetrievalClient } from '../retrieval/retrieval-client.ts';
 import { awaitJobs, type FileResult } from './submit-files.ts';
 
@@ -21,21 +21,14 @@ export async function deleteAndWait(
   ids: readonly string[],
   { client, collectionId, timeoutMs }: DeletionTools,
 ): Promise<Deletions> {
-  const sent: FileResult[] = [];
-  for (const docId of ids) {
-    try {
-      const { job_id: jobId } = await client.deleteDocument(collectionId, docId);
-      sent.push({ docId, jobId, state: 'waiting' });
-    } catch (failure) {
-      if (ids.length === 1) throw failure;
-      const reason = reasonOf(failure);
-      sent.push({ docId, state: 'failed', reason });
-      if (isOfOneDocument(failure)) continue;
-      const rest = ids.slice(sent.length);
-      sent.push(...rest.map((one) => ({ docId: one, state: 'failed', reason: 'it was not sent' }) as const));
-      return { results: sent, failure };
-    }
-  }
+  const { changes, failure: ended } = await changeEach(ids, 'deleted', (docId) =>
+    client.deleteDocument(collectionId, docId),
+  );
+  const sent = changes.map((one): FileResult => {
+    if ('reason' in one) return { docId: one.id, state: 'failed', reason: one.reason };
+    return { docId: one.id, jobId: one.value.job_id, state: 'waiting' };
+  });
+  if (ended !== undefined) return { results: sent, failure: ended };
   let results: readonly FileResult[] = sent;
   const onProgress = (now: readonly FileResult[]): void => {
     results = now;
@@ -69,14 +62,4 @@ function deletionLine({ docId, state, reason = '', jobId = '' }: FileResult): st
   if (state === 'failed') return `Document ${docId} was not deleted: ${reason.replace(/\.$/, '')}.`;
   if (state === 'waiting') return `Document ${docId} is being deleted (job ${jobId}).`;
   return `Document ${docId} deleted.`;
-}
-
-/** Whether the service refused this document, so that the next one can be deleted. */
-function isOfOneDocument(error: unknown): boolean {
-  return error instanceof ServiceApiError && (error.status === 400 || error.status === 404 || error.status === 409);
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof ServiceApiError) return error.message;
-  return 'the connection was lost, and it may be deleted: repeat the command';
 }

@@ -20,16 +20,14 @@ type SourceFile = {
   readonly bytes: Uint8Array;
   /** Milliseconds since 1970. */
   readonly changedMs: number;
-  /** Names a repetition after a failure. */
-  readonly retry?: string | undefined;
 };
 
 /**
  * The document of a file. Its content hash is that of the bytes; its idempotency key covers the settings and the time of
- * the last change too, so that the same file is a duplicate and a file that was changed back is not, nor is a retry.
+ * the last change too, so that the same file is a duplicate and a file that was changed back is not.
  */
 export function makeDocument(
-  { docId, bytes, changedMs, retry }: SourceFile,
+  { docId, bytes, changedMs }: SourceFile,
   content: DocumentText,
   settings: DocumentSettings,
 ): DocumentInput {
@@ -41,8 +39,7 @@ export function makeDocument(
     ...(baseUrl === undefined ? {} : { url: urlOf(baseUrl, docId) }),
   };
   const contentHash = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-  const parts = [contentHash, acl, metadata, Math.trunc(changedMs), ...(retry === undefined ? [] : [retry])];
-  const key = createHash('sha256').update(JSON.stringify(parts));
+  const parts = [contentHash, acl, metadata, Math.trunc(changedMs)];
   return {
     collection,
     tenant_id: tenant,
@@ -51,8 +48,20 @@ export function makeDocument(
     ...acl,
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     content_hash: contentHash,
-    idempotency_key: key.digest('hex'),
+    idempotency_key: digestOf(parts),
   };
+}
+
+/**
+ * The document under another key, which the service does not answer with the earlier job. The key depends on the name of
+ * the repetition alone: with the id of that job as the name, an interrupted command is repeated as it is.
+ */
+export function repeatedDocument(document: DocumentInput, repetition: string): DocumentInput {
+  return { ...document, idempotency_key: digestOf([document.idempotency_key, repetition]) };
+}
+
+function digestOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 function urlOf(baseUrl: string, docId: string): string {

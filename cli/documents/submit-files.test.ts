@@ -6,7 +6,7 @@ import { ServiceApiError } from '../http/service-error.ts';
 import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-client.ts';
 import { createBatcher } from './batch-documents.ts';
 import type { Extraction } from './extraction/document-text.ts';
-import { makeDocument } from './make-document.ts';
+import { makeDocument, repeatedDocument } from './make-document.ts';
 import { awaitJobs, type FileResult, retryFailed, submitFiles } from './submit-files.ts';
 
 const settings = { collection: 'handbook', tenant: 'default', groups: ['staff'], principals: [] };
@@ -116,7 +116,10 @@ test('a file that was submitted before and whose job failed is submitted once mo
         const job_id = keyOf(document);
         const isKnown = jobs.has(job_id);
         if (!isKnown) jobs.set(job_id, { doc: document.doc_id, status: document.doc_id === 'kept.md' ? 'DONE' : ends });
-        return { doc_id: document.doc_id, job_id, status: isKnown ? ('DEDUPLICATED' as const) : ('PENDING' as const) };
+        const ofDocument = [...jobs].filter(([, { doc }]) => doc === document.doc_id);
+        const isNewest = ofDocument.at(-1)?.[0] === job_id;
+        const status = isKnown ? ('DEDUPLICATED' as const) : ('PENDING' as const);
+        return { doc_id: document.doc_id, job_id, status, ...(isNewest ? {} : { superseded: true as const }) };
       }),
     }),
     getJob: async (id) => ({ status: jobs.get(id)?.status, error: 'the policy denies the text' }) as never,
@@ -141,6 +144,53 @@ test('a file that was submitted before and whose job failed is submitted once mo
   ]);
   ends = 'DONE';
   expect(await run(names)).toEqual({ 'denied.md': 'done', 'fresh.md': 'done', 'kept.md': 'unchanged' });
+  const { size } = jobs;
+  expect(await run(names)).toEqual({ 'denied.md': 'unchanged', 'fresh.md': 'unchanged', 'kept.md': 'unchanged' });
+  expect(jobs.size).toBe(size);
+});
+
+test('a file whose document a later submit replaced is submitted under another key, and is unchanged when the command is repeated', async () => {
+  using folder = temporaryFolder();
+  const files = ['kept.md', 'plan.md'].map((docId) => ({ docId, path: join(folder.path, docId) }));
+  for (const { path } of files) writeFileSync(path, path);
+  const jobs: { readonly doc: string; readonly key: string; readonly groups: readonly string[] }[] = [];
+  const submit: RetrievalClient['submit'] = async (documents) => ({
+    jobs: documents.map(({ doc_id: doc, idempotency_key: key, acl }) => {
+      const known = jobs.findIndex((job) => job.doc === doc && job.key === key);
+      if (known === -1) jobs.push({ doc, key, groups: acl?.groups ?? [] });
+      const at = known === -1 ? jobs.length - 1 : known;
+      const isNewest = at === jobs.findLastIndex((job) => job.doc === doc);
+      const entry = { doc_id: doc, job_id: `job-${at}`, status: known === -1 ? 'PENDING' : 'DEDUPLICATED' } as const;
+      return isNewest ? entry : { ...entry, superseded: true };
+    }),
+  });
+  const client = { submit, getJob: () => Promise.reject(new Error('not asked for')) };
+  const reader = { read: async (path: string) => ({ bytes: Buffer.from(path), extraction: text(path) }) };
+  const run = async (group: string, docIds: readonly string[]) => {
+    const chosen = files.filter(({ docId }) => docIds.includes(docId));
+    const tools = { client, reader, settings: { ...settings, groups: [group] }, onProgress: () => undefined };
+    const results = await submitFiles(chosen, tools);
+    return Object.fromEntries(results.map(({ docId, state }) => [docId, state]));
+  };
+  const both = ['kept.md', 'plan.md'];
+  expect(await run('board', both)).toEqual({ 'kept.md': 'waiting', 'plan.md': 'waiting' });
+  expect(await run('staff', ['plan.md'])).toEqual({ 'plan.md': 'waiting' });
+  for (const round of [1, 2]) {
+    expect(await run('board', both)).toEqual({ 'kept.md': 'unchanged', 'plan.md': 'waiting' });
+    expect(await run('board', both)).toEqual({ 'kept.md': 'unchanged', 'plan.md': 'unchanged' });
+    expect(await run('staff', ['plan.md'])).toEqual({ 'plan.md': 'waiting' });
+    expect(jobs).toHaveLength(3 + 2 * round);
+  }
+  expect(jobs.map(({ groups }) => groups[0])).toEqual(['board', 'board', 'staff', 'board', 'staff', 'board', 'staff']);
+});
+
+test('the key of a repetition depends on the document and on the name of the repetition', () => {
+  const document = documentOf('a');
+  const keyOf = (name: string, of = document) => repeatedDocument(of, name).idempotency_key;
+  expect(keyOf('one')).toBe(keyOf('one'));
+  expect(repeatedDocument(document, 'one')).toEqual({ ...document, idempotency_key: keyOf('one') });
+  const keys = [document.idempotency_key, keyOf('one'), keyOf('two'), keyOf('one', documentOf('b'))];
+  expect(new Set(keys).size).toBe(4);
 });
 
 test('a poll reads at most fifty open jobs, and the next poll reads the others first', async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileReason } from '../errors/file-fault.ts';
@@ -7,12 +6,12 @@ import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-clie
 import { createBatcher, fitsInline } from './batch-documents.ts';
 import type { ExtractionFault } from './extraction/document-text.ts';
 import type { DocumentFile, LeftOut } from './find-documents.ts';
-import { type DocumentSettings, makeDocument } from './make-document.ts';
+import { type DocumentSettings, makeDocument, repeatedDocument } from './make-document.ts';
 import { type DocumentReader, documentLimits } from './read-document.ts';
 
 /**
- * How the submit of one file ended: `unchanged` files were submitted before with the same bytes and settings, `skipped`
- * are symbolic links that are not followed.
+ * How the submit of one file ended: `unchanged` files were submitted before with the same bytes and settings, and no later
+ * submit replaced their documents; `skipped` are symbolic links that are not followed.
  */
 export type FileState = 'done' | 'unchanged' | 'waiting' | 'failed' | 'unreadable' | 'skipped';
 
@@ -55,10 +54,11 @@ export async function submitFiles(
 ): Promise<readonly FileResult[]> {
   const results: FileResult[] = [...before];
   const batcher = createBatcher();
+  const retries = new Map(files.flatMap(({ docId, retry }) => (retry === undefined ? [] : [[docId, retry] as const])));
   const send = async (batch: readonly DocumentInput[]): Promise<void> => {
     if (batch.length === 0) return;
     onSend?.(batch.map(({ doc_id }) => doc_id));
-    results.push(...(await submitBatch(client, batch)));
+    results.push(...(await submitBatch(client, batch, retries)));
     onProgress(results);
   };
   for (const file of files) {
@@ -74,25 +74,41 @@ export async function submitFiles(
   return results;
 }
 
-/** Submits a batch. If the service refuses it, its halves are submitted, so that only the documents that it refuses fail. */
+/**
+ * Submits a batch. If the service refuses it, its halves are submitted, so that only the documents that it refuses fail.
+ * A document that repeats an earlier job while a later one decides is submitted once more: its text and its readers become
+ * those of this submit.
+ * @param repetitions names by the ids of documents whose repetition has a name of its own
+ */
 async function submitBatch(
   client: Pick<RetrievalClient, 'submit'>,
   batch: readonly DocumentInput[],
+  repetitions: ReadonlyMap<string, string>,
 ): Promise<readonly FileResult[]> {
   const [first] = batch;
   if (first === undefined) return [];
   try {
-    const { jobs } = await client.submit(batch);
-    return jobs.map(({ doc_id: docId, job_id: jobId, status }) => {
-      return { docId, jobId, state: status === 'DEDUPLICATED' ? 'unchanged' : 'waiting' };
-    });
+    const { jobs } = await client.submit(
+      batch.map((document) => {
+        const repetition = repetitions.get(document.doc_id);
+        return repetition === undefined ? document : repeatedDocument(document, repetition);
+      }),
+    );
+    const superseded = new Map(
+      jobs.flatMap((job) => (job.superseded === true ? [[job.doc_id, job.job_id] as const] : [])),
+    );
+    const current = jobs.flatMap(({ doc_id: docId, job_id: jobId, status }): readonly FileResult[] =>
+      superseded.has(docId) ? [] : [{ docId, jobId, state: status === 'DEDUPLICATED' ? 'unchanged' : 'waiting' }],
+    );
+    const again = batch.filter(({ doc_id }) => superseded.has(doc_id));
+    return [...current, ...(await submitBatch(client, again, superseded))];
   } catch (error) {
     if (!(error instanceof ServiceApiError && error.exit === 'usage')) throw error;
     if (batch.length === 1) return [{ docId: first.doc_id, state: 'failed', reason: error.message }];
     const middle = Math.ceil(batch.length / 2);
     return [
-      ...(await submitBatch(client, batch.slice(0, middle))),
-      ...(await submitBatch(client, batch.slice(middle))),
+      ...(await submitBatch(client, batch.slice(0, middle), repetitions)),
+      ...(await submitBatch(client, batch.slice(middle), repetitions)),
     ];
   }
 }
@@ -130,7 +146,7 @@ export async function awaitJobs(
 
 /**
  * Submits files once more that were answered as duplicates of a job that failed, and waits for the new jobs. The service
- * repeats no job for the same key, so each of these files gets another one.
+ * repeats no job for the same key, so each of these files gets another one, which the id of the failed job names.
  * @param submitted the results before the wait @param ended those after it, of the same files in the same order
  */
 export async function retryFailed(
@@ -139,19 +155,22 @@ export async function retryFailed(
   tools: SubmitTools,
   timeoutMs: number,
 ): Promise<readonly FileResult[]> {
-  const failed = new Set(
-    ended.flatMap(({ docId, state }, at) =>
-      state === 'failed' && submitted[at]?.state === 'unchanged' ? [docId] : [],
+  const failed = new Map(
+    ended.flatMap(({ docId, state, jobId }, at) =>
+      state === 'failed' && submitted[at]?.state === 'unchanged' ? [[docId, jobId] as const] : [],
     ),
   );
   if (failed.size === 0) return ended;
-  const due = files.flatMap((file) => (failed.has(file.docId) ? [{ ...file, retry: randomUUID() }] : []));
+  const due = files.flatMap((file) => {
+    const retry = failed.get(file.docId);
+    return retry === undefined ? [] : [{ ...file, retry }];
+  });
   const others = ended.filter(({ docId }) => !failed.has(docId));
   return awaitJobs(await submitFiles(due, tools, others), tools, timeoutMs);
 }
 
 async function readFile(
-  { path, docId, retry }: SubmittedFile,
+  { path, docId }: DocumentFile,
   reader: Pick<DocumentReader, 'read'>,
   settings: DocumentSettings,
 ): Promise<{ readonly document: DocumentInput } | { readonly reason: string }> {
@@ -160,7 +179,7 @@ async function readFile(
     const { ctimeMs: changedMs } = statSync(path);
     const { bytes, extraction } = await reader.read(path);
     if (extraction.kind === 'fault') return { reason: faultReasons[extraction.fault] };
-    const document = makeDocument({ docId, bytes, changedMs, retry }, extraction.document, settings);
+    const document = makeDocument({ docId, bytes, changedMs }, extraction.document, settings);
     return fitsInline(document) ? { document } : { reason: 'its text is larger than the service accepts' };
   } catch (error) {
     return { reason: fileReason(error) };

@@ -54,7 +54,7 @@ export type OpenedIndex = {
   /** Brings committed changes, such as deletions, into an index outside of this process. */
   readonly followChanges: (signal: AbortSignal) => Promise<void>;
   /** Removes the remaining entries of places that are no longer used. */
-  readonly clearLeft: () => Promise<void>;
+  readonly clearLeft: (signal: AbortSignal) => Promise<void>;
 };
 
 type IndexParts = {
@@ -140,9 +140,10 @@ async function openSources(
       if (value === undefined || problems.length > 0) throw new ConfigError(problems);
       return value;
     },
-    onTaken({ s3, allowedNetworks }) {
+    onTaken({ s3, allowedNetworks, tenantNetworks }) {
       onRefused(false);
-      logger.info('content_sources_loaded', { tenants: Object.keys(s3).length, networks: allowedNetworks.length });
+      const networks = allowedNetworks.length + Object.values(tenantNetworks).flat().length;
+      logger.info('content_sources_loaded', { tenants: Object.keys(s3).length, networks });
     },
     onRefused(problems) {
       onRefused(true);

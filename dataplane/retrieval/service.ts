@@ -274,7 +274,7 @@ function startWorker(
     removals: [
       () => relationChanges.settleLeft(),
       () => settleMoves({ database, relations, audit }),
-      () => removeContents({ database, objects, relations, relationChanges, dropPartition }),
+      (signal) => removeContents({ database, objects, relations, relationChanges, dropPartition }, signal),
       followChanges,
       clearLeft,
     ],

@@ -166,7 +166,7 @@ describe('the environment', () => {
           { id: 'offline', model: 'guarded-echo', dimension: 384 },
         ]);
         expect(issuer).toMatchObject({ audience: 'portcullis', tenants: ['safety'] });
-        expect(sources).toEqual({ s3: {}, allowedNetworks: [] });
+        expect(sources).toEqual({ s3: {}, allowedNetworks: [], tenantNetworks: {} });
         return;
       }
       expect([...profiles.embedding.values()]).toMatchObject([

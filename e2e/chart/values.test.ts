@@ -281,6 +281,7 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['retrieval.nats.stream', ['a', 'a'.repeat(100)], ['', 'a'.repeat(101), 'a.b']],
   ['retrieval.contentSources.s3', [{}, { sales: ['s3://b/f/'] }], [{ sales: 's3://b/f/' }, []]],
   ['retrieval.contentSources.allowedNetworks', [[], ['10.1.0.0/16']], [[1], '10.1.0.0/16']],
+  ['retrieval.contentSources.tenantNetworks', [{}, { sales: ['10.1.0.0/16'] }], [{ sales: '10.1.0.0/16' }, []]],
   ['networkPolicy.retrievalFrom', [[], [{ podSelector: {} }]], [{}, ['a']]],
   ['postgresql.persistence', ['claim', 'none'], ['', 'emptyDir', true]],
   ['postgresql.storage.size', ['1Mi', '4Gi', '100G', '2Ti'], ['', '0Gi', '4', '1.5Gi', '4GB']],

@@ -1,5 +1,6 @@
 import { missingPostgres } from '#sql/testing/test-server';
 import { missingOpenSearch, startOpenSearch } from '../retrieval/opensearch-server.ts';
+import { listHops } from '../retrieval-http/list-hops.ts';
 import { type HttpCase, measureHttp, type Rung } from '../retrieval-http/measure-http.ts';
 import { readCorpus } from '../retrieval-speed/chunks.ts';
 import type { Figure } from '../support/figure.ts';
@@ -39,9 +40,20 @@ async function publish(given: HttpCase, engine: string, say: (line: string) => v
   for (const callers of new Set(rungs.map((rung) => rung.callers))) {
     say(`${name}, ${callers} at a time, ms p50/p95 and multiples of the bare route:`);
     for (const rung of rungs) if (rung.callers === callers) say(`  ${rung.what}: ${described(rung)}`);
+    say(`  hops of a hybrid query, ms of the median: ${hopsOf(rungs, callers)}`);
   }
   const hybrid = rungs.filter(({ what }) => what.startsWith('hybrid'));
-  return `${name}: ${hybrid.map((rung) => `${rung.what}, ${rung.callers} at a time: ${described(rung)}`).join('; ')}`;
+  const hops = [...new Set(rungs.map((rung) => rung.callers))].map(
+    (callers) => `hops in ms, ${callers} at a time: ${hopsOf(rungs, callers)}`,
+  );
+  const queries = hybrid.map((rung) => `${rung.what}, ${rung.callers} at a time: ${described(rung)}`);
+  return `${name}: ${[...queries, ...hops].join('; ')}`;
+}
+
+function hopsOf(rungs: readonly Rung[], callers: number): string {
+  return listHops(rungs, callers)
+    .map(({ hop, ms }) => `${hop} ${ms.toFixed(2)}`)
+    .join(', ');
 }
 
 function described({ times, ratio }: Rung): string {

@@ -225,6 +225,25 @@ describe('https addresses', () => {
     expect(reached).toEqual([]);
   });
 
+  test('a network that is approved for one tenant is refused to every other one before a byte is sent', async () => {
+    await fetcher[Symbol.asyncDispose]();
+    const sources = contentSources.parse({ tenantNetworks: { [scope.tenant]: ['127.0.0.2/32'] } });
+    fetcher = createContentFetcher({
+      sources: () => sources,
+      https: { resolve: dns.resolve, ca: authority.certificate },
+    });
+    const uri = `https://store.test:${port}/`;
+    expect(await outcome(uri)).toBe(document);
+    expect(reached).toHaveLength(1);
+    const codes: unknown[] = [];
+    for (const tenant of ['other', 'constructor', '__proto__']) {
+      const limits = { maxBytes: 1_000, signal: new AbortController().signal };
+      codes.push(await fetcher.fetch({ ...scope, tenant }, uri, limits).catch((error: { code: string }) => error.code));
+    }
+    expect(codes).toEqual(['address_refused', 'address_refused', 'address_refused']);
+    expect(reached).toHaveLength(1);
+  });
+
   test('content at a host name that does not resolve is unavailable', async () => {
     dns.answers = [[]];
     expect(await outcome(`https://store.test:${port}/`)).toBe('dependency_unavailable');

@@ -18,16 +18,19 @@ type Result = { readonly docId: string; readonly state: string };
 /**
  * Passes requests on to the service; `onSubmit` is called with the number of a submit, before and after it is answered.
  */
-async function openProxy(target: string, onSubmit: (number: number, when: 'before' | 'after') => boolean) {
+async function openProxy(
+  target: string,
+  onSubmit: (number: number, when: 'before' | 'after') => boolean | Promise<boolean>,
+) {
   let submits = 0;
-  const pass = (incoming: IncomingMessage, answer: ServerResponse): void => {
+  const pass = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const isSubmit = incoming.url === '/v1/documents:submit';
     if (isSubmit) submits += 1;
     const number = submits;
-    if (isSubmit && !onSubmit(number, 'before')) return;
+    if (isSubmit && !(await onSubmit(number, 'before'))) return;
     const { method, headers } = incoming;
-    const onward = request(new URL(incoming.url ?? '/', target), { method, headers }, (received) => {
-      if (isSubmit && !onSubmit(number, 'after')) return;
+    const onward = request(new URL(incoming.url ?? '/', target), { method, headers }, async (received) => {
+      if (isSubmit && !(await onSubmit(number, 'after'))) return;
       answer.writeHead(received.statusCode ?? 502, received.headers);
       received.pipe(answer);
     });
@@ -151,6 +154,76 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
       expect(jobs.items).toHaveLength(120);
     },
   );
+
+  test('a submit whose second batch is refused names the accepted documents as JSON, too', async () => {
+    using folder = temporaryFolder();
+    for (let at = 0; at < 70; at += 1) writeFileSync(join(folder.path, `page-${at}.md`), 'An otter.');
+    await create('partial');
+    const { retrieval = '' } = platform.status().addresses;
+    using proxy = await openProxy(retrieval, async (number, moment) => {
+      if (number === 2 && moment === 'before') await run('collection', 'delete', 'partial', '--yes');
+      return true;
+    });
+    const options = ['--collection', 'partial', '--allow-person', 'ann', '--no-wait', '-o', 'json'];
+    const end = await run('documents', 'submit', folder.path, ...options, '--server', proxy.origin);
+    expect(end.code).toBe(3);
+    const { items } = JSON.parse(end.stdout) as { items: readonly Result[] };
+    expect([items.length, new Set(items.map(({ state }) => state))]).toEqual([50, new Set(['waiting'])]);
+  });
+
+  test('jobs replay reports each job that is not repeated, and ends with an error', async () => {
+    using folder = temporaryFolder();
+    for (const name of ['a.md', 'b.md']) writeFileSync(join(folder.path, name), 'An otter.');
+    await create('replayed');
+    await run('documents', 'submit', folder.path, '--collection', 'replayed', '--allow-person', 'ann');
+    const jobs = (await run('jobs', 'list', '--collection', 'replayed', '-o', 'name')).stdout.trim().split('\n');
+    expect(jobs).toHaveLength(2);
+    const end = await run('jobs', 'replay', ...jobs);
+    expect(end.stdout.trimEnd().split('\n')).toEqual(
+      jobs.map((id) => expect.stringMatching(new RegExp(`^Job ${id} is not repeated: .*not FAILED`))),
+    );
+    expect(end).toMatchObject({ code: 1, stderr: 'portcullis: 2 of 2 jobs were not repeated.\n' });
+    const { items } = await jsonOf<{ items: readonly unknown[] }>('jobs', 'replay', ...jobs);
+    expect(items).toEqual(jobs.map((job_id) => ({ job_id, reason: expect.any(String) })));
+    expect(await run('jobs', 'replay', ...jobs, '-o', 'name')).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  test('a file that is submitted again with its earlier readers is closed to the later ones', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'plan.md');
+    writeFileSync(path, 'The otter moves out in May.');
+    expect(await run('collection', 'create', 'plans', '--visibility', 'public')).toMatchObject({ code: 0 });
+    const submit = (group: string, ...options: readonly string[]) =>
+      run('documents', 'submit', path, '--collection', 'plans', '--allow-group', group, ...options);
+    const readers = async () => {
+      const ask = (group: string) => {
+        const words = ['query', 'otter', '--collection', 'plans', '--mode', 'bm25', '-o', 'json'];
+        const as = ['--as', 'bob', '--tenant', 'acme', '--groups', group];
+        return runInProcess([...words, ...as], { data: platform.data });
+      };
+      const isFound = async (group: string) => (await ask(group)).stdout.includes('plan.md');
+      return { board: await isFound('board'), staff: await isFound('staff') };
+    };
+    expect(await submit('board')).toMatchObject({ code: 0, stdout: '1 searchable.\n' });
+    expect(await readers()).toEqual({ board: true, staff: false });
+    expect(await submit('staff')).toMatchObject({ code: 0, stdout: '1 searchable.\n' });
+    expect(await readers()).toEqual({ board: false, staff: true });
+    expect(await submit('board')).toMatchObject({ code: 0, stdout: '1 searchable.\n' });
+    expect(await readers()).toEqual({ board: true, staff: false });
+    expect(await submit('board')).toMatchObject({ code: 0, stdout: '1 unchanged.\n' });
+    expect(await submit('staff')).toMatchObject({ code: 0, stdout: '1 searchable.\n' });
+    expect(await submit('board', '--no-wait')).toMatchObject({ code: 0, stdout: expect.stringContaining('waiting') });
+    expect(await submit('board')).toMatchObject({ code: 0 });
+    expect(await readers()).toEqual({ board: true, staff: false });
+    expect(await run('documents', 'share', 'plan.md', '--collection', 'plans', '--allow-group', 'staff')).toMatchObject(
+      {
+        code: 0,
+      },
+    );
+    expect(await submit('board')).toMatchObject({ code: 0, stdout: '1 unchanged.\n' });
+    expect(await readers()).toEqual({ board: false, staff: true });
+    expect(await run('collection', 'delete', 'plans', '--yes')).toMatchObject({ code: 0 });
+  });
 
   test('collections, documents and jobs are written with -o name as other commands take them', async () => {
     using folder = temporaryFolder();

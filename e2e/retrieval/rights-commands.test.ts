@@ -100,6 +100,22 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of colle
     expect(await found('bob')).toEqual(['travel']);
   });
 
+  test('documents share changes every document that exists, and names the others', async () => {
+    const share = ['documents', 'share', 'travel', 'absent', 'pay', '--collection', 'rules', '--allow-person', 'bob'];
+    expect(await run('ann', ...share)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /^Document travel is shared with the person bob\.\nDocument absent is shared as before: .+\.\nDocument pay is shared with the person bob\.\n$/,
+      ),
+      stderr: 'portcullis: 1 of 3 documents were not shared.\n',
+    });
+    const { stdout, code } = await run('ann', ...share, '-o', 'json');
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { items: [{ doc_id: 'travel' }, { doc_id: 'absent', reason: expect.any(String) }, { doc_id: 'pay' }] },
+    ]);
+  });
+
   test('members of a group are added, listed and removed by an administrator, and their rights follow', async () => {
     await run('ann', 'documents', 'share', 'pay', '--collection', 'rules', '--allow-group', 'night shift');
     expect(await run('ann', 'group', 'add', 'night shift', '--person', 'eve')).toMatchObject({ code: 9, stdout: '' });

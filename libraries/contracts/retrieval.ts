@@ -250,7 +250,18 @@ export const submitSchema = z
 
 /** The entry of one document in the answer of a submit. */
 export const submittedJobSchema = z
-  .strictObject({ doc_id: z.string(), job_id: z.uuid(), status: z.enum(['PENDING', 'DEDUPLICATED']) })
+  .strictObject({
+    doc_id: z.string(),
+    job_id: z.uuid(),
+    status: z.enum(['PENDING', 'DEDUPLICATED']),
+    superseded: z
+      .literal(true)
+      .optional()
+      .describe(
+        'Only with DEDUPLICATED: a later submit of the document was accepted after this job, and decides its text and its ' +
+          'readers. Another idempotency_key submits the document again.',
+      ),
+  })
   .describe('The job of one document.');
 
 /** Answer of a submit: one entry for each document, in their order. */

@@ -105,6 +105,24 @@ test('documents are reranked in calls of the profile, best first, and equal scor
   expect(bodies()[1]).toEqual({ model: 'ranker', query: 'q', documents: ['cc'], top_n: 1, return_documents: false });
 });
 
+test('all calls of one rerank have one timeout', async () => {
+  const results = [0, 1].map((index) => ({ index, relevance_score: index }));
+  let now = 0;
+  const rerankIn = async (msOfCall: number) => {
+    now = 0;
+    gateway.forget();
+    gateway.play((response, request) => {
+      now += msOfCall;
+      answers({ results })(response, request);
+    });
+    await using timed = createGatewayModels({ url: new URL(gateway.url), now: () => now, timeoutMs: 30_000 });
+    return [await codeOf(timed.rerank(ranker, 'q', ['a', 'b', 'c', 'd', 'e', 'f'])), gateway.seen.length];
+  };
+  expect(await rerankIn(14_999)).toEqual(['answered', 3]);
+  expect(await rerankIn(15_000)).toEqual(['unavailable', 2]);
+  expect(await rerankIn(30_000)).toEqual(['unavailable', 1]);
+});
+
 test.each([
   ['a missing document', { results: [{ index: 0, relevance_score: 1 }] }],
   ['a document twice', { results: [0, 0].map((index) => ({ index, relevance_score: 1 })) }],

@@ -21,7 +21,8 @@ export function openGatewayModels(url: URL, tokenFile: string | undefined): Mode
  * Cohere and Jina. Calls of one batch are sent one after the other, so that one document does not crowd out others.
  */
 export function createGatewayModels(options: GatewayModelsOptions): Models {
-  const gateway = openGatewayCall({ timeoutMs: defaultTimeoutMs, pause: wait, now: systemClock.now, ...options });
+  const settings = { timeoutMs: defaultTimeoutMs, pause: wait, now: systemClock.now, ...options };
+  const gateway = openGatewayCall(settings);
   return {
     async embed(profile, use, texts, call = {}) {
       const prefix = use === 'query' ? profile.queryPrefix : profile.passagePrefix;
@@ -35,9 +36,12 @@ export function createGatewayModels(options: GatewayModelsOptions): Models {
     },
     async rerank(profile, query, documents, call = {}) {
       const scores: number[] = [];
+      const end = settings.now() + (call.timeoutMs ?? settings.timeoutMs);
       for (const batch of batchesOf(documents, profile.maxDocuments)) {
         const body = { model: profile.model, query, documents: batch, top_n: batch.length, return_documents: false };
-        scores.push(...readScores(await gateway.post('/v1/rerank', body, call), batch.length));
+        const timeoutMs = end - settings.now();
+        if (timeoutMs <= 0) throw new ModelsError('unavailable', undefined, undefined, true);
+        scores.push(...readScores(await gateway.post('/v1/rerank', body, { ...call, timeoutMs }), batch.length));
       }
       return byScore(scores);
     },

@@ -30,7 +30,7 @@ export type ModelCall = {
   readonly signal?: AbortSignal;
   /** Header of W3C Trace Context that the gateway gets. */
   readonly traceparent?: string;
-  /** Bound of the call with all its attempts, milliseconds; that of the client when absent. */
+  /** Bound of the call with all its attempts, milliseconds; that of the client when absent. It holds for all batches of a rerank together. */
   readonly timeoutMs?: number;
 };
 

@@ -43,7 +43,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
       update retrieval.collections set status = 'deleted' where collection_id = ${ingest.collectionId}`;
   };
   const remove = (dropPartition: (collectionId: string) => Promise<void> = async () => undefined) =>
-    removeContents({ ...ingest.ports, database: opened.database, relations, relationChanges, dropPartition });
+    removeContents(
+      { ...ingest.ports, database: opened.database, relations, relationChanges, dropPartition },
+      new AbortController().signal,
+    );
 
   test('documents with many chunks are removed in transactions of a bounded size, and no other collection is affected', async () => {
     const { database } = opened;
@@ -112,6 +115,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect([...(await left())]).toEqual([{ id: ingest.collectionId }]);
     expect(await remove()).toBe(1);
     expect([...(await left())]).toEqual([]);
+  });
+
+  test('the texts of all deleted collections are removed before an index that does not answer is asked', async () => {
+    const { database } = opened;
+    const later = await insertCollection(database);
+    for (const id of [ingest.collectionId, later]) {
+      await insertDocuments(database, id, { documents: 1, chunksOfEach: 1 });
+      await database.sql`
+        update retrieval.collections set status = 'deleted', updated_at = clock_timestamp() where collection_id = ${id}`;
+    }
+    const left: number[] = [];
+    await remove(async () => {
+      left.push((await database.sql`select from retrieval.documents`).length);
+    });
+    expect(left).toEqual([0, 0]);
   });
 
   test('a deleted collection keeps its relations until each change of them has its audit entry', async () => {

@@ -28,11 +28,13 @@ const uuidType = 2950;
 /**
  * Removes documents, jobs, staged originals, index entries and relations of deleted collections. An interrupted round
  * is repeated: the rows of versions are removed last, and a document that was submitted meanwhile is found by the next
- * round. A collection that cannot be emptied does not prevent others from being emptied.
- * @returns how many collections were emptied
+ * round. A collection that cannot be emptied does not prevent others from being emptied, and an index that does not answer
+ * keeps no stored text.
+ * @param signal ends the round before the next step
+ * @returns how many collections were emptied; 0 if the signal ended the round
  * @throws the first failure, after every collection was tried
  */
-export async function removeContents(ports: RemovalPorts): Promise<number> {
+export async function removeContents(ports: RemovalPorts, signal: AbortSignal): Promise<number> {
   const deleted = await ports.database.sql<DeletedCollection[]>`
     select tenant, collection_id as "collectionId" from retrieval.collections c
     where status = 'deleted' and (
@@ -40,14 +42,33 @@ export async function removeContents(ports: RemovalPorts): Promise<number> {
       or exists (select from retrieval.documents d where d.collection_id = c.collection_id))
     order by updated_at`;
   const failures: unknown[] = [];
-  for (const collection of deleted) await empty(ports, collection).catch((error) => failures.push(error));
+  let left: readonly DeletedCollection[] = deleted;
+  for (const step of [removeTexts, removeRest]) {
+    const done: DeletedCollection[] = [];
+    for (const collection of left) {
+      if (signal.aborted) return 0;
+      await step(ports, collection, signal).then(
+        () => done.push(collection),
+        (error) => failures.push(error),
+      );
+    }
+    left = done;
+  }
   if (failures.length > 0) throw failures[0];
   return deleted.length;
 }
 
-async function empty(ports: RemovalPorts, { tenant, collectionId }: DeletedCollection): Promise<void> {
+async function removeTexts(
+  ports: RemovalPorts,
+  { collectionId }: DeletedCollection,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted && (await removeDocuments(ports, collectionId)) > 0);
+}
+
+/** Removes the index entries, and then the relations and rows of versions. */
+async function removeRest(ports: RemovalPorts, { tenant, collectionId }: DeletedCollection): Promise<void> {
   const { sql } = ports.database;
-  while ((await removeDocuments(ports, collectionId)) > 0);
   const versions = await sql<{ number: number }[]>`
     select number from retrieval.index_versions where collection_id = ${collectionId}`;
   for (const { number } of versions) await ports.dropPartition(collectionId, number);

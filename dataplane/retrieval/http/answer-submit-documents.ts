@@ -60,7 +60,11 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
     { database, objects, newId, hint, onStep: () => undefined, noteDeletions: noteDeletions(request) },
     { tenant: caller.tenant, traceId, documents: submitted },
   );
-  const body = { jobs: jobs.map(({ docId, jobId, status }) => ({ doc_id: docId, job_id: jobId, status })) };
+  const body = {
+    jobs: jobs.map(({ docId, jobId, status, isSuperseded }) => {
+      return { doc_id: docId, job_id: jobId, status, ...(isSuperseded ? { superseded: true } : {}) };
+    }),
+  };
   return { kind: 'success', status: 202, body };
 }
 

@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import type { Models } from '#models/ports';
-import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { documentOf, type OpenedRetrieval, openRetrieval } from '../testing/open-retrieval.ts';
+import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
+import { documentOf, type OpenedRetrieval, startRetrieval } from '../testing/start-retrieval.ts';
 import { openWatchedModels } from '../testing/watched-models.ts';
 
 const ann = { user: 'ann', groups: ['staff'] };
@@ -22,14 +23,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('documents that are cl
       return watched.rerank(...args);
     },
   };
+  let opened: TestDatabase;
   let service: OpenedRetrieval;
 
   beforeAll(async () => {
     const folder = parts.use(temporaryFolder());
     const modelsFile = join(folder.path, 'models.yaml');
-    const embedding = 'embedding: [{ id: test-profile, model: embedder, dimension: 8 }]';
+    const profile = (id: string) => `{ id: ${id}, model: embedder, dimension: 8 }`;
+    const embedding = `embedding: [${profile('test-profile')}, ${profile('other-profile')}]`;
     writeFileSync(modelsFile, `${embedding}\nrerank: [{ id: large, model: ranker }]\n`);
-    service = parts.use(await openRetrieval({ overrides: { models }, config: { modelsFile } }));
+    opened = parts.use(await openTestDatabase());
+    service = parts.use(await startRetrieval(opened, { overrides: { models }, config: { modelsFile } }));
     const body = { name: 'harbour', visibility: 'public', embedding_profile_id: 'test-profile' };
     expect((await service.call(ann, '/v1/collections', body)).status).toBe(201);
   });
@@ -69,4 +73,65 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('documents that are cl
       expect(packed.json).toMatchObject({ items: [], packed_context: '' });
     },
   );
+
+  describe('documents that are replaced while a search is ranked', () => {
+    const question = { collection: 'harbour', text: 'lighthouse', mode: 'bm25', rerank: true };
+    const replace = (docId: string, text: string) =>
+      service.ingest(ann, [documentOf('harbour', docId, text, { acl: { groups: ['staff'] } })]);
+    /** The cited texts without their headings, sorted, and whether they were ranked. */
+    const found = async (path = '/v1/query', more: object = {}) => {
+      const { json } = await service.call(bob, path, { ...question, ...more });
+      const items = json['items'] as readonly { readonly doc_id: string; readonly content: string }[];
+      const { rerank } = json['meta'] as { readonly rerank: boolean };
+      return { texts: items.map(({ content }) => content.replace('Part\n', '')).sort(), rerank };
+    };
+
+    test('a document whose text is replaced while the ranker works is cited with its newer text', async () => {
+      await replace('c', 'lighthouse first');
+      await replace('d', 'lighthouse');
+      for (const [path, more] of [
+        ['/v1/query', {}],
+        ['/v1/retrieve_and_pack', { token_budget: 100 }],
+      ] as const) {
+        let rankings = 0;
+        meanwhile = async () => {
+          rankings += 1;
+          if (rankings === 1) await replace('c', `lighthouse of ${path}`);
+        };
+        expect(await found(path, more)).toEqual({ texts: ['lighthouse', `lighthouse of ${path}`], rerank: true });
+        expect(rankings).toBe(2);
+      }
+    });
+
+    test('a document that is replaced during each of three rankings is cited in the order of the search', async () => {
+      await replace('c', 'lighthouse 0');
+      let rankings = 0;
+      meanwhile = async () => {
+        rankings += 1;
+        await replace('c', `lighthouse ${rankings}`);
+      };
+      expect(await found()).toEqual({ texts: ['lighthouse', 'lighthouse 3'], rerank: false });
+      expect(rankings).toBe(3);
+    });
+
+    test('a version that is replaced and removed while the ranker works is not answered with fewer documents', async () => {
+      await replace('c', 'lighthouse last');
+      const { sql } = opened.database;
+      let rankings = 0;
+      meanwhile = async () => {
+        rankings += 1;
+        if (rankings > 1) return;
+        const [row] = await sql<{ id: string }[]>`select collection_id as id from retrieval.collections`;
+        const body = { embedding_profile_id: 'other-profile' };
+        expect((await service.call(ann, `/v1/collections/${row?.id}:reindex`, body)).status).toBe(202);
+        await until('the new version is active', async () => {
+          const [now] = await sql`select from retrieval.collections where active_version = 2`;
+          return now !== undefined;
+        });
+        await sql`delete from retrieval.chunks where version = 1`;
+      };
+      expect(await found()).toEqual({ texts: ['lighthouse', 'lighthouse last'], rerank: true });
+      expect(rankings).toBe(2);
+    });
+  });
 });

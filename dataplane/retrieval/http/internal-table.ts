@@ -20,7 +20,7 @@ import type { Tuple } from '#relations/ports';
 import { userSubject } from '#relations/subject';
 import { collectionObject } from '#relations/tenant-object';
 import { grantEntries, type Note, operatorAuthor } from '../access/change-author.ts';
-import { collectionOf, findCollection } from '../collections/collection-record.ts';
+import { type CollectionRecord, collectionOf, findCollection } from '../collections/collection-record.ts';
 import { deleteCollection } from '../collections/delete-collection.ts';
 import { ensureCollection } from '../collections/ensure-collection.ts';
 import { readFailingProviders } from '../collections/read-failing-providers.ts';
@@ -82,7 +82,8 @@ export const internalTable: InternalTable = {
       tag: 'Internal',
       summary: 'Ensure a collection',
       description:
-        'Creates the collection of a resource, changes what may change, and begins a reindex for another profile.',
+        'Creates the collection of a resource, changes what may change, and begins a reindex for another profile. A ' +
+        'refused profile of an existing collection is answered after its other members are changed.',
       gates: writeGates,
       parameters: [tenant, collectionIdParameter],
       body: 'EnsureCollectionRequest',
@@ -130,16 +131,14 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
   if (read.kind === 'error') return read;
   const { collection, owner } = read.value;
   const [ofTenant, id] = [at('tenant'), at('collection_id')];
-  if (!service.profiles().embedding.has(collection.embedding_profile_id)) {
-    return invalidBody([{ path: ['embedding_profile_id'], message: 'is not an approved embedding profile' }]);
-  }
   const object = collectionObject(ofTenant, id);
   const release = await service.creations.acquire(AbortSignal.timeout(internalMs));
   try {
     const wanted = collection.embedding_profile_id;
     const before = await findCollection(service.database.sql, ofTenant, { id });
-    const isRoomNeeded = before !== undefined && before.reindex?.embedding_profile_id !== wanted;
-    if (isRoomNeeded && !(await hasRoomForProfile(service, before, wanted))) return conflict('embedding_profile_id');
+    const refusedProfile = await refusalOfProfile(service, before, wanted);
+    // An existing collection gets the other declared members first: no profile must keep it open to readers.
+    if (refusedProfile !== undefined && before === undefined) return refusedProfile;
     const ensured = await ensureCollection(service, {
       ...read.value,
       tenant: ofTenant,
@@ -154,6 +153,7 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
       owned: { subject: userSubject(owner), relation: 'owner', object },
     });
     if (ensured.kind === 'conflict') return conflict(ensured.over);
+    if (refusedProfile !== undefined) return refusedProfile;
     const { embeddingProfileId, reindex } = ensured.record;
     // A failed version of this profile is not started again automatically: an operator decides that.
     if (embeddingProfileId !== wanted && reindex?.embedding_profile_id !== wanted) {
@@ -171,6 +171,19 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
   } finally {
     release();
   }
+}
+
+/** Why a collection cannot have the wanted profile; undefined if it can, or if a version with it is being built. */
+async function refusalOfProfile(
+  service: Retrieval,
+  present: CollectionRecord | undefined,
+  wanted: string,
+): Promise<RetrievalResponse | undefined> {
+  if (!service.profiles().embedding.has(wanted)) {
+    return invalidBody([{ path: ['embedding_profile_id'], message: 'is not an approved embedding profile' }]);
+  }
+  if (present === undefined || present.reindex?.embedding_profile_id === wanted) return undefined;
+  return (await hasRoomForProfile(service, present, wanted)) ? undefined : conflict('embedding_profile_id');
 }
 
 /** Longest wait for a creation in progress, milliseconds. */

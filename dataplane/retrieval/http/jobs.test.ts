@@ -150,6 +150,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('jobs over HTTP'), () 
     },
   );
 
+  test('a repeated submit says that a later job of its document was accepted, and another key makes it the newest', async () => {
+    const submitKey = async (idempotency_key: string) => {
+      const document = documentOf('handbook', 'replaced', `A barometer of ${idempotency_key.slice(0, 5)}.`);
+      const [entry] = await submit({ ...document, content_hash: 'same', idempotency_key });
+      await inState(entry?.job_id ?? '', 'DONE');
+      return entry;
+    };
+    const first = await submitKey('first');
+    const second = await submitKey('second');
+    expect(await submitKey('second')).toEqual({ ...second, status: 'DEDUPLICATED' });
+    expect(await submitKey('first')).toEqual({ ...first, status: 'DEDUPLICATED', superseded: true });
+    expect(await submitKey('first again')).toMatchObject({ status: 'PENDING' });
+    expect(await submitKey('second')).toEqual({ ...second, status: 'DEDUPLICATED', superseded: true });
+  });
+
   verifies(
     ['retrieval:jobs-get:unknown'],
     'an unknown job and one of another tenant are answered 404, and one of a collection without the right to write 403',

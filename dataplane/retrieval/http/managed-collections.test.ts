@@ -122,7 +122,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect(switched).toMatchObject({ active_version: 2, embedding_profile_id: 'other-profile' });
   });
 
-  test('a profile of a resource with longer vectors than the index has room for is a conflict, and changes nothing', async () => {
+  test('a profile of a resource with longer vectors than the index has room for is a conflict, and only the other members are changed', async () => {
     const id = randomUUID();
     await send('PUT', id, declared(id));
     await database.database.sql`
@@ -132,6 +132,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
       id,
       declared(id, { embedding_profile_id: 'long-profile', description: 'longer' }),
     );
+    const kept = (await service.call(ann, `/v1/collections/${id}`)).json;
+    expect(kept).toMatchObject({ description: 'longer', embedding_profile_id: 'test-profile', active_version: 1 });
+    expect(kept['reindex']).toBeUndefined();
     expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
     expect(refused.json['message']).toContain('the index has no room for the longer vectors of the profile');
     const { json } = await send('PUT', id, declared(id));
@@ -139,6 +142,38 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     await database.database.sql`update retrieval.collections set text_bytes = 0 where collection_id = ${id}`;
     const begun = await send('PUT', id, declared(id, { embedding_profile_id: 'long-profile' }));
     expect(begun.status).toBe(200);
+  });
+
+  test.each([
+    ['is no longer approved', 'removed-profile', 400],
+    ['has no room', 'long-profile', 409],
+  ])('a collection of a resource whose profile %s is closed to readers as declared', async (_, profile, status) => {
+    const { sql } = database.database;
+    const id = randomUUID();
+    const read = async () => (await service.call({ user: 'bob' }, `/v1/collections/${id}`)).status;
+    const shown = async () => (await service.call(ann, `/v1/collections/${id}`)).json;
+    await send('PUT', id, declared(id, { visibility: 'public' }));
+    if (status === 400) {
+      await sql`update retrieval.collections set embedding_profile_id = ${profile} where collection_id = ${id}`;
+    } else {
+      await sql`update retrieval.collections set text_bytes = ${64 * 1_048_576} where collection_id = ${id}`;
+    }
+    expect(await read()).toBe(200);
+    const wanted = { visibility: 'private', embedding_profile_id: profile };
+    const [parent, other] = [randomUUID(), randomUUID()];
+    await send('PUT', parent, declared(parent));
+    const refused = await send('PUT', id, { ...declared(id, wanted), parent_id: parent });
+    expect([refused.status, refused.json['message']]).toEqual([status, expect.stringContaining('profile')]);
+    expect(await read()).toBe(403);
+    expect(await shown()).toMatchObject({ visibility: 'private', parent_id: parent, active_version: 1 });
+    // Another resource changes nothing, and a new collection needs its profile.
+    const foreign = await send('PUT', id, declared(id, { visibility: 'public' }, { manager: other, adopt: true }));
+    expect([foreign.status, foreign.json['message']]).toEqual([409, expect.stringContaining('/manager')]);
+    expect(await shown()).toMatchObject({ visibility: 'private' });
+    expect((await send('PUT', other, declared(other, { embedding_profile_id: 'removed-profile' }))).status).toBe(400);
+    expect((await service.call(ann, `/v1/collections/${other}`)).status).toBe(404);
+    expect((await send('PUT', id, declared(id, { visibility: 'private' }))).status).toBe(200);
+    await sql`update retrieval.collections set text_bytes = 0 where collection_id = ${id}`;
   });
 
   test('the owner of a collection of a resource has an entry of the operator, and refused requests have theirs', async () => {

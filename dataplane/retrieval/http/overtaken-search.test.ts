@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { analyse } from '#search/analysis/analyse';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
-import { findCollection } from '../collections/collection-record.ts';
+import { type CollectionRecord, findCollection } from '../collections/collection-record.ts';
 import { chunkSource } from '../index/chunk-source.ts';
 import { scriptedModels } from '../ingest/testing/scripted-models.ts';
 import { searchNewest } from '../query/search-newest.ts';
@@ -26,9 +27,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('searches during chang
   afterAll(() => parts.disposeAsync());
 
   /** Searches while `change` runs between the choice of candidates and the decision about them. */
-  async function search(change: () => Promise<unknown>) {
+  async function search(change: () => Promise<unknown>, readBefore?: CollectionRecord) {
     await using index = openEmbeddedIndex({ source: chunkSource(opened.database), mostBytes: 2 ** 26 });
-    const collection = await findCollection(opened.database.sql, 'acme', { id: collectionId });
+    const collection = readBefore ?? (await findCollection(opened.database.sql, 'acme', { id: collectionId }));
     if (collection === undefined) throw new Error('the collection is absent');
     const disturbed: typeof index = {
       ...index,
@@ -70,6 +71,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('searches during chang
       if (calls === 1) await service.ingest(ann, [documentOf('handbook', 'b', '', { op: 'delete' })]);
     });
     expect([found, calls]).toEqual([['a: harbour second'], 1]);
+  });
+
+  test('a search of a version that was replaced and removed since it began is repeated in the active one', async () => {
+    const { sql } = opened.database;
+    const before = await findCollection(opened.database.sql, 'acme', { id: collectionId });
+    const reindex = { embedding_profile_id: 'other-profile' };
+    expect((await service.call(ann, `/v1/collections/${collectionId}:reindex`, reindex)).status).toBe(202);
+    await until('the new version is active', async () => {
+      const [row] = await sql`select from retrieval.collections where active_version = 2`;
+      return row !== undefined;
+    });
+    const all = await search(async () => undefined);
+    expect(all.length).toBeGreaterThan(0);
+    for (const removed of ['in part', 'completely']) {
+      if (removed === 'completely') await sql`delete from retrieval.chunks where version = 1`;
+      else
+        await sql`delete from retrieval.chunks where version = 1 and ctid = (select min(ctid) from retrieval.chunks)`;
+      expect(await search(async () => undefined, before)).toEqual(all);
+    }
   });
 
   test('a search is refused when the collection changes during every retry, because its result could be incomplete', async () => {

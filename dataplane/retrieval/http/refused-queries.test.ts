@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { ModelsError } from '#models/models-error';
 import type { Models } from '#models/ports';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
@@ -9,6 +12,7 @@ const ann = { user: 'ann', groups: ['staff'] };
 const text = 'harbour '.repeat(1_024);
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a query that the embedding model refuses'), () => {
+  const parts = new AsyncDisposableStack();
   const scripted = scriptedModels();
   let service: OpenedRetrieval;
   let longest = 0;
@@ -22,11 +26,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a query that the embe
       if ((texts[0]?.length ?? 0) > longest) throw new ModelsError(fault);
       return scripted.embed(profile, use, texts, call);
     },
+    complete: async (_model, { user }) => `${user} basin`,
   };
   const ask = (path: string, body: object) => service.call(ann, path, { collection: 'harbour', ...body });
 
   beforeAll(async () => {
-    service = await openRetrieval({ overrides: { models } });
+    const modelsFile = join(parts.use(temporaryFolder()).path, 'models.yaml');
+    const embedding = 'embedding: [{ id: test-profile, model: embedder, dimension: 8 }]';
+    writeFileSync(modelsFile, `${embedding}\nrewrite: [{ id: short, model: talker }]\n`);
+    service = parts.use(await openRetrieval({ overrides: { models }, config: { modelsFile } }));
     await service.call(ann, '/v1/collections', { name: 'harbour', embedding_profile_id: 'test-profile' });
     await service.ingest(ann, [documentOf('harbour', 'a', 'A harbour.')]);
   });
@@ -34,13 +42,34 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a query that the embe
     lengths = [];
     fault = 'refused';
   });
-  afterAll(() => service?.[Symbol.asyncDispose]());
+  afterAll(() => parts.disposeAsync());
 
   test('because it is too long is searched by its beginning', async () => {
     longest = 2_048;
     const { status, json } = await ask('/v1/query', { text, mode: 'vector' });
     expect([status, json['items']]).toMatchObject([200, [{ doc_id: 'a' }]]);
     expect(lengths).toEqual([8_192, 4_096, 2_048]);
+  });
+
+  test('because of its rewritten text is searched by the text of the caller, and answered 400 only if that is refused as well', async () => {
+    const query = { text: 'harbour', mode: 'vector', rewrite: true };
+    for (const given of ['refused', 'denied'] as const) {
+      fault = given;
+      longest = 'harbour'.length;
+      lengths = [];
+      const { status, json } = await ask('/v1/query', query);
+      expect([status, json['items']]).toMatchObject([200, [{ doc_id: 'a' }]]);
+      expect([lengths[0], lengths.at(-1)]).toEqual(['harbour basin'.length, 'harbour'.length]);
+      const packed = await ask('/v1/retrieve_and_pack', { ...query, token_budget: 100 });
+      expect([packed.status, packed.json['items']]).toMatchObject([200, [{ doc_id: 'a' }]]);
+      longest = 'harbour'.length - 1;
+      const refused = await ask('/v1/query', query);
+      expect([refused.status, refused.json['code']]).toEqual([400, 'invalid_document']);
+    }
+    longest = 'harbour basin'.length;
+    lengths = [];
+    expect((await ask('/v1/query', query)).status).toBe(200);
+    expect(lengths).toEqual(['harbour basin'.length]);
   });
 
   test('in every length is answered 400 with the path of the text, and so is a denied one', async () => {

@@ -1,14 +1,18 @@
 import { success } from '#api/operation';
 import { packRequestSchema } from '#contracts/retrieval';
+import { SearchUnavailableError } from '#search/search-error';
 import { type PackCandidate, type Packed, packAll, packContext, type TokenCounter } from '../pack/pack-context.ts';
 import type { RankedChunk } from '../query/search-collection.ts';
-import { type VisibleText, visibleTexts } from '../query/visible-chunks.ts';
+import { type Visibility, type VisibleText, visibleTexts } from '../query/visible-chunks.ts';
 import { readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
-import { runSearch, toCitations, withoutHidden } from './run-search.ts';
+import { dropHidden, runSearch, type Searched, toCitations } from './run-search.ts';
 
 /** Most UTF-16 units that one token of the encoding represents. */
 const mostUnitsOfToken = 128;
+
+/** Searches of one request whose documents are replaced while tokens are counted. */
+const mostSearches = 9;
 
 /** Searches one collection and packs the results into a budget of tokens. */
 export async function retrieveAndPack(request: RetrievalRequest): Promise<RetrievalResponse> {
@@ -16,19 +20,26 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
   const read = readRequest(packRequestSchema, request.body);
   if (read.kind === 'error') return read;
   const { token_budget: budget, ...query } = read.value;
-  const found = await runSearch(request, query);
-  if (found.kind === 'error') return found;
-  const { visibility, meta, highlighted } = found;
-  let { ranked } = found;
-  for (;;) {
-    const packed = await pack(ranked);
-    // Chunks that were deleted or closed while tokens were counted are not returned, and the others are packed again.
-    const shown = await withoutHidden(service.database.sql, visibility, ranked);
-    if (shown.length === ranked.length) return answer(packed.mode, packed, packed.items);
-    ranked = shown;
+  for (let searches = 1; searches <= mostSearches; searches += 1) {
+    const found = await runSearch(request, query);
+    if (found.kind === 'error') return found;
+    const packed = await packShown(found);
+    if (packed !== 'replaced') return answer(found, packed);
+  }
+  throw new SearchUnavailableError('behind');
+
+  async function packShown({ ranked, visibility }: Searched): Promise<PackedChunks | 'replaced'> {
+    for (let chunks = ranked; ; ) {
+      const packed = await pack(chunks, visibility);
+      // Chunks that were deleted or closed while tokens were counted are not returned, and the others are packed again.
+      const { shown, isReplaced } = await dropHidden(service.database.sql, visibility, chunks);
+      if (isReplaced) return 'replaced';
+      if (shown.length === chunks.length) return packed;
+      chunks = shown;
+    }
   }
 
-  async function pack(chunks: readonly RankedChunk[]): Promise<PackedChunks> {
+  async function pack(chunks: readonly RankedChunk[], visibility: Visibility): Promise<PackedChunks> {
     const docs = [...new Set(chunks.map(({ chunk }) => chunk.doc))];
     const texts = await visibleTexts(service.database.sql, visibility, docs, budget * mostUnitsOfToken);
     const whole = texts === undefined ? undefined : await packWhole(chunks, docs, texts, budget, service.countTokens);
@@ -40,9 +51,8 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
   }
 
   async function answer(
-    mode: PackedChunks['mode'],
-    { context, tokens }: Packed,
-    items: readonly RankedChunk[],
+    { highlighted, meta }: Searched,
+    { mode, context, tokens, items }: PackedChunks,
   ): Promise<RetrievalResponse> {
     const citations = await toCitations(items, highlighted, service.turns);
     return success({ packed_context: context, token_count: tokens, mode, items: citations, meta });

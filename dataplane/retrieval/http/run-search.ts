@@ -8,16 +8,17 @@ import { fuseRankings } from '#search/fuse-rankings';
 import { parseCondition } from '#search/parse-condition';
 import type { Sql } from '#sql/connect';
 import { visibleLabels } from '../access/permissions.ts';
+import { type CollectionRecord, findCollection } from '../collections/collection-record.ts';
 import { rerankCitations, rerankProfileOf, rerankWindow } from '../query/rerank-citations.ts';
 import { rewriteQuery } from '../query/rewrite-query.ts';
 import { type RankedChunk, weightsOf } from '../query/search-collection.ts';
 import { searchNewest } from '../query/search-newest.ts';
-import { stillVisible, type Visibility } from '../query/visible-chunks.ts';
+import { isSomeVisible, stillVisible, type Visibility } from '../query/visible-chunks.ts';
 import { findReadable } from './find-readable.ts';
 import { invalidBody } from './read-request.ts';
 import type { RetrievalError, RetrievalRequest } from './retrieval.ts';
 
-type Searched = {
+export type Searched = {
   readonly kind: 'searched';
   readonly ranked: readonly RankedChunk[];
   readonly visibility: Visibility;
@@ -33,9 +34,13 @@ type SearchOptions = {
   readonly textPath?: readonly (string | number)[];
 };
 
+/** Rankings of one query; if documents were replaced during each of them, the search is answered without the ranker. */
+const mostRankings = 3;
+
 /**
- * The search that query, pack and evaluation share: it checks rights first, then calls the models and the index.
- * A text that the embedding model refuses is answered 400 with its path.
+ * The search that query, pack and evaluation share: it checks rights first, then calls the models and the index. If a document
+ * that was found is replaced while a ranker works, the search is repeated.
+ * A text that the embedding model refuses is answered 400 with its path; a rewritten one is replaced by the original.
  */
 export async function runSearch(
   request: RetrievalRequest,
@@ -49,60 +54,92 @@ export async function runSearch(
   }
   const readable = await findReadable(request, query.collection);
   if (readable.kind === 'error') return readable;
-  const { collection } = readable;
-  const labels = await visibleLabels(service.relations, caller, collection);
-  const visibility = { tenant: caller.tenant, collectionId: collection.collectionId, labels };
-  const { retrievalDefaults: defaults } = collection;
+  const { collectionId, retrievalDefaults: defaults } = readable.collection;
+  const labels = await visibleLabels(service.relations, caller, readable.collection);
+  const visibility = { tenant: caller.tenant, collectionId, labels };
   const profiles = service.profiles();
   const mode = query.mode ?? defaults.mode ?? 'hybrid';
   const topK = query.top_k ?? defaults.top_k ?? retrievalLimits.topK.default;
   using client = watchClient(incoming);
   const call = { signal: client.signal, traceparent: request.traceparent };
   const rewriter = query.rewrite ? profiles.rewrite.values().next().value : undefined;
-  const text = rewriter === undefined ? query.text : await rewriteQuery(service.models, rewriter, query.text, call);
+  const rewritten =
+    rewriter === undefined ? query.text : await rewriteQuery(service.models, rewriter, query.text, call);
   const ranker = query.rerank ? rerankProfileOf(profiles.rerank, defaults.rerank_profile_id) : undefined;
   const returned = most ?? topK;
   const window = ranker === undefined ? 0 : rerankWindow(ranker, topK);
   const depth = Math.max(returned, window);
-  const found = await searchNewest(
-    service,
-    { collection, visibility, text, mode, topK: returned, depth, condition: filters?.condition, call },
-    (id) => profiles.embedding.get(id),
-  ).catch((error: unknown) => refusalOf(error, textPath));
-  if ('kind' in found) return found;
-  const candidates = found.slice(0, window).map((ranked) => ({ ...ranked, content: ranked.chunk.text }));
-  const reranked = await rerankCitations(service.models, ranker, { text: query.text, citations: candidates }, call);
-  const best = reranked.applied ? [...reranked.citations, ...found.slice(window)] : found;
-  // Chunks that were deleted or closed during the call of the ranker are not returned and take no rank.
-  const shown = candidates.length === 0 ? best : await withoutHidden(service.database.sql, visibility, best);
-  return {
-    kind: 'searched',
-    ranked: (reranked.applied ? rescored(shown) : shown).slice(0, returned),
-    visibility,
-    highlighted: query.highlight ? new Set(analyseQuery(`${query.text}\n${text}`)) : undefined,
-    meta: { mode, top_k: topK, rerank: reranked.applied, hybrid_weights: weightsOf[mode], trace_id: traceId },
-  };
+  const search = async (at: CollectionRecord, searched: string) => ({
+    text: searched,
+    found: await searchNewest(
+      service,
+      { collection: at, visibility, text: searched, mode, topK: returned, depth, condition: filters?.condition, call },
+      (id) => profiles.embedding.get(id),
+    ),
+  });
+  let { collection } = readable;
+  for (let rankings = 1; ; rankings += 1) {
+    const searched = await search(collection, rewritten)
+      .catch((error: unknown) => {
+        // Only the rewritten text is refused, so that the text of the caller may still be a query.
+        if (rewritten === query.text || messageOf(error) === undefined) throw error;
+        return search(collection, query.text);
+      })
+      .catch((error: unknown) => refusalOf(error, textPath));
+    if ('kind' in searched) return searched;
+    const { text, found } = searched;
+    const ranked = rankings > mostRankings ? 0 : window;
+    const candidates = found.slice(0, ranked).map((one) => ({ ...one, content: one.chunk.text }));
+    const reranked = await rerankCitations(service.models, ranker, { text: query.text, citations: candidates }, call);
+    const best = reranked.applied ? [...reranked.citations, ...found.slice(ranked)] : found;
+    // Chunks that were deleted or closed during the call of the ranker are not returned and take no rank.
+    const { shown, isReplaced } =
+      candidates.length === 0
+        ? { shown: best, isReplaced: false }
+        : await dropHidden(service.database.sql, visibility, best);
+    if (!isReplaced) {
+      return {
+        kind: 'searched',
+        ranked: (reranked.applied ? rescored(shown) : shown).slice(0, returned),
+        visibility,
+        highlighted: query.highlight ? new Set(analyseQuery(`${query.text}\n${text}`)) : undefined,
+        meta: { mode, top_k: topK, rerank: reranked.applied, hybrid_weights: weightsOf[mode], trace_id: traceId },
+      };
+    }
+    const newest = await findCollection(service.database.sql, caller.tenant, { id: visibility.collectionId });
+    collection = newest ?? collection;
+  }
 }
 
-/** The chunks that the caller may see at present. */
-export async function withoutHidden(
+/**
+ * The chunks that the caller may see at present, and whether a document of another one is still visible: it has a newer text,
+ * or its collection another version, which was not searched.
+ */
+export async function dropHidden(
   sql: Sql,
   visibility: Visibility,
   ranked: readonly RankedChunk[],
-): Promise<readonly RankedChunk[]> {
-  const shown = await stillVisible(
+): Promise<{ readonly shown: readonly RankedChunk[]; readonly isReplaced: boolean }> {
+  const visible = await stillVisible(
     sql,
     visibility,
     ranked.map(({ chunk }) => chunk.chunkId),
   );
-  return ranked.filter(({ chunk }) => shown.has(chunk.chunkId));
+  const shown = ranked.filter(({ chunk }) => visible.has(chunk.chunkId));
+  if (shown.length === ranked.length) return { shown, isReplaced: false };
+  const dropped = ranked.flatMap(({ chunk }) => (visible.has(chunk.chunkId) ? [] : [chunk.doc]));
+  return { shown, isReplaced: await isSomeVisible(sql, visibility, dropped) };
 }
 
 /** The answer about a text that no model embeds; every other error is thrown again. */
 function refusalOf(error: unknown, path: readonly (string | number)[]): RetrievalError {
-  const message = error instanceof ModelsError ? textRefusals.get(error.code) : undefined;
+  const message = messageOf(error);
   if (message === undefined) throw error;
   return invalidBody([{ path: [...path], message }]);
+}
+
+function messageOf(error: unknown): string | undefined {
+  return error instanceof ModelsError ? textRefusals.get(error.code) : undefined;
 }
 
 const textRefusals: ReadonlyMap<string, string> = new Map([

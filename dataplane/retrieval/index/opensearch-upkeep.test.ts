@@ -57,6 +57,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that OpenSear
     expect(await opening.places.behind(50)).toHaveLength(3);
   });
 
+  test('a place that was left is emptied until the signal ends the call, and is kept for the next one', async () => {
+    await using parts = new AsyncDisposableStack();
+    const server = await startScriptedHttp(silence);
+    const opening = parts.use(await openUpkeep(server.url));
+    // The server ends first, and with it the request that waits.
+    parts.use(server);
+    const { sql } = opened.database;
+    const [row] = await sql<{ id: string }[]>`select collection_id as id from retrieval.opensearch_places limit 1`;
+    await opening.places.leave(partitionName({ collectionId: row?.id ?? '', version: 1 }));
+    await sql`update retrieval.opensearch_places set left_at = left_at - interval '1 hour' where left_at is not null`;
+    const stop = new AbortController();
+    const ended = opening.upkeep.clearLeft(stop.signal);
+    await until('a request waits', () => server.seen.length > 0);
+    stop.abort();
+    await ended;
+    expect(await opening.places.leftFor(0)).toHaveLength(1);
+    expect(server.seen).toHaveLength(1);
+  });
+
   test('a call that waits for an answer of OpenSearch ends with its signal', async () => {
     await using server = await startScriptedHttp(silence);
     await using opening = await openUpkeep(server.url);

@@ -43,27 +43,38 @@ export function openSearchUpkeep({ index, places, connection, prefix }: UpkeepPa
      * @param signal ends the call before the next partition, and while one is followed
      */
     async followChanges(signal: AbortSignal): Promise<void> {
-      const stopped = Promise.withResolvers<void>();
-      const stop = (): void => stopped.resolve();
-      signal.addEventListener('abort', stop, { once: true });
-      try {
-        for (const { partition, newest } of await places.behind(followedAtOnce)) {
-          if (signal.aborted) return;
-          await Promise.race([index.refresh(partition), stopped.promise]);
-          const through = index.appliedThrough(partition);
-          if (signal.aborted || through === undefined || through < newest) return;
-          await places.follow(partition, through);
-        }
-      } finally {
-        signal.removeEventListener('abort', stop);
+      for (const { partition, newest } of await places.behind(followedAtOnce)) {
+        if (signal.aborted) return;
+        await endedOrStopped(index.refresh(partition), signal);
+        const through = index.appliedThrough(partition);
+        if (signal.aborted || through === undefined || through < newest) return;
+        await places.follow(partition, through);
       }
     },
-    /** Removes entries that late processes wrote to places after they were left. */
-    async clearLeft(): Promise<void> {
+    /**
+     * Removes entries that late processes wrote to places after they were left.
+     * @param signal ends the call before the next place, and while one is emptied
+     */
+    async clearLeft(signal: AbortSignal): Promise<void> {
       for (const left of await places.leftFor(lateMs)) {
-        await index.removeFrom(left.place, left.partition);
+        if (signal.aborted) return;
+        await endedOrStopped(index.removeFrom(left.place, left.partition), signal);
+        if (signal.aborted) return;
         await places.forget(left);
       }
     },
   };
+}
+
+/** Waits for a call without a signal of its own, or for the end of the signal. What fails after that end is not reported. */
+async function endedOrStopped(call: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const stopped = Promise.withResolvers<void>();
+  const stop = (): void => stopped.resolve();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await Promise.race([call, stopped.promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    if (signal.aborted) call.catch(() => undefined);
+  }
 }

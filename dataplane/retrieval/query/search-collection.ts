@@ -11,6 +11,7 @@ import { validAt } from '../index/chunk-attributes.ts';
 import { partitionName } from '../index/partition-name.ts';
 import {
   hasVisibleChange,
+  isSwitched,
   timeIfSomeAreInvalid,
   type Visibility,
   type VisibleChunk,
@@ -77,13 +78,14 @@ export async function searchCollection(ports: SearchPorts, search: CollectionSea
   const { collection, topK, depth } = search;
   const legs = await legsOf(ports, search);
   const condition = await validCondition(ports, search);
+  const { activeVersion } = collection;
   const whole = Math.max(1, collection.chunkCount);
   const most = Math.min(whole, ports.index.mostCandidates);
   const wanted = Math.min(firstWindow(depth), most);
   for (let window = wanted; ; window = Math.min(window * widening, most)) {
     const rankings = await ports.index.candidates(
       {
-        partition: partitionName({ collectionId: collection.collectionId, version: collection.activeVersion }),
+        partition: partitionName({ collectionId: collection.collectionId, version: activeVersion }),
         reflects: BigInt(collection.changeNo),
         labels: search.visibility.labels,
         ...(condition === undefined ? {} : { condition }),
@@ -93,7 +95,7 @@ export async function searchCollection(ports: SearchPorts, search: CollectionSea
       search.call.signal,
     );
     const { chunks, dropped } = await decide(ports, search, rankings);
-    if (await isOvertaken(ports, search, dropped)) return { ranked: [], isOvertaken: true };
+    if (dropped > 0 && (await isOvertaken(ports, search))) return { ranked: [], isOvertaken: true };
     const visible = rankings.map((ranking) => ranking.filter(({ id }) => chunks.has(id)).slice(0, wanted));
     const ranked = rank(visible, legs, chunks);
     const isExhausted = window >= whole || rankings.every((ranking) => ranking.length < window);
@@ -101,7 +103,10 @@ export async function searchCollection(ports: SearchPorts, search: CollectionSea
       ({ length }, at) => length === wanted || (rankings[at] as readonly Candidate[]).length < window,
     );
     if (isFilled || isExhausted || (window === most && ranked.length >= topK)) {
-      return { ranked: ranked.slice(0, depth), isOvertaken: false };
+      // The chunks of a version that was replaced long ago are removed: an answer of few chunks may lack some of them.
+      const isLacking =
+        ranked.length < topK && (await isSwitched(ports.database.sql, search.visibility, activeVersion));
+      return isLacking ? { ranked: [], isOvertaken: true } : { ranked: ranked.slice(0, depth), isOvertaken: false };
     }
     if (window === most) throw new SearchUnavailableError('too_deep');
   }
@@ -151,11 +156,16 @@ function rank(
   return fused.map(({ id, score }) => ({ chunk: chunks.get(id) as VisibleChunk, score }));
 }
 
-/** Candidates that are not visible may be earlier chunks of a document that has changed meanwhile. */
+/**
+ * Candidates that are not visible may be earlier chunks of a document that has changed meanwhile, or chunks of a version that was
+ * removed.
+ */
 async function isOvertaken(
-  { database }: SearchPorts,
+  { database: { sql } }: SearchPorts,
   { collection, visibility }: CollectionSearch,
-  dropped: number,
 ): Promise<boolean> {
-  return dropped > 0 && (await hasVisibleChange(database.sql, visibility, collection.changeNo));
+  return (
+    (await hasVisibleChange(sql, visibility, collection.changeNo)) ||
+    (await isSwitched(sql, visibility, collection.activeVersion))
+  );
 }

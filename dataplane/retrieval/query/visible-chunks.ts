@@ -76,6 +76,21 @@ export async function stillVisible(
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Whether the caller may see one of these documents at present. */
+export async function isSomeVisible(sql: Sql, visibility: Visibility, docs: readonly string[]): Promise<boolean> {
+  const [found] = await sql`
+    select 1 from retrieval.documents d, retrieval.collections k
+    where d.doc = any(${sql.array([...docs])}::bigint[]) and ${visibleDocument(sql, visibility)} limit 1`;
+  return found !== undefined;
+}
+
+/** Whether the collection now answers from another version. */
+export async function isSwitched(sql: Sql, { collectionId }: Visibility, version: number): Promise<boolean> {
+  const [other] = await sql`
+    select 1 from retrieval.collections where collection_id = ${collectionId} and active_version <> ${version}`;
+  return other !== undefined;
+}
+
 /** Whether a document that the caller may see at present changed after a given change of its collection. */
 export async function hasVisibleChange(sql: Sql, visibility: Visibility, after: string): Promise<boolean> {
   const [found] = await sql`

@@ -47,6 +47,16 @@ test('a failed reindex names its cause in the condition of the profile, on one l
   expect(messageOf('a'.repeat(501))).toContain(` ${'a'.repeat(499)}….`);
 });
 
+test('a refused profile is reported with what happened to the other values of the spec', () => {
+  const syncedOf = (result: Parameters<typeof collectionConditions>[0]) =>
+    collectionConditions(result, 'main', 3).find(({ type }) => type === 'Synced')?.message;
+  const other = 'has the other values';
+  expect(syncedOf({ kind: 'refused', member: 'embedding_profile_id' })).toContain(other);
+  expect(syncedOf({ kind: 'refused', member: 'chunking' })).toBe('The collection is not changed.');
+  expect(syncedOf({ kind: 'conflict', over: 'embedding_profile_id' })).toContain(other);
+  expect(syncedOf({ kind: 'conflict', over: 'name' })).toContain('The collection is not changed because of its name');
+});
+
 test('the status has the failure of a reindex that failed, and none of one that is being built', () => {
   const reindex = { version: 2, embedding_profile_id: 'other', documents_total: 2, documents_done: 1 };
   const statusOf = (state: 'failed' | 'building') => {

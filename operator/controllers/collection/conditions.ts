@@ -64,9 +64,14 @@ function acceptedOf(result: CollectionResult): Aspect {
 function syncedOf(result: CollectionResult): Aspect {
   const no = { type: 'Synced', status: 'False' } as const;
   switch (result.kind) {
+    case 'refused':
+      if (result.member === 'embedding_profile_id') {
+        const message = 'A new collection is not created; an existing one keeps its profile and has the other values.';
+        return { ...no, reason: 'NotAccepted', message };
+      }
+      return { ...no, reason: 'NotAccepted', message: 'The collection is not changed.' };
     case 'not_configured':
     case 'tenant_not_approved':
-    case 'refused':
       return { ...no, reason: 'NotAccepted', message: 'The collection is not changed.' };
     case 'away':
       return {
@@ -118,10 +123,11 @@ const conflictReasons = {
 
 function conflictOf(over: ManagedConflict): Pick<Aspect, 'reason' | 'message'> {
   const sentence = managedConflicts[over];
-  return {
-    reason: conflictReasons[over],
-    message: `The collection is not changed because of ${wireNames[over]}: ${sentence}.`,
-  };
+  const message =
+    over === 'embedding_profile_id'
+      ? `The collection keeps its profile and has the other values of the spec: ${sentence}.`
+      : `The collection is not changed because of ${wireNames[over]}: ${sentence}.`;
+  return { reason: conflictReasons[over], message };
 }
 
 /** The member of the spec that a conflict is about. */

@@ -23,13 +23,36 @@ type ContentFetcherOptions = {
  * `retrieval:content-ref:uri-https-presigned`).
  */
 export function createContentFetcher(options: ContentFetcherOptions): ContentFetcher & AsyncDisposable {
-  const mayConnect = (address: string): boolean => createAddressRules(options.sources().allowedNetworks)(address);
-  const https = createHttpsFetch({ ...options.https, mayConnect });
+  /** Fetches in progress. Each has its own client, which connects to the networks of its tenant only. */
+  const running = new Set<AsyncDisposable>();
+
+  async function fetchHttps(tenant: string, uri: string, limits: FetchOptions): Promise<Uint8Array> {
+    const mayConnect = (address: string): boolean => createAddressRules(networksOf(options.sources(), tenant))(address);
+    await using https = createHttpsFetch({ ...options.https, mayConnect });
+    running.add(https);
+    try {
+      return await https.fetch(uri, limits);
+    } finally {
+      running.delete(https);
+    }
+  }
+
   return {
     fetch: ({ tenant }, uri, limits) =>
-      /^s3:/i.test(uri) ? fetchS3(options, tenant, uri, limits) : https.fetch(uri, limits),
-    [Symbol.asyncDispose]: () => https[Symbol.asyncDispose](),
+      /^s3:/i.test(uri) ? fetchS3(options, tenant, uri, limits) : fetchHttps(tenant, uri, limits),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...running].map((https) => https[Symbol.asyncDispose]()));
+    },
   };
+}
+
+function networksOf({ allowedNetworks, tenantNetworks }: ContentSources, tenant: string) {
+  return [...allowedNetworks, ...ownOf(tenantNetworks, tenant)];
+}
+
+/** The entries of a tenant. Members of the object's prototype are none. */
+function ownOf<T>(byTenant: Readonly<Record<string, readonly T[]>>, tenant: string): readonly T[] {
+  return Object.hasOwn(byTenant, tenant) ? (byTenant[tenant] ?? []) : [];
 }
 
 async function fetchS3(
@@ -39,10 +62,7 @@ async function fetchS3(
   { maxBytes, signal }: FetchOptions,
 ): Promise<Uint8Array> {
   const address = parseS3Address(uri);
-  const approved = sources().s3;
-  // Members of the object's prototype are not folders.
-  const folders = Object.hasOwn(approved, tenant) ? (approved[tenant] ?? []) : [];
-  const isApproved = address !== undefined && folders.some((folder) => isBelow(address, folder));
+  const isApproved = address !== undefined && ownOf(sources().s3, tenant).some((folder) => isBelow(address, folder));
   const isStaging = address !== undefined && staging !== undefined && isBelow(address, staging);
   if (s3 === undefined || !isApproved || isStaging || address.key.endsWith('/')) {
     const message = 'content_ref.uri is refused: it names no object below a folder that is approved for the tenant';

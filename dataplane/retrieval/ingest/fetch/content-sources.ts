@@ -13,8 +13,13 @@ const prefix = z.string().transform((text, context) => {
 export const contentSources = z.strictObject({
   /** Folders in S3 that documents may refer to, by tenant; a tenant that is not listed has none. */
   s3: z.record(z.string().min(1), z.array(prefix)).default({}),
-  /** Private networks that an https address may be in; the open internet needs no entry. */
+  /**
+   * Private networks that an https address of every tenant may be in; the open internet needs no entry. A caller with the right to
+   * write learns from the end of its job whether a host of them answers.
+   */
   allowedNetworks: z.array(networkSchema).default([]),
+  /** Private networks that an https address of one tenant may be in, by tenant. */
+  tenantNetworks: z.record(z.string().min(1), z.array(networkSchema)).default({}),
 });
 
 export type ContentSources = z.output<typeof contentSources>;

@@ -55,10 +55,11 @@ describe('s3 addresses', () => {
 
 describe('approved sources', () => {
   test('folders and networks are read, and both are optional', () => {
-    expect(contentSources.parse({})).toEqual({ s3: {}, allowedNetworks: [] });
-    const { s3, allowedNetworks } = contentSources.parse({
+    expect(contentSources.parse({})).toEqual({ s3: {}, allowedNetworks: [], tenantNetworks: {} });
+    const { s3, allowedNetworks, tenantNetworks } = contentSources.parse({
       s3: { acme: ['s3://docs/acme/', 's3://acme/'] },
       allowedNetworks: ['10.1.0.0/16'],
+      tenantNetworks: { acme: ['10.2.0.0/16', 'fd00::/8'] },
     });
     expect(s3).toEqual({
       acme: [
@@ -66,7 +67,7 @@ describe('approved sources', () => {
         { bucket: 'acme', key: '' },
       ],
     });
-    expect(allowedNetworks).toHaveLength(1);
+    expect([allowedNetworks.length, tenantNetworks['acme']?.length]).toEqual([1, 2]);
   });
 
   test.each([
@@ -74,6 +75,8 @@ describe('approved sources', () => {
     [{ s3: { acme: ['s3://docs/../acme/'] } }, ['s3', 'acme', 0]],
     [{ s3: { acme: ['https://docs/acme/'] } }, ['s3', 'acme', 0]],
     [{ allowedNetworks: ['10.0.0.1/8'] }, ['allowedNetworks', 0]],
+    [{ tenantNetworks: { acme: ['10.0.0.1/8'] } }, ['tenantNetworks', 'acme', 0]],
+    [{ tenantNetworks: { acme: '10.0.0.0/8' } }, ['tenantNetworks', 'acme']],
     [{ https: true }, []],
   ])('the sources %j are refused and the path is named', (value, path) => {
     const { error } = contentSources.safeParse(value);

@@ -14,7 +14,7 @@ type ReconcilePorts = {
   readonly logger: Logger;
   /** Publishes the hint of new work again. */
   readonly hint: () => void;
-  /** Each one removes the remains of deleted objects, such as collections. The signal is aborted at the end. */
+  /** Each one removes the remains of deleted objects, such as collections. It ends soon after its signal is aborted. */
   readonly removals: readonly ((signal: AbortSignal) => Promise<unknown>)[];
   readonly onRemovalFailed: (error: unknown) => void;
   readonly now: () => Date;
@@ -42,13 +42,20 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
     const buried = await buryJobs(ports.database.sql);
     if (buried > 0) ports.logger.warn('ingest_jobs_dead_lettered', { count: buried });
     if (await isWorkDue(ports.database)) ports.hint();
-    for (const remove of ports.removals) await remove(stop.signal).catch(failed);
     await settleJobs({ ...ports, onStep: () => undefined }, failed);
   }
 
   async function run(): Promise<void> {
     while (!stop.signal.aborted) {
       await round().catch((error) => ports.logger.warn('ingest_reconcile_failed', { failure: describeFailure(error) }));
+      await wait(ports.everyMs, stop.signal);
+    }
+  }
+
+  /** Apart from the rounds and from each other: an index that does not answer delays its own removals only. */
+  async function runRemoval(remove: ReconcilePorts['removals'][number]): Promise<void> {
+    while (!stop.signal.aborted) {
+      await remove(stop.signal).catch(failed);
       await wait(ports.everyMs, stop.signal);
     }
   }
@@ -78,7 +85,7 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
     return count === 0;
   }
 
-  const running = Promise.all([run(), collect()]);
+  const running = Promise.all([run(), collect(), ...ports.removals.map(runRemoval)]);
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { indexChunks } from '../commit/index-chunks.ts';
 import type { WriteCondition } from '../commit/write-chunks.ts';
 import { DependencyUnavailableError } from '../faults.ts';
@@ -6,20 +5,19 @@ import type { TextRange } from '../text/canonical-text.ts';
 import type { JsonObject } from '../text/document-content.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { checkAgain } from './check-again.ts';
-import type { ClaimedVersion } from './claim-version.ts';
+import { type ClaimedVersion, isOtherTenantDue } from './claim-version.ts';
 import { awaitPreloads, prepareVersion } from './prepare-version.ts';
 import { readLacking } from './read-lacking.ts';
 import { switchVersion } from './switch-version.ts';
 
-type BuildOutcome = 'switched' | 'claim_over';
+/**
+ * `waiting`: jobs are writing the documents that the version lacks. `turn_over`: a version of another tenant is due. In both
+ * cases the next claim continues the build.
+ */
+type BuildOutcome = 'switched' | 'claim_over' | 'waiting' | 'turn_over';
 
-/** Pauses for documents that jobs are writing, milliseconds; each round reads all documents of the collection. */
-const pauses = { firstMs: 200, mostMs: 10_000 } as const;
-
-/** The pause after so many rounds that left a document, the first one included, milliseconds. */
-export function pauseAfterRounds(rounds: number): number {
-  return Math.min(pauses.firstMs * 2 ** (rounds - 1), pauses.mostMs);
-}
+/** How long a build keeps its place while a version of another tenant is due, milliseconds. */
+export const buildTurnMs = 30_000;
 
 /**
  * Writes every live document that a building version lacks, then switches to it. Documents that become live meanwhile
@@ -30,13 +28,15 @@ export function pauseAfterRounds(rounds: number): number {
 export async function buildIndex(
   ports: IngestPorts,
   claim: ClaimedVersion,
-  signal: AbortSignal,
+  { turnMs, signal }: { readonly turnMs: number; readonly signal: AbortSignal },
 ): Promise<BuildOutcome> {
-  for (let rounds = 1; ; rounds += 1) {
-    if ((await buildLacking(ports, claim, signal)) === 'claim_over') return 'claim_over';
+  const turnEnd = performance.now() + turnMs;
+  for (;;) {
+    const visited = await buildLacking(ports, claim, { turnEnd, signal });
+    if (typeof visited === 'string') return visited;
     const outcome = await prepareAndSwitch(ports, claim, signal);
     if (outcome !== 'incomplete') return outcome;
-    await pause(pauseAfterRounds(rounds), undefined, { signal });
+    if (visited.built === 0) return 'waiting';
   }
 }
 
@@ -44,18 +44,22 @@ export async function buildIndex(
 async function buildLacking(
   ports: IngestPorts,
   claim: ClaimedVersion,
-  signal: AbortSignal,
-): Promise<'visited' | 'claim_over'> {
+  { turnEnd, signal }: { readonly turnEnd: number; readonly signal: AbortSignal },
+): Promise<{ readonly built: number } | 'claim_over' | 'turn_over'> {
+  let built = 0;
   for (let after: string | undefined = '0'; after !== undefined; ) {
     signal.throwIfAborted();
     const lacking = await readLacking(ports.database, claim, after);
     for (const document of lacking.toBuild) {
       signal.throwIfAborted();
-      if ((await buildDocument(ports, claim, document, signal)) === 'claim_over') return 'claim_over';
+      const end = await buildDocument(ports, claim, document, signal);
+      if (end === 'claim_over') return end;
+      if (end === 'built') built += 1;
+      if (performance.now() >= turnEnd && (await isOtherTenantDue(ports.database.sql, claim))) return 'turn_over';
     }
     after = lacking.last;
   }
-  return 'visited';
+  return { built };
 }
 
 /** Waits until replicas have loaded the complete version, then switches to it. */

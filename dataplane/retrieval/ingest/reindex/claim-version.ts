@@ -1,5 +1,5 @@
 import type { FailingProvider } from '#contracts/failing-provider';
-import type { Sql } from '#sql/connect';
+import type { Sql, SqlPart } from '#sql/connect';
 import { longestUnavailabilityHours } from '../jobs/end-attempt.ts';
 import type { ChunkLengths } from '../text/chunk-range.ts';
 
@@ -10,12 +10,15 @@ export type ClaimedVersion = ChunkLengths & {
   readonly version: number;
   readonly profileId: string;
   readonly attempt: number;
+  /** Time since the reindex was requested, milliseconds. */
+  readonly ageMs: number;
 };
 
 type Claim = Pick<ClaimedVersion, 'collectionId' | 'version' | 'attempt'>;
 
 /**
- * Claims a building version without a worker; the build resumes where the earlier claim ended. The time without progress
+ * Claims a building version without a worker; the build resumes where the earlier claim ended. Chance decides between the
+ * tenants with such versions, whatever their number, then the version that is due first. The time without progress
  * counts from the first claim that follows another one, because a worker that is killed reports no fault.
  */
 export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVersion | undefined> {
@@ -24,18 +27,43 @@ export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVe
       failure = ${tooLong('the worker')}, ended_at = clock_timestamp()
     where state = 'building' and due_at <= clock_timestamp() and ${isTooLong(sql)}`;
   const [row] = await sql<ClaimedVersion[]>`
+    with due as materialized (
+      select v.collection_id, v.number, c.tenant
+      from retrieval.index_versions v join retrieval.collections c using (collection_id) where ${isDue(sql)}),
+    drawn as materialized (select tenant, random() as draw from (select distinct tenant from due) t)
     update retrieval.index_versions v
     set attempt = v.attempt + 1,
       unavailable_since = case when v.attempt > 0 then coalesce(v.unavailable_since, clock_timestamp()) end,
       due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
     from retrieval.collections c
     where c.collection_id = v.collection_id and (v.collection_id, v.number) = (
-      select collection_id, number from retrieval.index_versions
-      where state = 'building' and due_at <= clock_timestamp()
-      order by due_at for update skip locked limit 1)
+      select v.collection_id, v.number
+      from due join drawn using (tenant) join retrieval.index_versions v using (collection_id, number)
+      where ${isDue(sql)} order by drawn.draw, v.due_at for update of v skip locked limit 1)
     returning c.tenant, v.collection_id as "collectionId", v.number as version, v.embedding_profile_id as "profileId",
-      v.attempt, c.chunk_size as size, c.chunk_overlap as overlap`;
+      v.attempt, extract(epoch from clock_timestamp() - v.created_at)::float8 * 1000 as "ageMs", c.chunk_size as size, c.chunk_overlap as overlap`;
   return row;
+}
+
+/** Whether a version of a tenant other than that of the claim waits for a worker. */
+export async function isOtherTenantDue(sql: Sql, { tenant }: Pick<ClaimedVersion, 'tenant'>): Promise<boolean> {
+  const [other] = await sql`
+    select 1 from retrieval.index_versions v join retrieval.collections c using (collection_id)
+    where ${isDue(sql)} and c.tenant <> ${tenant} limit 1`;
+  return other !== undefined;
+}
+
+/** Condition of a version `v`. */
+function isDue(sql: Sql): SqlPart {
+  return sql`v.state = 'building' and v.due_at <= clock_timestamp()`;
+}
+
+/** Ends the claim of a version that can be continued later, so that another one is built meanwhile. No dependency is unavailable. */
+export async function deferVersion(sql: Sql, claim: Claim, pauseMs: number): Promise<void> {
+  await sql`
+    update retrieval.index_versions set unavailable_since = null, failing_provider = null,
+      due_at = clock_timestamp() + ${pauseMs} * interval '1 millisecond'
+    where ${ownVersion(sql, claim)}`;
 }
 
 /** Counts the progress of a build without the lock of the claim, because the count reads every document of the collection. */

@@ -4,10 +4,9 @@ import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from
 import { verifies } from '../../../../e2e/support/verifies.ts';
 import { findCollection } from '../../collections/collection-record.ts';
 import type { DocumentGuard } from '../ports.ts';
+import { buildToEnd } from '../testing/build-to-end.ts';
 import { type OpenedIngest, openIngest } from '../testing/open-ingest.ts';
 import { scriptedModels } from '../testing/scripted-models.ts';
-import { unwrittenLogger } from '../testing/unwritten-logger.ts';
-import { buildNext } from './run-reindexer.ts';
 import { startReindex } from './start-reindex.ts';
 
 const never = new AbortController().signal;
@@ -39,7 +38,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the end of a reindex'
 
   const start = () => startReindex(opened.database, ingest.collectionId, undefined);
   const build = (onStep: (step: string) => void | Promise<void> = () => undefined) =>
-    buildNext({ ...ingest.ports, onStep }, { logger: unwrittenLogger, leaseMs: 30_000 }, never);
+    buildToEnd({ ...ingest.ports, onStep }, never);
   const reindex = async () => (await findCollection(opened.database.sql, 'acme', { id: ingest.collectionId }))?.reindex;
   const stored = async () => {
     const rows = await opened.database.sql<{ doc_id: string; text: string }[]>`
@@ -169,7 +168,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the end of a reindex'
     maskNumber();
     await start();
     const ports = { ...ingest.ports, objects };
-    expect(await buildNext(ports, { logger: unwrittenLogger, leaseMs: 30_000 }, never)).toBe('switched');
+    expect(await buildToEnd(ports, never)).toBe('switched');
     expect(puts).toBe(2);
     expect(await sql`select doc_id, deleted from retrieval.documents order by doc_id`).toEqual([
       { doc_id: 'a', deleted: true },

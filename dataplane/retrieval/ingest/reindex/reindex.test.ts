@@ -10,13 +10,12 @@ import { readBacklog } from '../../monitoring/read-backlog.ts';
 import { claimJob } from '../jobs/claim-job.ts';
 import type { DocumentGuard } from '../ports.ts';
 import { stagedBytes } from '../submit/staged-document.ts';
+import { buildToEnd } from '../testing/build-to-end.ts';
 import { clearVersions } from '../testing/clear-versions.ts';
 import { type OpenedIngest, openIngest } from '../testing/open-ingest.ts';
 import { scriptedModels } from '../testing/scripted-models.ts';
-import { unwrittenLogger } from '../testing/unwritten-logger.ts';
 import { prepareDocument } from '../worker/prepare-document.ts';
 import { processJob } from '../worker/process-job.ts';
-import { buildNext } from './run-reindexer.ts';
 import { startReindex } from './start-reindex.ts';
 
 const text = (words: string) => `${words} `.repeat(30).trim();
@@ -56,7 +55,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
   });
 
   const start = (profile?: string) => startReindex(opened.database, ingest.collectionId, profile);
-  const build = () => buildNext(ingest.ports, { logger: unwrittenLogger, leaseMs: 30_000 }, never);
+  const build = () => buildToEnd(ingest.ports, never);
   const progress = async () =>
     (await findCollection(opened.database.sql, 'acme', { id: ingest.collectionId }))?.reindex;
   const collection = async () => {
@@ -205,9 +204,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
       await ingest.drain();
       steps.push('b is complete');
     };
-    expect(await buildNext({ ...ingest.ports, onStep }, { logger: unwrittenLogger, leaseMs: 30_000 }, never)).toBe(
-      'switched',
-    );
+    expect(await buildToEnd({ ...ingest.ports, onStep }, never)).toBe('switched');
     expect(steps.slice(steps.indexOf('b is complete'))).not.toContain('cleared');
     expect(await visible(2)).toEqual(await visible(1));
   });

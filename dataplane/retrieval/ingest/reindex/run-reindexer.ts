@@ -6,11 +6,12 @@ import { DocumentFault } from '../faults.ts';
 import { dependencyOf, failingProviderIn } from '../worker/dependency-of.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { watchProgress } from '../worker/watch-progress.ts';
-import { buildIndex } from './build-index.ts';
+import { buildIndex, buildTurnMs } from './build-index.ts';
 import {
   type ClaimedVersion,
   claimVersion,
   countDone,
+  deferVersion,
   failVersion,
   releaseVersion,
   renewVersion,
@@ -27,14 +28,22 @@ type ReindexerOptions = Pick<ClearPorts, 'dropPartition' | 'graceMs'> & {
 };
 
 /** How a claim of a building version ended. */
-type BuildEnd = 'switched' | 'claim_over' | 'failed' | 'released';
+type BuildEnd = 'switched' | 'claim_over' | 'failed' | 'released' | 'waiting' | 'turn_over';
 
 /** Pause before a build continues after a fault, milliseconds. */
 const pauseMs = 5_000;
 
+/** Pauses for documents that jobs are writing, milliseconds; each claim reads all documents of the collection. */
+const waits = { leastMs: 200, mostMs: 10_000, shareOfAge: 0.1 } as const;
+
+/** How long a version that waits for jobs is not claimed: a tenth of its age, between two bounds. */
+export function pauseOfWait(ageMs: number): number {
+  return Math.min(Math.max(ageMs * waits.shareOfAge, waits.leastMs), waits.mostMs);
+}
+
 /**
- * Builds versions and removes old ones until it is disposed, one version at a time. An unavailable index keeps its old
- * versions and delays no new one.
+ * Builds versions and removes old ones until it is disposed, one version at a time and in turns between tenants. A version
+ * that waits for jobs, or an unavailable index, which keeps its old versions, delays no other version.
  */
 export function runReindexer(ports: IngestPorts, options: ReindexerOptions): WorkLoop {
   const { logger } = options;
@@ -83,7 +92,7 @@ export function runReindexer(ports: IngestPorts, options: ReindexerOptions): Wor
 /** Claims a building version and processes it; undefined if none is due. */
 export async function buildNext(
   ports: IngestPorts,
-  options: Pick<ReindexerOptions, 'logger' | 'leaseMs'>,
+  options: Pick<ReindexerOptions, 'logger' | 'leaseMs'> & { readonly turnMs?: number },
   signal: AbortSignal,
 ): Promise<BuildEnd | undefined> {
   const { sql } = ports.database;
@@ -100,7 +109,11 @@ export async function buildNext(
     }),
   );
   try {
-    return await buildIndex(watched.ports, claim, lease.signal);
+    const { turnMs = buildTurnMs } = options;
+    const end = await buildIndex(watched.ports, claim, { turnMs, signal: lease.signal });
+    if (end === 'waiting') await deferVersion(sql, claim, pauseOfWait(claim.ageMs));
+    if (end === 'turn_over') await deferVersion(sql, claim, 0);
+    return end;
   } catch (error) {
     options.logger.warn('reindex_attempt_ended', {
       collection: claim.collectionId,

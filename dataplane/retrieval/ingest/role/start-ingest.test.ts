@@ -169,6 +169,35 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     expect([...seen.failures]).toEqual([away]);
   });
 
+  test('a removal that waits for its index delays neither the other removals nor dead letters nor originals', async () => {
+    const seen = { began: 0, removed: 0 };
+    const waits = (signal: AbortSignal) => {
+      seen.began += 1;
+      return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    };
+    await ingest.submit({ docId: 'a', text: 'words' }, { docId: 'b', text: 'other words' });
+    const { sql } = opened.database;
+    await sql`
+      update retrieval.jobs set deliveries = 5, status = 'RUNNING', due_at = clock_timestamp() - interval '1 s'
+      where doc_id = 'a'`;
+    await using reconciling = startReconciling({
+      ...ingest.ports,
+      logger: unwrittenLogger,
+      hint: () => undefined,
+      removals: [waits, async () => (seen.removed += 1)],
+      onRemovalFailed: () => undefined,
+      now: () => new Date(),
+      everyMs: 20,
+    });
+    await until('the first removal waits', () => seen.began === 1);
+    await until('the job is a dead letter', async () => (await jobs())[0]?.['dead_lettered_at'] !== null);
+    await ingest.drain();
+    await until('the job is settled', async () => (await jobs())[1]?.['settled'] === true);
+    await until('the other removal was repeated', () => seen.removed > 2);
+    await reconciling[Symbol.asyncDispose]();
+    expect(seen.began).toBe(1);
+  });
+
   verifies(['retrieval:job-state:done-final'], 'a second delivery of a job that is DONE changes nothing', async () => {
     const { queue } = scriptedQueue();
     await ingest.submit({ docId: 'a', text: 'words' });

@@ -36,7 +36,7 @@ export type IngestTimes = {
   readonly pollMs: number;
   /** How often lost hints, dead letters and leftovers are searched for. */
   readonly reconcileMs: number;
-  /** How long a retired version is kept; longer than a query can take. */
+  /** How long a retired version is kept for queries that began before the switch; one that takes longer is repeated. */
   readonly graceMs: number;
 };
 

@@ -11,13 +11,18 @@ const step: fc.Arbitrary<Step> = fc.record({
   idempotencyKey: fc.constantFrom('k1', 'k2'),
 });
 
-/** The rule in its own words: the newest equal job, unless a job with the other op was accepted after it. */
-function expectedDuplicate(accepted: readonly (Step & { jobId: string })[], wanted: Step): string | undefined {
+/**
+ * The rule in its own words: the equal job, unless a job with the other op was accepted after it; it is superseded unless
+ * it is the newest job of the document.
+ */
+function expectedDuplicate(accepted: readonly (Step & { jobId: string })[], wanted: Step) {
   const ofDocument = accepted.filter(({ docId }) => docId === wanted.docId);
   const lastOther = ofDocument.findLastIndex(({ op }) => op !== wanted.op);
-  return ofDocument
+  const equal = ofDocument
     .slice(lastOther + 1)
-    .find((job) => job.contentHash === wanted.contentHash && job.idempotencyKey === wanted.idempotencyKey)?.jobId;
+    .find((job) => job.contentHash === wanted.contentHash && job.idempotencyKey === wanted.idempotencyKey);
+  if (equal === undefined) return undefined;
+  return { kind: 'duplicate', jobId: equal.jobId, isSuperseded: equal !== ofDocument.at(-1) };
 }
 
 test('a batch of submits gets the same sequence numbers and finds the same duplicates as single submits', () => {
@@ -41,7 +46,7 @@ test('a batch of submits gets the same sequence numbers and finds the same dupli
         for (const [at, decision] of decisions.entries()) {
           const one = batch[at] as Step;
           const duplicate = expectedDuplicate(accepted, one);
-          expect(decision.kind === 'duplicate' ? decision.jobId : undefined).toBe(duplicate);
+          expect(decision.kind === 'duplicate' ? decision : undefined).toEqual(duplicate);
           if (decision.kind === 'duplicate') continue;
           const before = accepted.filter(({ docId }) => docId === one.docId);
           expect(decision.seq).toBe(before.length + 1);

@@ -21,12 +21,18 @@ export type SubmitState = {
 export type EpochJob = {
   readonly doc: string;
   readonly jobId: string;
+  readonly seq: number;
   readonly contentHash: string;
   readonly idempotencyKey: string;
 };
 
 export type SubmitDecision =
-  | { readonly kind: 'duplicate'; readonly jobId: string }
+  | {
+      readonly kind: 'duplicate';
+      readonly jobId: string;
+      /** Whether a later job of the document was accepted, so that this one no longer decides what the document is. */
+      readonly isSuperseded: boolean;
+    }
   | {
       readonly kind: 'accept';
       readonly jobId: string;
@@ -49,7 +55,7 @@ export function decideSubmit(
   newIds: readonly string[],
 ): { readonly decisions: readonly SubmitDecision[]; readonly states: readonly SubmitState[] } {
   const states = new Map<string, SubmitState>();
-  const known = new Map(jobs.map((job) => [jobKey(job.doc, undefined, job), job.jobId]));
+  const known = new Map(jobs.map((job) => [jobKey(job.doc, undefined, job), { jobId: job.jobId, seq: job.seq }]));
   const decisions = documents.map((document, at): SubmitDecision => {
     const first = stateOf(document);
     const state = states.get(first.doc) ?? first;
@@ -57,10 +63,12 @@ export function decideSubmit(
     // Earlier jobs in the table belong to the epoch at the start of the batch.
     const key = jobKey(first.doc, epoch === first.opEpoch ? undefined : epoch, document);
     const earlier = known.get(key);
-    if (earlier !== undefined) return { kind: 'duplicate', jobId: earlier };
+    if (earlier !== undefined) {
+      return { kind: 'duplicate', jobId: earlier.jobId, isSuperseded: earlier.seq < state.lastSeq };
+    }
     const jobId = newIds[at] as string;
     const seq = state.lastSeq + 1;
-    known.set(key, jobId);
+    known.set(key, { jobId, seq });
     states.set(first.doc, { doc: first.doc, lastSeq: seq, lastOp: document.op, opEpoch: epoch });
     return { kind: 'accept', jobId, doc: first.doc, seq, epoch };
   });

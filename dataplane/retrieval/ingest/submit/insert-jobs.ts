@@ -43,7 +43,7 @@ export async function lockDocuments(
     ]),
   );
   const jobs = await sql<EpochJob[]>`
-    select j.doc, j.job_id as "jobId", j.content_hash as "contentHash", j.idempotency_key as "idempotencyKey"
+    select j.doc, j.job_id as "jobId", j.seq::float8 as seq, j.content_hash as "contentHash", j.idempotency_key as "idempotencyKey"
     from retrieval.jobs j join retrieval.documents d on d.doc = j.doc and d.op_epoch = j.op_epoch
     where d.doc in ${sql([...states.values()].map(({ doc }) => doc))}
       and j.idempotency_key in ${sql([...new Set(documents.map((one) => one.idempotencyKey))])}`;

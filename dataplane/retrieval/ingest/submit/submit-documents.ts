@@ -27,6 +27,8 @@ export type SubmitEntry = {
   readonly docId: string;
   readonly jobId: string;
   readonly status: 'PENDING' | 'DEDUPLICATED';
+  /** Of a repeated job: whether a later job of its document was accepted. */
+  readonly isSuperseded: boolean;
 };
 
 type SubmitPorts = {
@@ -118,10 +120,11 @@ async function register(
     const deletions = accepted.filter(({ document }) => document.op === 'delete');
     const named = deletions.map(({ document, jobId }) => ({ doc: stateOf(document).doc, jobId }));
     if (named.length > 0) await noteDeletions(sql, named);
-    return decisions.map(({ kind, jobId }, at) => ({
+    return decisions.map((decision, at) => ({
       docId: (documents[at] as SubmittedDocument).docId,
-      jobId,
-      status: kind === 'accept' ? 'PENDING' : 'DEDUPLICATED',
+      jobId: decision.jobId,
+      status: decision.kind === 'accept' ? 'PENDING' : 'DEDUPLICATED',
+      isSuperseded: decision.kind === 'duplicate' && decision.isSuperseded,
     }));
   });
   if (records === 'unstaged') return records;

@@ -29,7 +29,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a document that a pol
     denies = false;
     expect(await replayJob(sql, { tenant: 'acme', jobId: first?.jobId ?? '' })).toBe('original_deleted');
     const [same] = await ingest.submit({ docId: 'a', text: 'one', key: 'first' });
-    expect(same).toEqual({ docId: 'a', jobId: first?.jobId, status: 'DEDUPLICATED' });
+    expect(same).toEqual({ docId: 'a', jobId: first?.jobId, status: 'DEDUPLICATED', isSuperseded: false });
     const [other] = await ingest.submit({ docId: 'a', text: 'one', key: 'second' });
     expect(other?.status).toBe('PENDING');
     await ingest.drain();

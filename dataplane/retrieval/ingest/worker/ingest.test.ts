@@ -88,7 +88,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     async () => {
       const [first] = await ingest.submit({ docId: 'a', text: 'one' });
       const [again] = await ingest.submit({ docId: 'a', text: 'one' });
-      expect(again).toEqual({ docId: 'a', jobId: first?.jobId, status: 'DEDUPLICATED' });
+      expect(again).toEqual({ docId: 'a', jobId: first?.jobId, status: 'DEDUPLICATED', isSuperseded: false });
       expect(objects.keys()).toHaveLength(1);
       const others = await ingest.submit(
         { docId: 'a', text: 'one', key: 'k2' },

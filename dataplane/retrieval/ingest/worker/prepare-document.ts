@@ -24,14 +24,9 @@ export async function prepareDocument(
   job: ClaimedJob,
   signal: AbortSignal,
 ): Promise<PreparedDocument> {
-  const { content, metadata } = await readDocument(ports, job, signal);
+  const { blocks, metadata } = await readBlocks(ports, job, signal);
   const storable = mapStrings(metadata, storableText) as JudgedDocument['metadata'];
-  const { document, policyRevision } = await judgeDocument(
-    ports,
-    job,
-    { ...blocksOf(content, isMaskingJob(job) ? Number.POSITIVE_INFINITY : undefined), metadata: storable },
-    signal,
-  );
+  const { document, policyRevision } = await judgeDocument(ports, job, { ...blocks, metadata: storable }, signal);
   await ports.onStep('guarded');
   const canonical = canonicalText(document);
   return {
@@ -46,6 +41,16 @@ export async function prepareDocument(
     ranges: canonical.ranges,
     policyRevision,
   };
+}
+
+/**
+ * Only the blocks of a document leave this function: its parsed JSON takes many times its bytes, and other jobs of the worker
+ * are processed while a policy judges and a model embeds. No two contents are parsed at the same time, because parsing and
+ * cutting into blocks take one turn of the event loop.
+ */
+async function readBlocks(ports: IngestPorts, job: ClaimedJob, signal: AbortSignal) {
+  const { content, metadata } = await readDocument(ports, job, signal);
+  return { blocks: blocksOf(content, isMaskingJob(job) ? Number.POSITIVE_INFINITY : undefined), metadata };
 }
 
 function blocksOf(content: DocumentContent, mostUnits: number | undefined): DocumentBlocks {
