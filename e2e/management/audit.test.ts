@@ -253,13 +253,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
       (await world.api.call(`/api/v1/audit${query}`, token === undefined ? {} : { token })).status;
     expect(await of('', null)).toBe(401);
     expect(await of('', await world.api.mint({ subject: 'somebody' }))).toBe(403);
-    for (const query of ['?limit=1', '?limit=500', '?since=2026-01-01T00:00:00Z', '?action=policy.create']) {
+    for (const query of ['?limit=1', '?limit=500', '?since=2026-01-01T00:00:00Z', '?targetId=%01', '?subject=%20']) {
       expect([query, await of(query)]).toEqual([query, 200]);
     }
-    for (const query of ['?limit=0', '?limit=501', '?since=yesterday', '?action=other', '?cursor=x', '?unknown=1']) {
+    for (const query of ['?limit=0', '?limit=501', '?since=yesterday', '?action=other', '?cursor=x', '?unknown=1', '?targetId=%00']) {
       expect([query, await of(query)]).toEqual([query, 400]);
     }
     expect((await world.api.call('/api/v1/audit/chains', { token: null })).status).toBe(401);
+    expect((await world.api.call('/api/v1/operations?subject=a%00')).status).toBe(400);
   });
 
   test('pages of both replicas are one chain that a client proves', async () => {

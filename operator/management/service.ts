@@ -191,11 +191,13 @@ export async function createManagementService(
   const texts = createCommandTexts(database);
   const purges = createRevisionPurges({ database, client, caches, rights, texts, begun, clock });
   for (const left of [record, purges]) parts.use(startSettlingLeft(left, { everyMs: times.recoverMs, logger }));
-  parts.use(startObserving({ client, caches, audit, store, begun, sourceDays: config.auditDays, clock, logger }));
+  const observing = { client, caches, clock, logger };
+  const faults = metrics.observingFaults('changes');
+  parts.use(startObserving({ ...observing, audit, store, begun, sourceDays: config.auditDays, faults }));
   const agentStates = createObservedStates<ObservedAgent>(database, audit, 'observed_agents');
-  parts.use(startObservingAgents({ client, caches, states: agentStates, clock, logger }));
+  parts.use(startObservingAgents({ ...observing, states: agentStates, faults: metrics.observingFaults('agents') }));
   const bindingStates = createObservedStates<ObservedBinding>(database, audit, 'observed_bindings');
-  parts.use(startObservingBindings({ client, caches, states: bindingStates, clock, logger }));
+  parts.use(startObservingBindings({ ...observing, states: bindingStates, faults: metrics.observingFaults('bindings') }));
   const tables = parts.use(
     watchTables(database, {
       schemas: [{ schema: service, folder: migrations }, auditTables, relationTables(config.relations)],

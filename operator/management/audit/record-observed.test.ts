@@ -63,6 +63,8 @@ type Seen = {
   readonly applications?: readonly unknown[];
   /** Times of purges by the API that have no entry yet. */
   readonly begun?: readonly string[];
+  /** Is given what keeps changes from the log. */
+  readonly faults?: string[];
 };
 
 /** Examines the resources once, in a process that has only the content of the database. */
@@ -99,6 +101,10 @@ async function observe(audit: AuditLog, seen: Seen) {
     sourceDays: 1,
     clock: systemClock,
     logger: silentLogger,
+    faults: {
+      lookFailed: () => seen.faults?.push('look'),
+      changeNotRecorded: () => seen.faults?.push('change'),
+    },
   });
   // One look asks twice, and the next one begins after it has ended.
   await until('the first look has ended', async () => asked > 2);
@@ -281,6 +287,30 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     const bindings = { broken: modelId };
     const entries = await observed({ revisions: [revision(2)], command, bindings, applications: [null] });
     expect(entries.map(({ action }) => action)).toEqual(['policy.record']);
+  });
+
+  test.each(['x\0', '\ud800'])(
+    'an application with a token that PostgreSQL refuses (%j) has one entry, and does not hold up others',
+    async (token) => {
+      const faults: string[] = [];
+      const applied = { operationId: token, contentProfile: 'text.v1', outcome: 'Applied', generationId: 'g1' };
+      const applications = [{ ...applied, policyId: `p${token}`, policyRevision: 1, time: '2026-01-01T00:00:01.000Z' }];
+      const seen = { revisions: [revision(1)], bindings: { one: modelId }, applications, faults };
+      const entries = await observed(seen, seen);
+      expect(entries.map(({ action }) => action)).toEqual(['policy.record', 'binding.apply']);
+      expect([entries[1]?.after?.policyId, faults]).toEqual(['p\u{fffd}', []]);
+    },
+  );
+
+  test('a change that the database cannot store is counted, and does not hold up others', async () => {
+    const faults: string[] = [];
+    // Longer than a key of an index can be, in characters that no compression shortens.
+    const random = Array.from({ length: 1_024 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7_919 + at ** 3) % 20_000)));
+    const long = revision(2, { token: '', policyId: random.join(''), objectName: 'long-2' });
+    const seen = { revisions: [long, revision(3, { token: '' })], faults };
+    const entries = await observed({ ...seen, cached: [policyId, long.policyId] });
+    expect(entries.map(({ after }) => after?.revision)).toEqual([3]);
+    expect(faults).toEqual(['change']);
   });
 
   test('a time in the future is recorded as now, and a change without a valid form does not hold up others', async () => {

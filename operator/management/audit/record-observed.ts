@@ -19,7 +19,7 @@ import {
   sourceOfRevision,
 } from './observed-changes.ts';
 import { createModelMemory } from './remember-models.ts';
-import { repeatLook } from './repeat-look.ts';
+import { type ObservingFaults, repeatLook } from './repeat-look.ts';
 
 const batch = 500;
 const chain = 'management';
@@ -47,8 +47,9 @@ export function startObserving(options: {
   readonly begun: Pick<BegunPurges, 'isOpen'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly faults: ObservingFaults;
 }): AsyncDisposable {
-  const { client, caches, audit, store, begun, sourceDays, clock, logger } = options;
+  const { client, caches, audit, store, begun, sourceDays, clock, logger, faults } = options;
   /** Sources that need no further look. Those of changes that the resources no longer have are removed. */
   const settled = new Set<string>();
   let forgottenAt = Number.NEGATIVE_INFINITY;
@@ -105,10 +106,15 @@ export function startObserving(options: {
     try {
       return read();
     } catch (error) {
-      if (!unreadable.has(object)) logger.error('change_not_recorded', { failure: describeFailure(error) });
+      if (!unreadable.has(object)) noteFault(error);
       unreadable.add(object);
       return [];
     }
+  }
+
+  function noteFault(error: unknown, action?: string): void {
+    faults.changeNotRecorded();
+    logger.error('change_not_recorded', { action, failure: describeFailure(error) });
   }
 
   function deletions(revisions: readonly KnownRevision[]): readonly ObservedChange[] {
@@ -156,7 +162,7 @@ export function startObserving(options: {
   async function recordFound(signal: AbortSignal): Promise<void> {
     const changes = found();
     if (changes.length === 0) return;
-    const unknown = new Set(await audit.unknownSources(changes.map(({ source }) => source)));
+    const unknown = await unknownOf(changes);
     const own: string[] = [];
     for (const change of changes) {
       if (signal.aborted) return;
@@ -173,6 +179,17 @@ export function startObserving(options: {
     for (const source of own) settled.add(source);
   }
 
+  /** Where one of the sources cannot be asked for, each change finds out on its own whether it has an entry. */
+  async function unknownOf(changes: readonly ObservedChange[]): Promise<ReadonlySet<string>> {
+    const sources = changes.map(({ source }) => source);
+    try {
+      return new Set(await audit.unknownSources(sources));
+    } catch (error) {
+      if (error instanceof SqlStatementError && error.isOfData) return new Set(sources);
+      throw error;
+    }
+  }
+
   /** @returns whether the change is settled; false for a deletion of a policy or model that exists */
   async function record({ source, deleted, content }: ObservedChange): Promise<boolean> {
     if (deleted !== undefined && (await isOnServer(deleted))) return false;
@@ -183,9 +200,10 @@ export function startObserving(options: {
     try {
       await audit.writeOnce(source, { ...content, time });
     } catch (error) {
-      if (error instanceof SqlUnavailableError || error instanceof SqlStatementError) throw error;
+      if (error instanceof SqlUnavailableError) throw error;
+      if (error instanceof SqlStatementError && !error.isOfData) throw error;
       // One change that has no valid form must not hold up those after it.
-      logger.error('change_not_recorded', { action: content.action, failure: describeFailure(error) });
+      noteFault(error, content.action);
     }
     return true;
   }
@@ -198,7 +216,7 @@ export function startObserving(options: {
     return items.length > 0;
   }
 
-  return repeatLook(look, { synced: caches.synced, logger });
+  return repeatLook(look, { synced: caches.synced, logger, faults });
 }
 
 type Candidate = { readonly source: string; readonly read: () => ObservedChange };
