@@ -133,11 +133,20 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
       'policy.delete',
       'unknown',
     ]);
+    const again = await world.client.create<GuardrailPolicy>(kinds.guardrailPolicy, object);
+    await until('its return is recorded', async () => (await observed()).length > 2);
+    await world.client.delete(kinds.guardrailPolicy, 'by-kubectl', { uid: again.metadata.uid });
+    await until('its second deletion is recorded', async () => (await observed()).length > 3);
+    const states = (await observed()).map(({ content }) => [content.action, content.after?.revision]);
+    expect(states.slice(2)).toEqual([
+      ['policy.record', 1],
+      ['policy.delete', undefined],
+    ]);
     const own = await world.createPolicy('by-api');
     const entries = await listed(`targetId=${own.id}`);
     expect(entries.map(({ content }) => content.outcome)).toEqual(['succeeded', 'accepted']);
     const twice = await listed('outcome=observed');
-    expect(twice.filter(({ content }) => content.target?.id === id)).toHaveLength(2);
+    expect(twice.filter(({ content }) => content.target?.id === id)).toHaveLength(4);
   });
 
   test('a model that was deleted over the resources is recorded once, by an unknown author', async () => {

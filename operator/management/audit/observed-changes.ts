@@ -1,10 +1,13 @@
 import { type AuditAuthor, type AuditContent, type AuditState, auditStateSchema } from '#contracts/audit';
+import { managerNote } from '#kube/client/field-manager';
 import { idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ApplicationRecord, ModelBinding } from '#resources/model-binding';
+import type { CachedPolicy } from '../../caches/cached-policy.ts';
 import type { KnownRevision } from '../caches/known-revision.ts';
 import type { CommandRecord, WrittenGeneration } from '../operations/command-record.ts';
 import { operationOfToken } from '../policies/make-policy.ts';
+import { sourceOfDeletion } from './remember-objects.ts';
 
 /** A change of the resources that may have come by another way than this API. */
 export type ObservedChange = {
@@ -14,8 +17,8 @@ export type ObservedChange = {
   readonly claims?: ClaimedCommand | undefined;
   /** A purge, which is one by this API if the log has its entry with this very time. */
   readonly purge?: ObservedPurge;
-  /** The deleted object, of which the API server must have none; with any UID if none is named. */
-  readonly deleted?: { readonly kind: Kind; readonly id: string; readonly uid?: string };
+  /** The deleted object, which the API server must not have. */
+  readonly deleted?: { readonly kind: Kind; readonly id: string; readonly uid: string };
   /** Its time is that of the resource: any text that the schema of the resource accepts. */
   readonly content: AuditContent;
 };
@@ -225,12 +228,11 @@ function changeOfApplication(
 
 /** A model whose ModelBinding no longer exists. Kubernetes keeps no author of a deletion. */
 export function changeOfModelDeletion(
-  source: string,
   { id, uid }: { readonly id: string; readonly uid: string },
   now: Date,
 ): ObservedChange {
   return {
-    source,
+    source: sourceOfDeletion('model', { id, uid }),
     deleted: { kind: kinds.modelBinding, id, uid },
     content: {
       ...base,
@@ -244,21 +246,53 @@ export function changeOfModelDeletion(
   };
 }
 
-/** A policy whose object no longer exists. Kubernetes keeps no author of a deletion. */
-export function changeOfDeletion(newest: KnownRevision, now: Date): ObservedChange {
-  const { policyId, policy } = newest;
+/** A policy whose object no longer exists. Kubernetes keeps no author of a deletion. @param newest its newest revision */
+export function changeOfDeletion(
+  { id, uid }: { readonly id: string; readonly uid: string },
+  newest: KnownRevision | undefined,
+  now: Date,
+): ObservedChange {
   return {
-    source: `deletion/${policyId}/${policy.uid}`,
-    deleted: { kind: kinds.guardrailPolicy, id: policyId },
+    source: sourceOfDeletion('policy', { id, uid }),
+    deleted: { kind: kinds.guardrailPolicy, id, uid },
     content: {
       ...base,
       time: now.toISOString(),
       action: 'policy.delete',
       code: null,
       author: { kind: 'unknown' },
-      target: { type: 'policy', id: policyId },
-      before: stateOfRevision(newest),
+      target: { type: 'policy', id },
+      before: newest === undefined ? null : stateOfRevision(newest),
       after: null,
     },
   };
+}
+
+/**
+ * A policy that exists again, under another UID, with the content of its newest revision: no revision is recorded then.
+ * @param revisions of the policy
+ */
+export function changesOfReturn(
+  { metadata, status }: Stored<CachedPolicy>,
+  revisions: readonly KnownRevision[],
+): readonly ObservedChange[] {
+  const { uid, generation, creationTimestamp } = metadata;
+  const standing = revisions.find(({ number }) => number === status?.latestRevision?.number);
+  const isSettled = status?.observedGeneration === generation && standing !== undefined;
+  if (!isSettled || revisions.some(({ policy }) => policy.uid === uid)) return [];
+  const { policyId } = standing;
+  return [
+    {
+      source: `return/${policyId}/${uid}`,
+      content: {
+        ...base,
+        time: creationTimestamp,
+        action: 'policy.record',
+        code: null,
+        author: claimedAuthor(managerNote(metadata).author),
+        target: { type: 'policy', id: policyId },
+        after: stateOfRevision(standing),
+      },
+    },
+  ];
 }

@@ -6,6 +6,7 @@ import type { AuditContent } from '#contracts/audit';
 import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
 import type { ListOptions } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { silentLogger } from '../../folder-api/testing/open-folder.ts';
 import type { KnownRevision } from '../caches/known-revision.ts';
@@ -55,7 +56,7 @@ const command: CommandRecord = {
 type Seen = {
   readonly revisions: readonly KnownRevision[];
   readonly command?: CommandRecord;
-  /** Ids of policies of the API server, and of those that the cache has. */
+  /** Policies of the API server, and those that the cache has, as id or id/UID. */
   readonly onServer?: readonly string[];
   readonly cached?: readonly string[];
   /** Names of ModelBindings in the cache, each with the id of its model. */
@@ -65,19 +66,27 @@ type Seen = {
   readonly begun?: readonly string[];
   /** Is given what keeps changes from the log. */
   readonly faults?: string[];
+  /** The generation of the policies that the operator has settled; they have generation 1. */
+  readonly observedGeneration?: number;
 };
+
+function policyOf(text: string) {
+  const [id = '', uid = 'uid-1'] = text.split('/');
+  const creationTimestamp = '2026-01-02T00:00:00Z';
+  return { id, metadata: { uid, generation: 1, creationTimestamp, labels: { 'portcullis.dev/id': id } } };
+}
 
 /** Examines the resources once, in a process that has only the content of the database. */
 async function observe(audit: AuditLog, seen: Seen) {
-  const { revisions, cached = [policyId], onServer = cached, bindings = {}, applications = [] } = seen;
+  const { revisions, cached = [policyId], onServer = cached, bindings = {}, applications = [], observedGeneration = 1 } = seen;
   let asked = 0;
   const observing = startObserving({
     client: {
-      list: async (_kind: unknown, { labelSelector = '' }: ListOptions = {}) => ({
+      list: async (kind: unknown, { labelSelector = '' }: ListOptions = {}) => ({
         resourceVersion: '1',
-        items: onServer
-          .filter((id) => labelSelector === '' || labelSelector.endsWith(`=${id}`))
-          .map(() => ({ metadata: { uid: `uid-of-${Object.keys(bindings)[0] ?? 'one'}` } }) as never),
+        items: (kind === kinds.guardrailPolicy
+          ? onServer.map(policyOf).filter(({ id }) => labelSelector.endsWith(`=${id}`))
+          : onServer.map(() => ({ metadata: { uid: `uid-of-${Object.keys(bindings)[0] ?? 'one'}` } }))) as never,
       }),
     } as Parameters<typeof startObserving>[0]['client'],
     caches: {
@@ -85,7 +94,14 @@ async function observe(audit: AuditLog, seen: Seen) {
         asked += 1;
         return revisions;
       },
-      policies: { list: () => cached.map((id) => ({ metadata: { labels: { 'portcullis.dev/id': id } } })) },
+      revisions: (id: string) => revisions.filter((one) => one.policyId === id),
+      policies: {
+        list: () =>
+          cached.map(policyOf).map(({ id, metadata }) => {
+            const number = revisions.findLast((one) => one.policyId === id)?.number;
+            return { metadata, status: { observedGeneration, latestRevision: number && { number } } };
+          }),
+      },
       bindings: {
         list: () =>
           Object.entries(bindings).map(([name, id]) => ({
@@ -150,6 +166,31 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     const seen = { revisions: [revision(1)], command, cached: [] };
     expect(await observed({ ...seen, onServer: [policyId] })).toEqual([]);
     expect((await observed(seen)).map(({ action }) => action)).toEqual(['policy.delete']);
+  });
+
+  const actionsOf = (entries: readonly AuditContent[]) =>
+    entries.map(({ action, before, after }) => [action, before?.revision, after?.revision]);
+  const made = { revisions: [revision(1)], command };
+  const [gone, back] = [{ ...made, cached: [] }, { ...made, cached: [`${policyId}/uid-2`] }];
+  const deleted = ['policy.delete', 1, undefined];
+  const returned = ['policy.record', undefined, 1];
+
+  test('a policy that returns with its content has an entry, and one for each of its deletions', async () => {
+    expect(actionsOf(await observed(made, gone, gone, back, back, gone, gone))).toEqual([deleted, returned, deleted]);
+    expect(actionsOf(await observed(made, back, gone))).toEqual([deleted, returned, deleted]);
+  });
+
+  test('a policy that returns has no entry before the operator has settled it, and none beside that of its revision', async () => {
+    const open = { ...back, observedGeneration: 0 };
+    expect(actionsOf(await observed(made, gone, open))).toEqual([deleted]);
+    const uid = { name: 'observed', uid: 'uid-2', generation: 1 };
+    const recorded = { ...back, revisions: [revision(1), revision(2, { token: '', policy: uid })] };
+    expect(actionsOf(await observed(made, gone, recorded))).toEqual([deleted, ['policy.record', 1, 2]]);
+  });
+
+  test('a deletion that an earlier release recorded has no second entry, before and after the policy returned', async () => {
+    const recorded = (audit: AuditLog) => audit.addSources([`deletion/${policyId}/uid-1`]);
+    expect(actionsOf(await observedAfter(recorded, gone, back, gone))).toEqual([returned, deleted]);
   });
 
   test('a binding whose id label is changed or removed has no entry, and one when it is deleted', async () => {

@@ -3,22 +3,24 @@ import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
-import { idLabel } from '#resources/kinds';
+import { idLabel, kinds } from '#resources/kinds';
 import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import type { KnownRevision } from '../caches/known-revision.ts';
-import type { ManagementCaches } from '../caches/management-caches.ts';
+import { isShown, type ManagementCaches } from '../caches/management-caches.ts';
 import type { OperationStore } from '../operations/ports.ts';
 import type { BegunPurges } from '../purges/begun-purges.ts';
 import {
   changeOfDeletion,
+  changeOfModelDeletion,
   changeOfRevision,
   changesOfBinding,
   changesOfPurge,
+  changesOfReturn,
   isMadeBy,
   type ObservedChange,
   sourceOfRevision,
 } from './observed-changes.ts';
-import { createModelMemory } from './remember-models.ts';
+import { createObjectMemory } from './remember-objects.ts';
 import { type ObservingFaults, repeatLook } from './repeat-look.ts';
 
 const batch = 500;
@@ -36,7 +38,7 @@ const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
  */
 export function startObserving(options: {
   readonly client: Pick<KubeClient, 'list'>;
-  readonly caches: Pick<ManagementCaches, 'everyRevision' | 'policies' | 'bindings' | 'synced'>;
+  readonly caches: Pick<ManagementCaches, 'everyRevision' | 'revisions' | 'policies' | 'bindings' | 'synced'>;
   readonly audit: Pick<
     AuditLog,
     'read' | 'writeOnce' | 'unknownSources' | 'addSources' | 'openSources' | 'forgetSources'
@@ -55,7 +57,12 @@ export function startObserving(options: {
   let forgottenAt = Number.NEGATIVE_INFINITY;
   /** Objects whose changes cannot be read. */
   const unreadable = new Set<string>();
-  const models = createModelMemory(caches.bindings, audit);
+  const models = createObjectMemory('model', { all: () => caches.bindings.list() }, audit);
+  const policies = createObjectMemory(
+    'policy',
+    { all: () => caches.policies.list(), shown: () => caches.policies.list().filter(isShown) },
+    audit,
+  );
 
   /** Every change that the resources show. Its content is made for a change that is not settled. */
   function* candidates(): Generator<Candidate> {
@@ -70,7 +77,7 @@ export function startObserving(options: {
     for (const binding of caches.bindings.list()) {
       yield* readable(`binding/${binding.metadata.uid}`, () => changesOfBinding(binding).map(candidateOf));
     }
-    for (const change of [...deletions(revisions), ...models.deletions(clock.date())]) yield candidateOf(change);
+    for (const change of [...deletions(revisions), ...returns()]) yield candidateOf(change);
   }
 
   function found(): readonly ObservedChange[] {
@@ -117,16 +124,28 @@ export function startObserving(options: {
     logger.error('change_not_recorded', { action, failure: describeFailure(error) });
   }
 
+  /** Of a policy that was deleted before it was remembered, its newest revision has the UID. */
   function deletions(revisions: readonly KnownRevision[]): readonly ObservedChange[] {
+    const now = clock.date();
     const living = new Set(caches.policies.list().map(({ metadata }) => metadata.labels?.[idLabel] ?? ''));
     const newest = new Map<string, KnownRevision>();
     for (const revision of revisions) {
       const known = newest.get(revision.policyId);
       if (known === undefined || known.number < revision.number) newest.set(revision.policyId, revision);
     }
-    return [...newest.values()]
-      .filter(({ policyId }) => !living.has(policyId))
-      .map((revision) => changeOfDeletion(revision, clock.date()));
+    const left = [...newest.values()].filter(({ policyId }) => !living.has(policyId));
+    const gone = [...policies.absent(), ...left.map(({ policyId: id, policy: { uid } }) => ({ id, uid }))];
+    return [
+      ...gone.map((policy) => changeOfDeletion(policy, newest.get(policy.id), now)),
+      ...models.absent().map((model) => changeOfModelDeletion(model, now)),
+    ];
+  }
+
+  function returns(): readonly ObservedChange[] {
+    return caches.policies.list().flatMap((policy) => {
+      const id = policy.metadata.labels?.[idLabel] ?? '';
+      return isShown(policy) ? changesOfReturn(policy, caches.revisions(id)) : [];
+    });
   }
 
   /** Whether a command of this API made the change: the token alone proves nothing. Undefined while that is open. */
@@ -155,6 +174,7 @@ export function startObserving(options: {
 
   async function look(signal: AbortSignal): Promise<void> {
     await models.remember();
+    await policies.remember();
     await recordFound(signal);
     await forgetSources(signal);
   }
@@ -210,10 +230,11 @@ export function startObserving(options: {
 
   /** A cache may be behind the server, and that of policies behind that of revisions. */
   async function isOnServer({ kind, id, uid }: NonNullable<ObservedChange['deleted']>): Promise<boolean> {
-    if (uid !== undefined) return (await client.list(kind)).items.some(({ metadata }) => metadata.uid === uid);
-    if (!labelForm.test(id)) return false;
-    const { items } = await client.list(kind, { labelSelector: `${idLabel}=${id}` });
-    return items.length > 0;
+    const isPolicy = kind.kind === kinds.guardrailPolicy.kind;
+    if (isPolicy && !labelForm.test(id)) return false;
+    // All policies together are large.
+    const { items } = await client.list(kind, isPolicy ? { labelSelector: `${idLabel}=${id}` } : {});
+    return items.some(({ metadata }) => metadata.uid === uid);
   }
 
   return repeatLook(look, { synced: caches.synced, logger, faults });

@@ -75,7 +75,7 @@ function auditLog(sql: Sql, chain: string): AuditLog {
       const rows = await sql<{ source: string }[]>`
         select source from audit.sources opened where chain = ${chain} and starts_with(source, ${prefix})
           and not exists (
-            select from audit.sources where chain = ${chain} and source = ${closing} || opened.source)`;
+            select from audit.sources where chain = ${chain} and source = ${closing} || substr(opened.source, ${prefix.length + 1}))`;
       return rows.map(({ source }) => source);
     },
 
