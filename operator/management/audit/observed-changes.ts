@@ -37,7 +37,12 @@ type ClaimedCommand = {
   readonly targetId: string;
 } & (
   | { readonly kind: 'revision'; readonly written: WrittenGeneration }
-  | ({ readonly kind: 'application'; readonly revision: number | undefined } & Pick<
+  | ({
+      readonly kind: 'application';
+      readonly revision: number | undefined;
+      /** Whether an earlier application with the token failed, too. */
+      readonly failedBefore: boolean;
+    } & Pick<
       ApplicationRecord,
       'policyId' | 'generationId' | 'outcome' | 'time'
     >)
@@ -75,14 +80,18 @@ function isAskedBy({ policyId, revision }: ClaimedApplication, { kind, origin }:
  * Whether an application is the one that a command ended with. What the operator applies after the command has failed, because
  * a dependency appears, is another one: the log would end with the failure.
  */
-function isEndOf({ outcome, generationId, time }: ClaimedApplication, command: ClaimingCommand): boolean | undefined {
+function isEndOf(
+  { outcome, generationId, time, failedBefore }: ClaimedApplication,
+  command: ClaimingCommand,
+): boolean | undefined {
   const { accepted, state, result, updatedAt } = command;
   if (isOpen(command)) return undefined;
-  if (state === 'failed') return accepted && outcome === 'Failed';
+  const isBeforeEnd = Date.parse(time) <= updatedAt.getTime();
+  if (state === 'failed') return accepted && outcome === 'Failed' && (!failedBefore || isBeforeEnd);
   const ended = result !== undefined && 'generationId' in result ? result.generationId : null;
   if (outcome === 'Applied' || generationId !== undefined) return (generationId ?? null) === ended;
   // The operator had failed for a missing dependency, and applied it before the command ended.
-  return Date.parse(time) <= updatedAt.getTime();
+  return isBeforeEnd;
 }
 
 type ClaimingCommand = Pick<
@@ -178,19 +187,10 @@ export function changesOfBinding({ metadata, status }: Stored<ModelBinding>): re
   return applications.map((record, place) => {
     const earlier = applications.slice(place + 1);
     const before = stateOf(earlier.find(({ outcome }) => outcome === 'Applied'));
-    const change = changeOfApplication(modelId, metadata.uid, record, { before, after: stateOf(record) });
-    return isRepeated(record, earlier) ? { ...change, claims: undefined } : change;
+    const content = { before, after: stateOf(record) };
+    const ofToken = earlier.filter(({ operationId }) => operationId === record.operationId);
+    return changeOfApplication({ modelId, uid: metadata.uid }, record, ofToken, content);
   });
-}
-
-/**
- * Whether an earlier application with the token was confirmed: a client that keeps `spec.apply` while it changes the
- * guardrail applies again what a command had applied. The operator, which goes back to a generation, keeps its id.
- */
-function isRepeated({ operationId, generationId }: ApplicationRecord, earlier: readonly ApplicationRecord[]): boolean {
-  return earlier.some(
-    (one) => one.operationId === operationId && one.outcome === 'Applied' && one.generationId !== generationId,
-  );
 }
 
 /** The digest is known of the application that serves requests. */
@@ -204,16 +204,24 @@ function stateOfApplication(
   return { policyId, revision, digest: isPinned ? validDigest(pinned.digest) : null };
 }
 
+/**
+ * @param ofToken earlier applications with the same token. After a confirmed one, a client has kept `spec.apply` while it changed
+ * the guardrail, or has gone back to what a command had applied.
+ */
 function changeOfApplication(
-  modelId: string,
-  uid: string,
+  { modelId, uid }: { readonly modelId: string; readonly uid: string },
   record: ApplicationRecord,
+  ofToken: readonly ApplicationRecord[],
   states: Pick<AuditContent, 'before' | 'after'>,
 ): ObservedChange {
   const { operationId, policyRevision, outcome, reason, time, author } = record;
+  const isRepeated = ofToken.some((one) => one.outcome === 'Applied');
+  const failedBefore = ofToken.some((one) => one.outcome === 'Failed');
   return {
     source: `application/${uid}/${operationId}/${time}`,
-    claims: { ...record, kind: 'application', targetId: modelId, revision: policyRevision },
+    claims: isRepeated
+      ? undefined
+      : { ...record, kind: 'application', targetId: modelId, revision: policyRevision, failedBefore },
     content: {
       ...base,
       time,
