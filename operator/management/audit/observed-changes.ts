@@ -36,7 +36,7 @@ type ClaimedCommand = {
   readonly operationId: string;
   readonly targetId: string;
 } & (
-  | { readonly kind: 'revision'; readonly written: WrittenGeneration }
+  | { readonly kind: 'revision'; readonly number: number; readonly written: WrittenGeneration }
   | ({
       readonly kind: 'application';
       readonly revision: number | undefined;
@@ -50,7 +50,7 @@ type ClaimedCommand = {
 
 /**
  * Whether a command made the change that names it. A client of the resources can copy the token of an earlier command, so
- * that the command must also have written this generation, or have asked for this policy and revision and ended with this
+ * that the command must also have written this generation and ended with this revision, or have asked for this policy and revision and ended with this
  * application.
  * @param command the command of the token, if it is known
  * @returns undefined while it is not known what the command wrote or how it ended
@@ -58,9 +58,10 @@ type ClaimedCommand = {
 export function isMadeBy(claims: ClaimedCommand, command: ClaimingCommand | undefined): boolean | undefined {
   if (command === undefined || command.target.id !== claims.targetId) return false;
   if (claims.kind === 'application') return isAskedBy(claims, command) ? isEndOf(claims, command) : false;
-  const { written } = command;
-  if (written === undefined) return isOpen(command) ? undefined : false;
-  return written.uid === claims.written.uid && written.generation === claims.written.generation;
+  const { written, result } = command;
+  const isWritten = written?.uid === claims.written.uid && written.generation === claims.written.generation;
+  if (isOpen(command)) return written === undefined || isWritten ? undefined : false;
+  return isWritten && result !== undefined && 'revision' in result && result.revision === claims.number;
 }
 
 type ClaimedApplication = ClaimedCommand & { readonly kind: 'application' };
@@ -123,14 +124,14 @@ export function sourceOfRevision({ objectName, policy }: KnownRevision): string 
 
 /** A recorded revision: a saved state of a policy. @param earlier the revision before it */
 export function changeOfRevision(revision: KnownRevision, earlier: KnownRevision | undefined): ObservedChange {
-  const { recordedAt, policyId, token, policy, author } = revision;
+  const { recordedAt, policyId, number, token, policy, author } = revision;
   const named = operationOfToken(token);
   const { uid, generation } = policy;
   const isClaimed = named !== undefined && named.generation === generation;
   return {
     source: sourceOfRevision(revision),
     claims: isClaimed
-      ? { kind: 'revision', operationId: named.operationId, targetId: policyId, written: { uid, generation } }
+      ? { kind: 'revision', number, operationId: named.operationId, targetId: policyId, written: { uid, generation } }
       : undefined,
     content: {
       ...base,

@@ -47,7 +47,7 @@ const command: CommandRecord = {
   accepted: true,
   overridesFreeze: false,
   written: { uid: 'uid-1', generation: 1 },
-  result: undefined,
+  result: { policyId, revision: 1 },
   failure: undefined,
   createdAt: new Date(0),
   updatedAt: new Date(0),
@@ -160,6 +160,20 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(copied.map(({ action, before, after }) => [action, before?.revision, after?.revision])).toEqual([
       ['policy.record', 1, 2],
     ]);
+  });
+
+  test('a revision that a client copies with the object, generation and token of a command has an entry', async () => {
+    const copy = { ...revision(2, { definitionDigest: 'b'.repeat(64) }), policy: revision(1).policy, token: revision(1).token };
+    const copied = await observed({ revisions: [revision(1), copy], command });
+    expect(copied.map(({ action, after }) => [action, after?.revision])).toEqual([['policy.record', 2]]);
+  });
+
+  test('a revision of a command that has not ended has no entry until it is known with which revision the command ends', async () => {
+    const open = { ...command, state: 'running', result: undefined } as const;
+    expect(await observed({ revisions: [revision(1)], command: open })).toEqual([]);
+    const ended = { ...command, result: { policyId, revision: 2 } };
+    const entries = await observed({ revisions: [revision(1)], command: open }, { revisions: [revision(1)], command: ended });
+    expect(entries.map(({ action }) => action)).toEqual(['policy.record']);
   });
 
   test('a deletion has an entry if the server has no such policy, whatever the cache has', async () => {
