@@ -111,6 +111,19 @@ test.each([
 });
 
 test.each([
+  [50_000, 10_000, ['send', 'accept']],
+  [50_000, 10_001, []],
+  [60_000, 1, []],
+] as const)(
+  'recovery of an unbind that is %i ms old does not send it when the checks took %i ms beyond 60,000 ms: %j',
+  async (ageMs, suspendedMs, effects) => {
+    const { ports, did } = openPorts(suspendedMs, { sent: unbind, ageMs });
+    await recoverOperations(ports, async () => undefined);
+    expect(did).toEqual(effects);
+  },
+);
+
+test.each([
   [6_999, 'accepted', ['get', 'get', 'send', 'accept']],
   [7_000, 'unknown', ['get', 'get']],
 ] as const)(
