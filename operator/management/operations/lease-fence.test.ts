@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '#kit/time/clock';
+import { RelationsUnavailableError } from '#relations/relations-error';
 import { silentLogger } from '../../folder-api/testing/open-folder.ts';
 import { definitionOf } from '../../testing/objects.ts';
 import { originOfKey } from './command-origin.ts';
 import { type CommandPorts, executeCommand } from './execute-command.ts';
-import type { NewCommand } from './ports.ts';
+import { type NewCommand, RecordsUnavailableError } from './ports.ts';
 import { recoverOperations } from './recover-operations.ts';
 
 const leaseMs = 20_000;
@@ -98,6 +99,20 @@ test.each([
     const { ports, did } = openPorts(suspendedMs);
     const executed = await executeCommand(ports, command as unknown as NewCommand);
     expect([executed.kind, did]).toEqual([kind, effects]);
+  },
+);
+
+test.each([
+  [true, RelationsUnavailableError],
+  [false, RecordsUnavailableError],
+] as const)(
+  'a command whose right cannot be asked ends as undecided unless its process takes it back (%s)',
+  async (isOwn, error) => {
+    const { ports } = openPorts(0);
+    const unavailable = new RelationsUnavailableError();
+    const rights = { has: () => Promise.reject(unavailable) } as unknown as CommandPorts['rights'];
+    const store = { ...ports.store, withdraw: async () => isOwn };
+    await expect(executeCommand({ ...ports, rights, store }, command as unknown as NewCommand)).rejects.toThrow(error);
   },
 );
 
