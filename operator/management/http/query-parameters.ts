@@ -15,14 +15,14 @@ export function word(name: string, description: string, values: readonly string[
   };
 }
 
-/** An optional parameter that is a text of 1 to `maxLength` UTF-16 code units without U+0000, which no stored text has. */
+/** An optional parameter that is a text of 1 to `maxLength` UTF-16 code units. */
 export function text(name: string, description: string, maxLength: number): QueryParameter {
   return {
     name,
     in: 'query',
     description,
     required: false,
-    schema: { type: 'string', minLength: 1, maxLength, pattern: '^[^\\u0000]*$' },
-    read: (value) => (value.length > 0 && value.length <= maxLength && !value.includes('\0') ? value : undefined),
+    schema: { type: 'string', minLength: 1, maxLength },
+    read: (value) => (value.length > 0 && value.length <= maxLength ? value : undefined),
   };
 }
