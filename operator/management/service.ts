@@ -197,7 +197,9 @@ export async function createManagementService(
   const agentStates = createObservedStates<ObservedAgent>(database, audit, 'observed_agents');
   parts.use(startObservingAgents({ ...observing, states: agentStates, faults: metrics.observingFaults('agents') }));
   const bindingStates = createObservedStates<ObservedBinding>(database, audit, 'observed_bindings');
-  parts.use(startObservingBindings({ ...observing, states: bindingStates, faults: metrics.observingFaults('bindings') }));
+  parts.use(
+    startObservingBindings({ ...observing, states: bindingStates, faults: metrics.observingFaults('bindings') }),
+  );
   const tables = parts.use(
     watchTables(database, {
       schemas: [{ schema: service, folder: migrations }, auditTables, relationTables(config.relations)],

@@ -3,7 +3,7 @@ import { digestOf } from '#contracts/canonical';
 import { managerNote } from '#kube/client/field-manager';
 import type { AccessHolder, Agent } from '#resources/agent';
 import type { Stored } from '#resources/metadata';
-import { storableText } from '#sql/storable-text';
+import { postgresText } from '#sql/postgres-text';
 import type { ObservedAgent, RecordedState } from './ports.ts';
 
 type Observed = {
@@ -24,7 +24,7 @@ export function agentState({ spec }: Pick<Agent, 'spec'>): ObservedAgent {
   return {
     serving: { version, canary: canary === undefined ? null : { version: canary.version, percent: canary.percent } },
     // As it is stored: the next state is compared with the stored one.
-    rights: [...new Set(rights.map(storableText))].sort(),
+    rights: [...new Set(rights.map(postgresText))].sort(),
   };
 }
 

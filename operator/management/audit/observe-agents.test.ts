@@ -255,7 +255,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     const view = [{ ...bob, subject: 'bob\0' }];
     await using replica = startReplica(log.states, { agents: [desk(1)] });
     await replica.looked();
-    replica.watch(desk(2, { access: { ...access, view } }), desk(3, { access: { ...access, view }, version: 'desk-2' }));
+    replica.watch(
+      desk(2, { access: { ...access, view } }),
+      desk(3, { access: { ...access, view }, version: 'desk-2' }),
+    );
     await replica.looked();
     const entries = (await log.entries()).slice(2);
     expect(entries.map(({ action }) => action)).toEqual(['agent.access', 'agent.serve']);

@@ -42,10 +42,7 @@ type ClaimedCommand = {
       readonly revision: number | undefined;
       /** Whether an earlier application with the token failed, too. */
       readonly failedBefore: boolean;
-    } & Pick<
-      ApplicationRecord,
-      'policyId' | 'generationId' | 'outcome' | 'time'
-    >)
+    } & Pick<ApplicationRecord, 'policyId' | 'generationId' | 'outcome' | 'time'>)
 );
 
 /**

@@ -78,7 +78,14 @@ function policyOf(text: string) {
 
 /** Examines the resources once, in a process that has only the content of the database. */
 async function observe(audit: AuditLog, seen: Seen) {
-  const { revisions, cached = [policyId], onServer = cached, bindings = {}, applications = [], observedGeneration = 1 } = seen;
+  const {
+    revisions,
+    cached = [policyId],
+    onServer = cached,
+    bindings = {},
+    applications = [],
+    observedGeneration = 1,
+  } = seen;
   let asked = 0;
   const observing = startObserving({
     client: {
@@ -163,7 +170,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
   });
 
   test('a revision that a client copies with the object, generation and token of a command has an entry', async () => {
-    const copy = { ...revision(2, { definitionDigest: 'b'.repeat(64) }), policy: revision(1).policy, token: revision(1).token };
+    const copy = {
+      ...revision(2, { definitionDigest: 'b'.repeat(64) }),
+      policy: revision(1).policy,
+      token: revision(1).token,
+    };
     const copied = await observed({ revisions: [revision(1), copy], command });
     expect(copied.map(({ action, after }) => [action, after?.revision])).toEqual([['policy.record', 2]]);
   });
@@ -172,7 +183,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     const open = { ...command, state: 'running', result: undefined } as const;
     expect(await observed({ revisions: [revision(1)], command: open })).toEqual([]);
     const ended = { ...command, result: { policyId, revision: 2 } };
-    const entries = await observed({ revisions: [revision(1)], command: open }, { revisions: [revision(1)], command: ended });
+    const entries = await observed(
+      { revisions: [revision(1)], command: open },
+      { revisions: [revision(1)], command: ended },
+    );
     expect(entries.map(({ action }) => action)).toEqual(['policy.record']);
   });
 
@@ -185,7 +199,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
   const actionsOf = (entries: readonly AuditContent[]) =>
     entries.map(({ action, before, after }) => [action, before?.revision, after?.revision]);
   const made = { revisions: [revision(1)], command };
-  const [gone, back] = [{ ...made, cached: [] }, { ...made, cached: [`${policyId}/uid-2`] }];
+  const [gone, back] = [
+    { ...made, cached: [] },
+    { ...made, cached: [`${policyId}/uid-2`] },
+  ];
   const deleted = ['policy.delete', 1, undefined];
   const returned = ['policy.record', undefined, 1];
 
@@ -360,7 +377,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
   test('a change that the database cannot store is counted, and does not hold up others', async () => {
     const faults: string[] = [];
     // Longer than a key of an index can be, in characters that no compression shortens.
-    const random = Array.from({ length: 1_024 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7_919 + at ** 3) % 20_000)));
+    const random = Array.from({ length: 1_024 }, (_, at) =>
+      String.fromCodePoint(0x4e00 + ((at * 7_919 + at ** 3) % 20_000)),
+    );
     const long = revision(2, { token: '', policyId: random.join(''), objectName: 'long-2' });
     const seen = { revisions: [long, revision(3, { token: '' })], faults };
     const entries = await observed({ ...seen, cached: [policyId, long.policyId] });

@@ -29,7 +29,7 @@ export function sourceOfDeletion(type: keyof typeof sources, { id, uid }: Rememb
 /** Keeps the objects in the database, so that a deletion is also noticed when it happened while no replica ran. */
 export function createObjectMemory(
   type: keyof typeof sources,
-  { all, shown = all }: { readonly all: Objects; /** Those that are remembered. */ readonly shown?: Objects },
+  { all, shown = all }: { readonly all: Objects /** Those that are remembered. */; readonly shown?: Objects },
   audit: Pick<AuditLog, 'openSources' | 'addSources'>,
 ): ObjectMemory {
   const { prefix, closing } = sources[type];

@@ -2,7 +2,7 @@ import { type AuditContent, auditContentSchema, auditGenesis, auditHash } from '
 import { canonicalBytes } from '#contracts/canonical';
 import type { Database, Sql, TransactionSql } from '#sql/connect';
 import { migrate } from '#sql/migrate';
-import { storableContent, storableText } from '#sql/storable-text';
+import { postgresContent, postgresText } from '#sql/postgres-text';
 import type { AuditFilter, AuditLog } from '../../ports.ts';
 import { type AuditRow, entryOfRow } from './audit-row.ts';
 
@@ -42,16 +42,16 @@ function auditLog(sql: Sql, chain: string): AuditLog {
       sql.begin(async (own) => {
         const head = await lockHead(own, chain);
         const [added] = await own`
-          insert into audit.sources (chain, source) values (${chain}, ${storableText(source)})
+          insert into audit.sources (chain, source) values (${chain}, ${postgresText(source)})
           on conflict do nothing returning source`;
         if (added === undefined) return false;
-        await addAfter(own, chain, head, [content], storableText(source));
+        await addAfter(own, chain, head, [content], postgresText(source));
         return true;
       }),
 
     async addSources(sources) {
       if (sources.length === 0) return;
-      const rows = sources.map((source) => ({ chain, source: storableText(source) }));
+      const rows = sources.map((source) => ({ chain, source: postgresText(source) }));
       await sql`insert into audit.sources ${sql(rows, 'chain', 'source')} on conflict do nothing`;
     },
 
@@ -62,7 +62,7 @@ function auditLog(sql: Sql, chain: string): AuditLog {
           delete from audit.sources where chain = ${chain} and source in (
             select source from audit.sources where chain = ${chain} and starts_with(source, ${prefix})
               and added_at < clock_timestamp() - ${days} * interval '1 day'
-              and not exists (select from unnest(${sql.array(except.map(storableText))}::text[]) as kept where kept = source)
+              and not exists (select from unnest(${sql.array(except.map(postgresText))}::text[]) as kept where kept = source)
             order by added_at limit ${batch})
           returning source`;
         removed += rows.length;
@@ -82,9 +82,9 @@ function auditLog(sql: Sql, chain: string): AuditLog {
     async unknownSources(sources) {
       if (sources.length === 0) return [];
       const rows = await sql<{ source: string }[]>`
-        select source from audit.sources where chain = ${chain} and source in ${sql(sources.map(storableText))}`;
+        select source from audit.sources where chain = ${chain} and source in ${sql(sources.map(postgresText))}`;
       const known = new Set(rows.map(({ source }) => source));
-      return sources.filter((source) => !known.has(storableText(source)));
+      return sources.filter((source) => !known.has(postgresText(source)));
     },
 
     async read({ filter, order, limit, after }) {
@@ -143,7 +143,12 @@ async function addAfter(
 ): Promise<void> {
   let { number, hash } = { number: Number(head.number), hash: head.hash };
   const rows = contents.map((content) => {
-    const entry = { chain, number: number + 1, previous: hash, content: auditContentSchema.parse(storableContent(content)) };
+    const entry = {
+      chain,
+      number: number + 1,
+      previous: hash,
+      content: auditContentSchema.parse(postgresContent(content)),
+    };
     ({ number, hash } = { number: entry.number, hash: auditHash(entry) });
     return { ...entry, hash, content: canonicalBytes(entry.content).toString('utf8'), source };
   });
