@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
 import { openServiceAudit } from '#audit/adapters/open-service-audit';
-import { auditTables } from '#audit/adapters/postgres/postgres-audit';
+import { watchedAudit } from '#audit/adapters/postgres/postgres-audit';
 import { createRefusalRecorder } from '#audit/record-refusals';
 import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
@@ -202,7 +202,7 @@ export async function createManagementService(
   );
   const tables = parts.use(
     watchTables(database, {
-      schemas: [{ schema: service, folder: migrations }, auditTables, relationTables(config.relations)],
+      schemas: [{ schema: service, folder: migrations }, watchedAudit(service), relationTables(config.relations)],
       onChange: (missing) => reportMissingTables(service, missing, logger),
     }),
   );

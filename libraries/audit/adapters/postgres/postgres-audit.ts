@@ -1,13 +1,15 @@
 import { type AuditContent, auditContentSchema, auditGenesis, auditHash } from '#contracts/audit';
 import { canonicalBytes } from '#contracts/canonical';
-import type { Database, Sql, TransactionSql } from '#sql/connect';
+import { type Database, type Sql, SqlUnavailableError, type TransactionSql } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { postgresContent, postgresText } from '#sql/postgres-text';
+import type { WatchedSchema } from '#sql/watch-tables';
 import type { AuditFilter, AuditLog } from '../../ports.ts';
 import { type AuditRow, entryOfRow } from './audit-row.ts';
 
-/** The schema of the audit log, and its migrations. */
-export const auditTables = { schema: 'audit', folder: new URL('./migrations/', import.meta.url) } as const;
+const auditTables = { schema: 'audit', folder: new URL('./migrations/', import.meta.url) } as const;
+/** Triggers that keep entries from being changed. */
+const triggers = ['entries_append_only', 'entries_not_truncated'];
 /** Entries that one statement adds or removes. */
 const batch = 500;
 /** Most sources that one call removes. */
@@ -30,6 +32,25 @@ export async function openPostgresAudit(database: Database, chain: string): Prom
     insert into audit.chains (chain, removed_hash, hash) values (${chain}, ${auditGenesis}, ${auditGenesis})
     on conflict do nothing`;
   return auditLog(database.sql, chain);
+}
+
+/**
+ * The schema of the audit log of a service. Without its triggers entries could be changed, and without the row of the chain
+ * none can be added.
+ */
+export function watchedAudit(chain: string): WatchedSchema {
+  return {
+    ...auditTables,
+    async missingParts(sql) {
+      const rows = await sql<{ name: string }[]>`
+        select 'audit.entries.' || given as name from unnest(${sql.array(triggers)}::text[]) as given where not exists (
+          select from pg_trigger where tgrelid = 'audit.entries'::regclass and tgname = given and tgenabled in ('O', 'A'))
+        union all
+        select ${`audit.chains.${chain}`}::text where not exists (select from audit.chains where chain = ${chain})
+        order by name`;
+      return rows.map(({ name }) => name);
+    },
+  };
 }
 
 function auditLog(sql: Sql, chain: string): AuditLog {
@@ -130,7 +151,7 @@ async function append(sql: TransactionSql, chain: string, contents: readonly Aud
 async function lockHead(sql: TransactionSql, chain: string): Promise<LockedHead> {
   const [head] = await sql<LockedHead[]>`
     select number, hash, removed_number from audit.chains where chain = ${chain} for update`;
-  if (head === undefined) throw new Error('the audit log was emptied');
+  if (head === undefined) throw new SqlUnavailableError('no row of the chain in audit.chains');
   return head;
 }
 
