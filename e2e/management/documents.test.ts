@@ -112,7 +112,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/overview', 'identity'],
       ['GET', '/api/v1/own-rights', 'identity'],
       ['POST', '/api/v1/policy-checks', 'identity'],
-      ['GET', '/api/v1/provider-test', 'identity'],
+      ['POST', '/api/v1/provider-test', 'identity'],
       ['GET', '/api/v1/audit', 'identity'],
       ['GET', '/api/v1/audit/chains', 'identity'],
       ['GET', '/api/v1/rights', 'identity'],

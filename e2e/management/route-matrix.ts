@@ -111,7 +111,7 @@ export const plans: Readonly<Record<ServedOperation, Plan>> = {
     rows: [onPolicy('author of policy')],
   },
   listProviders: { route: `GET ${base}/guardrail-providers`, rows: plain(viewers) },
-  testProvider: { route: `GET ${base}/provider-test`, rows: plain(administrators) },
+  testProvider: { route: `POST ${base}/provider-test`, rows: plain(administrators) },
   getBinding: { route: `GET ${base}/models/{modelId}/guardrail-binding`, rows: [onModel('viewer of model')] },
   replaceBinding: {
     route: `PUT ${base}/models/{modelId}/guardrail-binding`,
