@@ -100,6 +100,7 @@ export const plans: Readonly<Record<ServedOperation, Plan>> = {
     rows: [onPolicy('viewer of policy')],
   },
   getRevisionDiff: { route: `GET ${base}/policy-diffs/{policyId}`, rows: [onPolicy('viewer of policy')] },
+  listPolicyHistory: { route: `GET ${base}/policy-histories/{policyId}`, rows: [onPolicy('viewer of policy')] },
   purgeRevision: {
     route: `POST ${base}/policy-purges/{policyId}/{revision}`,
     rows: [onPolicy('administrator')],
