@@ -370,7 +370,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
       const seen = { revisions: [revision(1)], bindings: { one: modelId }, applications, faults };
       const entries = await observed(seen, seen);
       expect(entries.map(({ action }) => action)).toEqual(['policy.record', 'binding.apply']);
-      expect([entries[1]?.after?.policyId, faults]).toEqual(['p\u{fffd}', []]);
+      expect([entries[1]?.after?.policyId, faults]).toEqual([`p${token.slice(0, -1)}\u{fffd}`, []]);
     },
   );
 

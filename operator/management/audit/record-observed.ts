@@ -20,7 +20,7 @@ import {
   type ObservedChange,
   sourceOfRevision,
 } from './observed-changes.ts';
-import { createObjectMemory } from './remember-objects.ts';
+import { createObjectMemory, labelForm } from './remember-objects.ts';
 import { type ObservingFaults, repeatLook } from './repeat-look.ts';
 
 const batch = 500;
@@ -29,8 +29,6 @@ const chain = 'management';
 const forgetEveryMs = 3_600_000;
 /** Before every source of an application. */
 const applications = 'application/';
-/** A value that a label can have; a revision can name any text as the id of its policy. */
-const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 
 /**
  * Records changes that reached the resources by another way than this API: kubectl, GitOps, the watched folder. Every

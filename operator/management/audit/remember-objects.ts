@@ -7,6 +7,8 @@ const sources = {
   model: { prefix: 'model/', closing: 'deletion/model/' },
   policy: { prefix: 'policy/', closing: 'deletion/' },
 } as const;
+/** A value that a label can have. A revision can name any text as the id of its policy, and so can a file as that of its object. */
+export const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 /** Objects that one statement stores. */
 const batch = 500;
 
@@ -41,7 +43,7 @@ export function createObjectMemory(
       const uids = new Set([...known].map((source) => partsOf(source, prefix).uid));
       const added = shown().flatMap(({ metadata }) => {
         const id = metadata.labels?.[idLabel] ?? '';
-        return id === '' || uids.has(metadata.uid ?? '') ? [] : [`${prefix}${id}/${metadata.uid}`];
+        return !labelForm.test(id) || uids.has(metadata.uid ?? '') ? [] : [`${prefix}${id}/${metadata.uid}`];
       });
       if (added.length === 0) return;
       const stored = added.slice(0, batch);
