@@ -228,7 +228,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     const { policy, etag } = await world.readPolicy(id);
     const body = { name: policy.name, status: 'draft', definition: policy.definition, description: 'second' };
     const headers = { 'x-portcullis-change-message': 'ticket%2012' };
-    expect((await world.api.command('PUT', `${policies}/${id}`, body, { etag, token: author, headers })).status).toBe(202);
+    expect((await world.api.command('PUT', `${policies}/${id}`, body, { etag, token: author, headers })).status).toBe(
+      202,
+    );
     const viewer = await world.api.mint({ subject: 'history-viewer' });
     const historyOf = (query = '', policyId = id) =>
       world.api.call(`/api/v1/policy-histories/${policyId}${query}`, { token: viewer });

@@ -10,7 +10,9 @@ const historyEntrySchema = z.strictObject({
   author: z
     .string()
     .nullable()
-    .describe('The subject of the command, or the field manager or name that another client stated; null if none is known.'),
+    .describe(
+      'The subject of the command, or the field manager or name that another client stated; null if none is known.',
+    ),
   message: z.string().nullable().describe('The reason that was given for the change; null without one.'),
   definitionDigest: z.string().describe('SHA-256 of the definition as canonical JSON (RFC 8785).'),
   isPurged: z.boolean().describe('Whether the text of the version was removed.'),
@@ -22,7 +24,9 @@ export const policyHistorySchema = z
   .strictObject({
     policyId: resourceIdSchema,
     items: z.array(historyEntrySchema),
-    nextBeforeRevision: number.nullable().describe('The parameter beforeRevision of the next page; null on the last one.'),
+    nextBeforeRevision: number
+      .nullable()
+      .describe('The parameter beforeRevision of the next page; null on the last one.'),
   })
   .describe('Versions of a policy with their authors, the newest first.');
 export type PolicyHistory = z.output<typeof policyHistorySchema>;

@@ -67,5 +67,12 @@ async function listPolicyHistory({ service, path, query }: ManagementRequest): P
 
 function entryOf(revision: KnownRevision): PolicyHistoryEntry {
   const { number, recordedAt, author = null, message = null, definitionDigest, purgeTime } = revision;
-  return { revision: number, savedAt: recordedAt, author, message, definitionDigest, isPurged: purgeTime !== undefined };
+  return {
+    revision: number,
+    savedAt: recordedAt,
+    author,
+    message,
+    definitionDigest,
+    isPurged: purgeTime !== undefined,
+  };
 }
