@@ -46,12 +46,12 @@ export async function judgeAudit(api: RunningManagement, answered: readonly stri
 /** The creation of a model over the resources is one observed application without a policy, before the first command on it. */
 function creationsOf(entries: readonly AuditEntry[]): ReadonlySet<AuditEntry> {
   const ofTarget = Map.groupBy(entries, ({ content }) => content.target?.id);
-  const creations = [...ofTarget.values()].flatMap((all) => {
-    const [first] = all.toSorted((a, b) => a.content.time.localeCompare(b.content.time) || a.number - b.number);
-    const isCreation = first?.content.outcome === 'observed' && first.content.action === 'binding.unbind';
-    return isCreation ? [first] : [];
-  });
-  return new Set(creations);
+  const firsts = [...ofTarget.values()].flatMap((all) =>
+    all.toSorted((a, b) => a.content.time.localeCompare(b.content.time) || a.number - b.number).slice(0, 1),
+  );
+  return new Set(
+    firsts.filter(({ content }) => content.outcome === 'observed' && content.action === 'binding.unbind'),
+  );
 }
 
 function repeated(ids: readonly string[]): readonly string[] {
