@@ -49,9 +49,7 @@ function creationsOf(entries: readonly AuditEntry[]): ReadonlySet<AuditEntry> {
   const firsts = [...ofTarget.values()].flatMap((all) =>
     all.toSorted((a, b) => a.content.time.localeCompare(b.content.time) || a.number - b.number).slice(0, 1),
   );
-  return new Set(
-    firsts.filter(({ content }) => content.outcome === 'observed' && content.action === 'binding.unbind'),
-  );
+  return new Set(firsts.filter(({ content }) => content.outcome === 'observed' && content.action === 'binding.unbind'));
 }
 
 function repeated(ids: readonly string[]): readonly string[] {
