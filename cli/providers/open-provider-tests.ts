@@ -38,7 +38,7 @@ export function openProviderTests(options: SourceOptions): (binding: string) => 
   return async (binding) => {
     const alias = await aliasOf(await openResourceReader(connection), binding);
     const path = `/api/v1${providerTestPath(alias)}`;
-    return (await sendRequest(connection, { method: 'GET', path }, collectedProviderTestsSchema)).value;
+    return (await sendRequest(connection, { method: 'POST', path }, collectedProviderTestsSchema)).value;
   };
 }
 

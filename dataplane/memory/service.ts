@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
 import { openServiceAudit } from '#audit/adapters/open-service-audit';
-import { auditTables } from '#audit/adapters/postgres/postgres-audit';
+import { watchedAudit } from '#audit/adapters/postgres/postgres-audit';
 import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { serveProbes } from '#kit/http/serve-probes';
@@ -160,7 +160,7 @@ export async function createMemoryService(
   const readiness = parts.use(
     openServiceReadiness(database, {
       service,
-      schemas: [{ schema: service, folder: migrations }, auditTables],
+      schemas: [{ schema: service, folder: migrations }, watchedAudit(service)],
       logger,
       everyMs: overrides.tablesMs,
     }),

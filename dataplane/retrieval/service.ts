@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
 import { openServiceAudit } from '#audit/adapters/open-service-audit';
-import { auditTables } from '#audit/adapters/postgres/postgres-audit';
+import { watchedAudit } from '#audit/adapters/postgres/postgres-audit';
 import { createRefusalRecorder } from '#audit/record-refusals';
 import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { evaluationLimits } from '#contracts/retrieval-evaluation';
@@ -160,7 +160,7 @@ export async function createRetrievalService(
   const readiness = parts.use(
     openServiceReadiness(database, {
       service,
-      schemas: [{ schema: service, folder: migrations }, auditTables, relationTables(config.relations)],
+      schemas: [{ schema: service, folder: migrations }, watchedAudit(service), relationTables(config.relations)],
       logger,
       everyMs: overrides.tablesMs,
     }),

@@ -105,6 +105,30 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     expect(read?.content).toMatchObject({ action: 'read', code: 'permission_denied', author, target: { id } });
   });
 
+  test('a refused change of rights, rules, approvals and windows names what it was about, in a valid form only', async () => {
+    const { id } = await world.createPolicy('refused-targets');
+    const token = await world.api.mint({ subject: 'climber' });
+    const post = async (path: string, body: unknown) =>
+      (await world.api.call(`/api/v1/${path}`, { method: 'POST', body, token })).status;
+    const holder = { issuer, subject: 'climber' };
+    const other = '01990000-0000-7000-8000-000000000001';
+    expect(await post('rights/grant', { role: 'administrator', holder })).toBe(403);
+    expect(await post('rights/revoke', { role: 'king', holder })).toBe(403);
+    expect(await post('approval-rules/release', { policyId: id })).toBe(403);
+    expect(await post('freezes', { modelId: other, endsAt: new Date(Date.now() + 3_600_000).toISOString() })).toBe(403);
+    expect(await post(`approvals/${other}/approve`, undefined)).toBeGreaterThan(402);
+    expect(await post(`freezes/${other}/remove`, undefined)).toBe(403);
+    const targets = (await listed('outcome=refused&subject=climber&order=oldest')).map(({ content }) => content.target);
+    expect(targets).toEqual([
+      { type: 'control_plane', id: expect.stringMatching(/^control_plane:.+#administer@user:.+climber$/) },
+      null,
+      { type: 'policy', id },
+      { type: 'model', id: other },
+      { type: 'approval', id: other },
+      { type: 'freeze', id: other },
+    ]);
+  });
+
   test('a policy that was created and deleted over the resources is recorded once, with its stated author or unknown', async () => {
     const object = policyObject('by-kubectl');
     const note = writeChangeNote('', { author: 'kubectl-create (field manager)' });
@@ -133,11 +157,20 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
       'policy.delete',
       'unknown',
     ]);
+    const again = await world.client.create<GuardrailPolicy>(kinds.guardrailPolicy, object);
+    await until('its return is recorded', async () => (await observed()).length > 2);
+    await world.client.delete(kinds.guardrailPolicy, 'by-kubectl', { uid: again.metadata.uid });
+    await until('its second deletion is recorded', async () => (await observed()).length > 3);
+    const states = (await observed()).map(({ content }) => [content.action, content.after?.revision]);
+    expect(states.slice(2)).toEqual([
+      ['policy.record', 1],
+      ['policy.delete', undefined],
+    ]);
     const own = await world.createPolicy('by-api');
     const entries = await listed(`targetId=${own.id}`);
     expect(entries.map(({ content }) => content.outcome)).toEqual(['succeeded', 'accepted']);
     const twice = await listed('outcome=observed');
-    expect(twice.filter(({ content }) => content.target?.id === id)).toHaveLength(2);
+    expect(twice.filter(({ content }) => content.target?.id === id)).toHaveLength(4);
   });
 
   test('a model that was deleted over the resources is recorded once, by an unknown author', async () => {
@@ -253,13 +286,22 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
       (await world.api.call(`/api/v1/audit${query}`, token === undefined ? {} : { token })).status;
     expect(await of('', null)).toBe(401);
     expect(await of('', await world.api.mint({ subject: 'somebody' }))).toBe(403);
-    for (const query of ['?limit=1', '?limit=500', '?since=2026-01-01T00:00:00Z', '?action=policy.create']) {
+    for (const query of ['?limit=1', '?limit=500', '?since=2026-01-01T00:00:00Z', '?targetId=%01', '?subject=%20']) {
       expect([query, await of(query)]).toEqual([query, 200]);
     }
-    for (const query of ['?limit=0', '?limit=501', '?since=yesterday', '?action=other', '?cursor=x', '?unknown=1']) {
+    for (const query of [
+      '?limit=0',
+      '?limit=501',
+      '?since=yesterday',
+      '?action=other',
+      '?cursor=x',
+      '?unknown=1',
+      '?targetId=%00',
+    ]) {
       expect([query, await of(query)]).toEqual([query, 400]);
     }
     expect((await world.api.call('/api/v1/audit/chains', { token: null })).status).toBe(401);
+    expect((await world.api.call('/api/v1/operations?subject=a%00')).status).toBe(400);
   });
 
   test('pages of both replicas are one chain that a client proves', async () => {

@@ -80,6 +80,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
           '/api/v1/freezes/{freezeId}/remove',
           '/api/v1/operations',
           '/api/v1/policy-diffs/{policyId}',
+          '/api/v1/policy-histories/{policyId}',
           '/api/v1/policy-purges/{policyId}/{revision}',
           '/api/v1/rights',
           '/api/v1/rights/grant',
@@ -95,7 +96,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences, purges, approvals, freeze windows and operations beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences, histories, purges, approvals, freeze windows and operations beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);
@@ -112,7 +113,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/overview', 'identity'],
       ['GET', '/api/v1/own-rights', 'identity'],
       ['POST', '/api/v1/policy-checks', 'identity'],
-      ['GET', '/api/v1/provider-test', 'identity'],
+      ['POST', '/api/v1/provider-test', 'identity'],
       ['GET', '/api/v1/audit', 'identity'],
       ['GET', '/api/v1/audit/chains', 'identity'],
       ['GET', '/api/v1/rights', 'identity'],
@@ -122,6 +123,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['POST', '/api/v1/dry-runs/guardrail-policies/{policyId}', 'identity'],
       ['POST', '/api/v1/dry-runs/models/{modelId}/guardrail-binding', 'identity'],
       ['GET', '/api/v1/policy-diffs/{policyId}', 'identity'],
+      ['GET', '/api/v1/policy-histories/{policyId}', 'identity'],
       ['POST', '/api/v1/policy-purges/{policyId}/{revision}', 'identity'],
       ['GET', '/api/v1/approvals', 'identity'],
       ['POST', '/api/v1/approvals/{approvalId}/approve', 'identity'],

@@ -37,13 +37,19 @@ export async function judgeAudit(api: RunningManagement, answered: readonly stri
   faults.push(...without(accepted, stored).map((id) => `${id} has an entry and was not accepted`));
   faults.push(...without(stored, accepted).map((id) => `${id} was accepted and has no entry`));
   const observed = entries.filter(({ content }) => content.outcome === 'observed');
-  // The creation of a model over the resources is one observed application without a policy.
-  const created = new Map(
-    observed.filter(({ content }) => content.action === 'binding.unbind').map((one) => [one.content.target?.id, one]),
-  );
-  const foreign = observed.filter((entry) => created.get(entry.content.target?.id) !== entry);
+  const creations = creationsOf(entries);
+  const foreign = observed.filter((entry) => !creations.has(entry));
   faults.push(...foreign.map(({ number }) => `entry ${number} takes a command of the API for a change from outside`));
   return { entries: entries.length, accepted: accepted.length, faults };
+}
+
+/** The creation of a model over the resources is one observed application without a policy, before the first command on it. */
+function creationsOf(entries: readonly AuditEntry[]): ReadonlySet<AuditEntry> {
+  const ofTarget = Map.groupBy(entries, ({ content }) => content.target?.id);
+  const firsts = [...ofTarget.values()].flatMap((all) =>
+    all.toSorted((a, b) => a.content.time.localeCompare(b.content.time) || a.number - b.number).slice(0, 1),
+  );
+  return new Set(firsts.filter(({ content }) => content.outcome === 'observed' && content.action === 'binding.unbind'));
 }
 
 function repeated(ids: readonly string[]): readonly string[] {

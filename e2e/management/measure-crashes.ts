@@ -35,11 +35,14 @@ type CrashReport = {
 };
 
 type Sent = {
-  readonly kind: 'create' | 'update' | 'apply' | 'misapply' | 'unbind';
+  readonly kind: 'create' | 'update' | 'archive' | 'refused' | 'apply' | 'misapply' | 'unbind';
   readonly marker: string;
   readonly answer: HttpResponse;
 };
-const sorts = ['create', 'update', 'apply', 'create', 'update', 'apply', 'misapply', 'unbind'] as const;
+const sorts = [
+  ...(['create', 'update', 'apply', 'create', 'update', 'apply', 'create', 'update', 'apply'] as const),
+  ...(['misapply', 'unbind', 'unbind', 'archive', 'archive', 'refused'] as const),
+];
 
 /**
  * Sends commands of several clients, each repeated with its key until it is answered, while replicas are killed and
@@ -86,6 +89,8 @@ const isAccepted = ({ answer }: Sent): boolean => answer.status === 202;
 
 type Lane = Readonly<Record<Sent['kind'], (marker: string) => Promise<HttpResponse>>> & {
   readonly policyId: string;
+  /** The policy that is archived and restored in turn. */
+  readonly spareId: string;
   readonly bindingName: string;
   readonly readBinding: () => Promise<HttpResponse>;
 };
@@ -94,6 +99,7 @@ type Lane = Readonly<Record<Sent['kind'], (marker: string) => Promise<HttpRespon
 async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
   const bindingName = `lane-${worker}`;
   const policyId = (await patiently(() => world.act.createPolicy(bindingName))).id;
+  const spareId = (await patiently(() => world.act.createPolicy(`${bindingName}-spare`))).id;
   const modelId = await world.act.createModel(bindingName);
   const model = `/api/v1/models/${modelId}/guardrail-binding`;
 
@@ -125,17 +131,26 @@ async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
   };
   const apply = (contentProfile: string) => bind({ policyId, policyRevision: 1, contentProfile });
 
+  const save = async (id: string, marker: string, change: Partial<PolicyDetail> = {}, etag?: string) => {
+    const { json, headers } = await read(`${list}/${id}`);
+    const { name, status, definition } = json as PolicyDetail;
+    const body = { name, status, definition, ...change, description: marker };
+    return send('PUT', `${list}/${id}`, body, { etag: etag ?? String(headers['etag']) });
+  };
+  const archive = async (marker: string): Promise<HttpResponse> => {
+    const { json } = await read(`${list}/${spareId}`);
+    return save(spareId, marker, { status: json.status === 'archived' ? 'draft' : 'archived' });
+  };
+
   return {
     policyId,
+    spareId,
     bindingName,
     readBinding: () => read(model),
     create: (marker) => send('POST', list, { name: marker, definition: definitionOf(marker) }),
-    async update(marker) {
-      const { json, headers } = await read(`${list}/${policyId}`);
-      const { name, status, definition } = json as PolicyDetail;
-      const body = { name, status, definition, description: marker };
-      return send('PUT', `${list}/${policyId}`, body, { etag: String(headers['etag']) });
-    },
+    update: (marker) => save(policyId, marker),
+    archive,
+    refused: (marker) => save(policyId, marker, {}, '"of another version"'),
     apply: () => apply(currentProfile),
     misapply: () => apply('no-profile-of-any-runtime'),
     unbind: () => bind({ policyId: null, policyRevision: null, contentProfile: currentProfile }),
@@ -187,13 +202,16 @@ async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Se
   const ends = new Map<HttpResponse, OperationResource>();
   for (const { answer } of sent.filter(isAccepted)) ends.set(answer, await patiently(() => world.api.ended(answer)));
   const policies = (await listAll<GuardrailPolicy>(world.client, kinds.guardrailPolicy)).items;
-  const history = (await Promise.all(lanes.map((lane) => revisionsOf(world.client, lane.policyId)))).flat();
+  const saved = lanes.flatMap((lane) => [lane.policyId, lane.spareId]);
+  const history = (await Promise.all(saved.map((id) => revisionsOf(world.client, id)))).flat();
   const faults: string[] = [];
   for (const { kind, marker, answer } of sent) {
     const made = policies.filter(({ spec }) => spec.displayName === marker).length;
-    const saved = history.filter(({ spec }) => spec.description === marker).length;
-    const effects = kind === 'create' ? made : kind === 'update' ? saved : undefined;
+    const versions = history.filter(({ spec }) => spec.description === marker).length;
+    const isOfBinding = kind === 'apply' || kind === 'misapply' || kind === 'unbind';
+    const effects = kind === 'create' ? made : isOfBinding ? undefined : versions;
     const end = ends.get(answer);
+    if (kind === 'refused' && end !== undefined) faults.push(`${marker}: a command with a stale ETag was accepted`);
     if (end === undefined) {
       const isExpected = answer.status === 412 && kind !== 'create';
       if (!isExpected || (effects ?? 0) !== 0) faults.push(`${marker} (${kind}): ${answer.status}, ${effects} effects`);

@@ -257,6 +257,39 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     expect(await statusOf(`/api/v1/operations/${uuid()}`, token)).toBe(403);
   });
 
+  test('an author and a viewer of one policy read the authors of its versions, in pages, and those of no other', async () => {
+    const { id } = await world.createPolicy('with-authors');
+    const other = await world.createPolicy('of-others');
+    for (const role of ['author', 'viewer']) {
+      await change('grant', { role, holder: { issuer, subject: `history-${role}` }, policyId: id });
+    }
+    const author = await world.api.mint({ subject: 'history-author' });
+    const { policy, etag } = await world.readPolicy(id);
+    const body = { name: policy.name, status: 'draft', definition: policy.definition, description: 'second' };
+    const headers = { 'x-portcullis-change-message': 'ticket%2012' };
+    expect((await world.api.command('PUT', `${policies}/${id}`, body, { etag, token: author, headers })).status).toBe(
+      202,
+    );
+    const viewer = await world.api.mint({ subject: 'history-viewer' });
+    const historyOf = (query = '', policyId = id) =>
+      world.api.call(`/api/v1/policy-histories/${policyId}${query}`, { token: viewer });
+    const newest = await until('the second version is in the history', async () => {
+      const page = (await historyOf('?limit=1')).json;
+      return page.items[0].revision === 2 ? page : undefined;
+    });
+    expect(newest).toMatchObject({
+      policyId: id,
+      items: [{ author: expect.stringContaining('history-author'), message: 'ticket 12', isPurged: false }],
+      nextBeforeRevision: 2,
+    });
+    const { items, nextBeforeRevision } = (await historyOf('?beforeRevision=2')).json;
+    expect([items.length, items[0].revision, items[0].message, nextBeforeRevision]).toEqual([1, 1, null, null]);
+    expect(items[0].author).toContain('root-admin');
+    expect((await world.api.call(`/api/v1/policy-histories/${id}`, { token: author })).status).toBe(200);
+    expect((await historyOf('', other.id)).status).toBe(403);
+    expect((await world.api.call(`/api/v1/policy-histories/${uuid()}`)).json.error.code).toBe('policy_not_found');
+  });
+
   test('recovery does not carry out a command whose author has lost the right', async () => {
     const { id } = await world.createPolicy('left-behind');
     const right = { role: 'author', holder: { issuer, subject: 'leaver' } };

@@ -105,6 +105,7 @@ export const plans: Readonly<Record<ServedOperation, Plan>> = {
     rows: [onPolicy('viewer of policy')],
   },
   getRevisionDiff: { route: `GET ${base}/policy-diffs/{policyId}`, rows: [onPolicy('viewer of policy')] },
+  listPolicyHistory: { route: `GET ${base}/policy-histories/{policyId}`, rows: [onPolicy('viewer of policy')] },
   purgeRevision: {
     route: `POST ${base}/policy-purges/{policyId}/{revision}`,
     rows: [onPolicy('administrator')],
@@ -116,7 +117,7 @@ export const plans: Readonly<Record<ServedOperation, Plan>> = {
     rows: [onPolicy('author of policy')],
   },
   listProviders: { route: `GET ${base}/guardrail-providers`, rows: plain(viewers) },
-  testProvider: { route: `GET ${base}/provider-test`, rows: plain(administrators) },
+  testProvider: { route: `POST ${base}/provider-test`, rows: plain(administrators) },
   getBinding: { route: `GET ${base}/models/{modelId}/guardrail-binding`, rows: [onModel('viewer of model')] },
   replaceBinding: {
     route: `PUT ${base}/models/{modelId}/guardrail-binding`,

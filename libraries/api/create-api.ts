@@ -7,8 +7,9 @@ import { sendBytes, sendJson } from '#kit/http/json-answer';
 import type { ClientFault, FaultAnswer, FetchHandler } from '#kit/http/listen';
 import { drainRefused } from '#kit/http/read-body';
 import { openTrace, type TraceContext } from '#kit/http/trace-context';
+import type { JsonValue } from '#kit/json/parse-strict';
 import { noSpans, type Spans } from '#kit/trace/span';
-import { largestHeldBytes } from './json-body.ts';
+import { type JsonBody, largestHeldBytes, receiveJson } from './json-body.ts';
 import {
   type ApiOperation,
   type ApiRequest,
@@ -155,10 +156,24 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
     caller = found;
     if (heldBodies !== undefined) asked.held?.countFor(heldBodies.keyOf(found));
   };
-  const response = await respond(options, operation, traceparent, { ...asked, traceId, onCaller });
+  let body: JsonBody | undefined;
+  const onBody = (read: JsonBody): void => {
+    body = read;
+  };
+  const response = await respond(options, operation, traceparent, { ...asked, traceId, onCaller, onBody });
   if (response.kind === 'error') {
     const { code, isDecided } = response;
-    await options.onRefused?.({ operation: operation.name, code, isDecided, caller, incoming, traceId, path });
+    const readBody = async (): Promise<JsonValue | undefined> => (body ?? (await readSmall(incoming)))?.json;
+    await options.onRefused?.({
+      operation: operation.name,
+      code,
+      isDecided,
+      caller,
+      incoming,
+      traceId,
+      path,
+      readBody,
+    });
   }
   sendResponse(table, incoming, outgoing, trace, response);
   const code = response.kind === 'error' ? response.code : 'none';
@@ -172,6 +187,12 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
     failed: code !== 'none',
   });
   options.onEnded({ operation: operation.name, code, seconds: (performance.now() - started) / 1_000, traceId });
+}
+
+/** The body of a refused request; undefined for one that is large, late or no JSON. */
+async function readSmall(incoming: IncomingMessage): Promise<JsonBody | undefined> {
+  const body = await receiveJson(incoming, { bodyBytes: 8_192, bodyMs: 1_000, isOptional: false });
+  return typeof body === 'string' ? undefined : body;
 }
 
 async function respond<Service, Caller, Code extends string, Name extends string>(

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { JsonValue } from '#kit/json/parse-strict';
 import type { JsonBody } from './json-body.ts';
 
 /**
@@ -226,4 +227,9 @@ export type RefusedRequest<Caller, Code extends string, Name extends string> = {
   readonly traceId: string;
   /** The raw parameters of the path. */
   readonly path: Readonly<Record<string, string>>;
+  /**
+   * The JSON of the body, not validated. A body that no gate has read is read now: at most 8 KiB, for at most a second.
+   * Undefined for any other one.
+   */
+  readonly readBody: () => Promise<JsonValue | undefined>;
 };

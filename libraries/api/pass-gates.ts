@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { TakenBytes } from '#kit/http/byte-budget';
 import { headerValues } from '#kit/http/raw-headers';
-import { receiveJson } from './json-body.ts';
+import { type JsonBody, receiveJson } from './json-body.ts';
 import {
   type ApiError,
   type ApiOperation,
@@ -23,6 +23,8 @@ type Arrival<Caller> = {
   readonly held: TakenBytes | undefined;
   /** Called with the verified caller, even if the caller lacks a right. */
   readonly onCaller?: (caller: Caller) => void;
+  /** Called with the body, also if a later gate refuses the request. */
+  readonly onBody?: (body: JsonBody) => void;
 };
 
 type Provided<Caller> = Partial<
@@ -72,7 +74,9 @@ export async function passGates<Service, Caller, Code extends string>(
       const { bodyBytes = table.limits.bodyBytes } = operation;
       const body = await receiveJson(incoming, { ...table.limits, bodyBytes, isOptional }, arrival.held);
       if (body === 'overloaded') return failure(table.limits.heldBodies?.overloaded ?? faults.internal);
-      return typeof body === 'string' ? failure(faults[body]) : { body };
+      if (typeof body === 'string') return failure(faults[body]);
+      arrival.onBody?.(body);
+      return { body };
     },
     idempotency_key: () => {
       const [key, ...more] = headerValues(incoming.rawHeaders, 'idempotency-key');

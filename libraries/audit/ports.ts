@@ -50,7 +50,7 @@ export type AuditLog = {
     kept: { readonly days: number; readonly except: readonly string[] },
     signal: AbortSignal,
   ): Promise<number>;
-  /** The sources that begin with `prefix`, and for which there is no source `closing` followed by the same text. */
+  /** The sources that begin with `prefix`, and for which there is no source `closing` followed by the text after the prefix. */
   openSources(prefix: string, closing: string): Promise<readonly string[]>;
   /** Which of these sources have no entry, and had none before retention; at most 500. */
   unknownSources(sources: readonly string[]): Promise<readonly string[]>;

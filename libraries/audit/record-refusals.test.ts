@@ -56,6 +56,17 @@ test('a subject can add 30 entries in a minute, and the next one is only counted
   await recorder[Symbol.asyncDispose]();
 });
 
+test('counted refusals of a subject keep their target, for 20 targets in a minute', async () => {
+  const { recorder, written } = openRecorder();
+  for (let at = 0; at < refusalLimits.singles; at++) await recorder.record(refusal(token('one')));
+  for (let at = 0; at < 42; at++)
+    await recorder.record(refusal(token('one'), 'permission_denied', `policy-${at % 21}`));
+  await recorder.flush();
+  const counted = written.slice(refusalLimits.singles).map(({ target, count }) => [target?.id, count]);
+  const named = Array.from({ length: 20 }, (_, at) => [`policy-${at}`, 2]);
+  expect(counted).toEqual([...named, [undefined, 2]]);
+});
+
 test('groups of refusals are bounded: beyond 500 of them only the code is kept', async () => {
   const { recorder, written } = openRecorder();
   for (let at = 0; at < 500; at++) await recorder.record(refusal(unknown, `code-${at}`));

@@ -20,15 +20,23 @@ export const refusalLimits = {
   singles: 30,
   /** Groups of equal refusals that are counted apart. */
   groups: 500,
+  /** Targets of one subject that are counted apart. */
+  targets: 20,
 } as const;
 
 const waitMs = 1_000;
 
-type Group = { readonly refusal: Refusal; count: number; readonly since: Date };
+type Group = {
+  readonly refusal: Refusal;
+  /** Whether every refusal of the group has its target. */
+  readonly hasTarget: boolean;
+  count: number;
+  readonly since: Date;
+};
 
 /**
  * Records refusals so that no client can fill the log: a refusal without a verified subject is counted, and so are those
- * of a subject beyond `refusalLimits.singles`. One entry for each group of equal refusals is stored at the end of the
+ * of a subject beyond `refusalLimits.singles`, by target as far as `refusalLimits.targets` allows. One entry for each group of equal refusals is stored at the end of the
  * window. What was counted and not yet stored is lost when the process is killed.
  */
 export function createRefusalRecorder(options: {
@@ -43,22 +51,33 @@ export function createRefusalRecorder(options: {
   const { log, clock, onFailure } = options;
   const groups = new Map<string, Group>();
   const singles = new Map<string, number>();
+  /** The groups with a target of each subject. */
+  const targets = new Map<string, number>();
   let storing: Promise<void> = Promise.resolve();
 
   function count(refusal: Refusal, times = 1, since = clock.date()): void {
-    const own = JSON.stringify([refusal.action, refusal.code, refusal.client, refusal.author]);
+    const { action, code, client, author, target } = refusal;
+    const ofTarget = JSON.stringify([action, code, client, author, target]);
+    const named = targets.get(keyOf(author)) ?? 0;
+    const isNamed = author.kind !== 'unknown' && target !== null;
+    const hasTarget = isNamed && (groups.has(ofTarget) || named < refusalLimits.targets);
+    const own = hasTarget ? ofTarget : JSON.stringify([action, code, client, author]);
     const isFull = !groups.has(own) && groups.size >= refusalLimits.groups;
     const shared = { ...refusal, action: 'read', author: { kind: 'unknown' } } as const;
     const key = isFull ? JSON.stringify([refusal.code]) : own;
     const kept = isFull ? shared : refusal;
     const found = groups.get(key);
-    if (found === undefined) groups.set(key, { refusal: kept, count: times, since });
-    else found.count += times;
+    if (found !== undefined) {
+      found.count += times;
+      return;
+    }
+    groups.set(key, { refusal: kept, hasTarget: hasTarget && !isFull, count: times, since });
+    if (hasTarget && !isFull) targets.set(keyOf(author), named + 1);
   }
 
   async function store(refusal: Refusal): Promise<void> {
     try {
-      await log.write([contentOf({ refusal, count: 1, since: clock.date() }, clock.date())]);
+      await log.write([contentOf({ refusal, hasTarget: true, count: 1, since: clock.date() }, clock.date())]);
     } catch (error) {
       count(refusal);
       onFailure(error, refusal.traceId);
@@ -67,6 +86,7 @@ export function createRefusalRecorder(options: {
 
   async function storeGroups(): Promise<void> {
     singles.clear();
+    targets.clear();
     const counted = [...groups.values()];
     groups.clear();
     if (counted.length === 0) return;
@@ -107,7 +127,7 @@ function keyOf(author: AuditAuthor): string {
   return author.kind === 'token' ? JSON.stringify([author.issuer, author.subject]) : author.kind;
 }
 
-function contentOf({ refusal, count, since }: Group, now: Date): AuditContent {
+function contentOf({ refusal, hasTarget, count, since }: Group, now: Date): AuditContent {
   const isGroup = count > 1;
   return {
     time: now.toISOString(),
@@ -116,8 +136,8 @@ function contentOf({ refusal, count, since }: Group, now: Date): AuditContent {
     before: null,
     after: null,
     ...refusal,
-    // Equal refusals have different targets and traces.
-    target: isGroup ? null : refusal.target,
+    // Other equal refusals have different targets, and all of them different traces.
+    target: isGroup && !hasTarget ? null : refusal.target,
     traceId: isGroup ? null : refusal.traceId,
     count,
     since: isGroup ? since.toISOString() : null,

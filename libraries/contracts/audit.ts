@@ -51,6 +51,8 @@ const auditTargetTypes = [
   'model',
   'agent',
   'control_plane',
+  'approval',
+  'freeze',
   'collection',
   'document',
   'group',

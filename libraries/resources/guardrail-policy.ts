@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { managementLimits, policyNameForm } from '#contracts/management';
 import { definitionSchema } from '#contracts/policy';
-import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema } from './metadata.ts';
+import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, tokenSchema } from './metadata.ts';
 
 const { policyName, policyDescription } = managementLimits;
 
@@ -42,7 +42,7 @@ export const guardrailPolicySpecSchema = z.strictObject({
     .optional()
     .describe('refusalText is the message that clients get for a denied text instead of the standard one.'),
   tests: z.array(policyTestSchema).max(256).optional().describe('tests must pass before a revision is applied.'),
-  change: z.string().max(128).optional().describe('change is a free token; a new value records a new revision.'),
+  change: tokenSchema.optional().describe('change is a free token; a new value records a new revision.'),
 });
 
 /** A list of the status does not grow with other objects. */

@@ -57,6 +57,12 @@ export type Stored<R extends Pick<Resource, 'metadata'>> = R & {
   };
 };
 
+/** A free token of a spec, which is compared and never shown. */
+export const tokenSchema = z
+  .string()
+  .max(128)
+  .regex(/^[^\p{Cc}]*$/u, 'must have no control characters');
+
 /** The UID of an object. */
 export const uidSchema = z.string().min(1).max(128);
 

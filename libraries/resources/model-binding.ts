@@ -4,7 +4,14 @@ import { judgeSchema, longConversationsSchema, unjudgedSchema } from '#contracts
 import { streamingModeSchema } from '#contracts/streaming-mode';
 import { changeAuthorSchema, changeMessageSchema } from './change-note.ts';
 import { refusalTextSchema } from './guardrail-policy.ts';
-import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, timeSchema } from './metadata.ts';
+import {
+  conditionsSchema,
+  nameSchema,
+  observedGenerationSchema,
+  resourceSchema,
+  timeSchema,
+  tokenSchema,
+} from './metadata.ts';
 import { requestDivisionSchema } from './request-division.ts';
 
 const guardrailSchema = z
@@ -66,7 +73,7 @@ const modelBindingSpecSchema = z.strictObject({
   longConversations: longConversationsSchema
     .optional()
     .describe('longConversations Split judges a conversation over the limits in groups; Refuse is the default.'),
-  apply: z.string().max(128).optional().describe('apply is any token: a new value applies the revision again.'),
+  apply: tokenSchema.optional().describe('apply is any token: a new value applies the revision again.'),
 });
 
 /** Why an application failed. */

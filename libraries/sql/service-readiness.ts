@@ -1,6 +1,6 @@
 import type { Logger } from '#kit/log/logger';
 import type { Database } from './connect.ts';
-import { watchTables } from './watch-tables.ts';
+import { type WatchedSchema, watchTables } from './watch-tables.ts';
 
 type ServiceReadiness = AsyncDisposable & {
   /** Why the process is not ready; empty if it is. */
@@ -15,7 +15,7 @@ type OwnTables = {
   /** Name of the service and of its schema. */
   readonly service: string;
   /** Schemas that the service reads, with the folders of their migrations. */
-  readonly schemas: readonly { readonly schema: string; readonly folder: URL }[];
+  readonly schemas: readonly WatchedSchema[];
   readonly logger: Logger;
   /** Time between two looks for lost tables, milliseconds. */
   readonly everyMs?: number | undefined;

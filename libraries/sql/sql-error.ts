@@ -59,6 +59,11 @@ export class SqlStatementError extends Error {
     this.sqlState = sqlState;
     this.constraint = constraint;
   }
+
+  /** Whether the values of the statement cannot be stored: class 22, data exception, and class 54, a limit of the server. */
+  get isOfData(): boolean {
+    return /^(?:22|54)/.test(this.sqlState);
+  }
 }
 
 /**

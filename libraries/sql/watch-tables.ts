@@ -1,9 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database } from './connect.ts';
+import type { Database, Sql } from './connect.ts';
 import { tablesOf } from './migrated-tables.ts';
 
+/** A schema with the folder of its migrations. */
+export type WatchedSchema = {
+  readonly schema: string;
+  readonly folder: URL;
+  /** Names of other parts that are absent, such as triggers and rows; asked while every table is there. */
+  readonly missingParts?: (sql: Sql) => Promise<readonly string[]>;
+};
+
 type TableWatch = AsyncDisposable & {
-  /** The tables that were absent when the database last answered, each with its schema; empty if all are there. */
+  /** The tables and other parts that were absent when the database last answered, each with its schema; empty if all are there. */
   missing(): readonly string[];
 };
 
@@ -18,7 +26,7 @@ const lookMs = 5_000;
 export function watchTables(
   { sql }: Pick<Database, 'sql'>,
   options: {
-    readonly schemas: readonly { readonly schema: string; readonly folder: URL }[];
+    readonly schemas: readonly WatchedSchema[];
     readonly onChange: (missing: readonly string[]) => void;
     readonly everyMs?: number;
   },
@@ -32,10 +40,16 @@ export function watchTables(
     const rows = await sql<{ name: string }[]>`
       select name from unnest(${sql.array(expected)}::text[]) as given (name)
       where to_regclass(name) is null order by name`;
-    const found = rows.map(({ name }) => name);
+    const tables = rows.map(({ name }) => name);
+    const found = tables.length > 0 ? tables : await lostParts();
     if (found.join() === missing.join()) return;
     missing = found;
     onChange(found);
+  }
+
+  async function lostParts(): Promise<readonly string[]> {
+    const parts = await Promise.all(schemas.map(({ missingParts }) => missingParts?.(sql) ?? []));
+    return parts.flat();
   }
 
   async function run(): Promise<void> {

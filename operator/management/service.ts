@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
 import { openServiceAudit } from '#audit/adapters/open-service-audit';
-import { auditTables } from '#audit/adapters/postgres/postgres-audit';
+import { watchedAudit } from '#audit/adapters/postgres/postgres-audit';
 import { createRefusalRecorder } from '#audit/record-refusals';
 import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
@@ -191,14 +191,18 @@ export async function createManagementService(
   const texts = createCommandTexts(database);
   const purges = createRevisionPurges({ database, client, caches, rights, texts, begun, clock });
   for (const left of [record, purges]) parts.use(startSettlingLeft(left, { everyMs: times.recoverMs, logger }));
-  parts.use(startObserving({ client, caches, audit, store, begun, sourceDays: config.auditDays, clock, logger }));
+  const observing = { client, caches, clock, logger };
+  const faults = metrics.observingFaults('changes');
+  parts.use(startObserving({ ...observing, audit, store, begun, sourceDays: config.auditDays, faults }));
   const agentStates = createObservedStates<ObservedAgent>(database, audit, 'observed_agents');
-  parts.use(startObservingAgents({ client, caches, states: agentStates, clock, logger }));
+  parts.use(startObservingAgents({ ...observing, states: agentStates, faults: metrics.observingFaults('agents') }));
   const bindingStates = createObservedStates<ObservedBinding>(database, audit, 'observed_bindings');
-  parts.use(startObservingBindings({ client, caches, states: bindingStates, clock, logger }));
+  parts.use(
+    startObservingBindings({ ...observing, states: bindingStates, faults: metrics.observingFaults('bindings') }),
+  );
   const tables = parts.use(
     watchTables(database, {
-      schemas: [{ schema: service, folder: migrations }, auditTables, relationTables(config.relations)],
+      schemas: [{ schema: service, folder: migrations }, watchedAudit(service), relationTables(config.relations)],
       onChange: (missing) => reportMissingTables(service, missing, logger),
     }),
   );

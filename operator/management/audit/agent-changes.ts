@@ -3,6 +3,7 @@ import { digestOf } from '#contracts/canonical';
 import { managerNote } from '#kube/client/field-manager';
 import type { AccessHolder, Agent } from '#resources/agent';
 import type { Stored } from '#resources/metadata';
+import { postgresText } from '#sql/postgres-text';
 import type { ObservedAgent, RecordedState } from './ports.ts';
 
 type Observed = {
@@ -22,7 +23,8 @@ export function agentState({ spec }: Pick<Agent, 'spec'>): ObservedAgent {
   ];
   return {
     serving: { version, canary: canary === undefined ? null : { version: canary.version, percent: canary.percent } },
-    rights: [...new Set(rights)].sort(),
+    // As it is stored: the next state is compared with the stored one.
+    rights: [...new Set(rights.map(postgresText))].sort(),
   };
 }
 

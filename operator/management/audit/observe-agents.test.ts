@@ -62,6 +62,7 @@ function startReplica(states: ObservedStates<ObservedAgent>, server: { agents: r
     states,
     clock: systemClock,
     logger: silentLogger,
+    faults: { lookFailed: () => undefined, changeNotRecorded: () => undefined },
   });
   return {
     watch(...agents: readonly Stored<Agent>[]) {
@@ -246,6 +247,22 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     await using replica = startReplica(log.states, server);
     await replica.looked();
     expect(await actions()).toEqual([...created, 'agent.serve', ...ended, ...created, ...ended, ...created]);
+  });
+
+  test('a holder with a character that PostgreSQL refuses has one entry, and no second one with the next change', async () => {
+    await using log = await openLog();
+    const { access } = desk(1).spec;
+    const view = [{ ...bob, subject: 'bob\0' }];
+    await using replica = startReplica(log.states, { agents: [desk(1)] });
+    await replica.looked();
+    replica.watch(
+      desk(2, { access: { ...access, view } }),
+      desk(3, { access: { ...access, view }, version: 'desk-2' }),
+    );
+    await replica.looked();
+    const entries = (await log.entries()).slice(2);
+    expect(entries.map(({ action }) => action)).toEqual(['agent.access', 'agent.serve']);
+    expect(entries[0]?.access).toMatchObject({ granted: ['view User https://idp.test|bob\u{fffd}'] });
   });
 
   test('holders whose names differ only in the place of a separator are different holders', async () => {

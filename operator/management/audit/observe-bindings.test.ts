@@ -61,6 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('settings of models in
       states,
       clock: systemClock,
       logger: silentLogger,
+      faults: { lookFailed: () => undefined, changeNotRecorded: () => undefined },
     });
     await until('the replica has looked twice', async () => looks >= 4);
   }

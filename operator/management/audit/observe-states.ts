@@ -9,12 +9,12 @@ import type { Kind } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import type { KnownObject, ObservedStates, RecordedState } from './ports.ts';
-import { repeatLook } from './repeat-look.ts';
+import { type ObservingFaults, repeatLook } from './repeat-look.ts';
 
 /** States that wait for the database; of further ones only the newest of each object is recorded. */
 const mostWaiting = 1_000;
 
-export type ObservingTools = { readonly clock: Clock; readonly logger: Logger };
+export type ObservingTools = { readonly clock: Clock; readonly logger: Logger; readonly faults: ObservingFaults };
 
 /**
  * Records changes of the specs of one kind whose objects keep no history. Every replica observes them, and each is recorded
@@ -35,7 +35,7 @@ export function startObservingStates<R extends Resource, S>(
     readonly changesOfDeletion: (name: string, before: RecordedState<S>, now: Date) => readonly AuditContent[];
   },
 ): AsyncDisposable {
-  const { client, kind, cache, synced, states, clock, logger } = options;
+  const { client, kind, cache, synced, states, clock, logger, faults } = options;
   let known: Map<string, KnownObject> | undefined;
   /** The newest known object of each name, by its UID. */
   const newest = new Map<string, string>();
@@ -102,10 +102,12 @@ export function startObservingStates<R extends Resource, S>(
     try {
       await write();
     } catch (error) {
-      if (error instanceof SqlUnavailableError || error instanceof SqlStatementError) throw error;
+      if (error instanceof SqlUnavailableError) throw error;
+      if (error instanceof SqlStatementError && !error.isOfData) throw error;
+      faults.changeNotRecorded();
       logger.error('change_not_recorded', { failure: describeFailure(error) });
     }
   }
 
-  return repeatLook(look, { synced, logger });
+  return repeatLook(look, { synced, logger, faults });
 }

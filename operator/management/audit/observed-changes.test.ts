@@ -86,12 +86,23 @@ test('an application that failed because a dependency was missing is still that 
   ]);
 });
 
-test('a generation that the operator goes back to is still that of its command', () => {
+test('an edit of a binding back to what a command had applied is not that of the command', () => {
   const other = { operationId: '01900000-0000-7000-8000-000000000002', ...bound };
   const failed = { ...other, outcome: 'Failed', reason: 'replica_rejected' } as const;
   expect(
     claimedOf(record('g1', bound), record('g2', failed), record('g1', { ...bound, time: '2026-01-01T00:00:09.000Z' })),
-  ).toEqual([true, true, true]);
+  ).toEqual([true, true, false]);
+});
+
+test('a second failure with the token of a failed command is of the command only before its end', () => {
+  const failure = (second: string) => record('g1', { ...failedApplication, time: `2026-01-01T00:00:0${second}Z` });
+  const secondOf = (...records: readonly ApplicationRecord[]) => {
+    const change = changesOf(...records).at(-1);
+    return change?.claims === undefined ? false : isMadeBy(change.claims, commandOf(failed));
+  };
+  expect(secondOf(failure('1.000'), failure('5.000'))).toBe(true);
+  expect(secondOf(failure('1.000'), failure('5.001'))).toBe(false);
+  expect(secondOf(failure('5.001'))).toBe(true);
 });
 
 const failedApplication = { ...bound, outcome: 'Failed', reason: 'provider_unknown' } as const;

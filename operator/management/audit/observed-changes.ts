@@ -1,10 +1,13 @@
 import { type AuditAuthor, type AuditContent, type AuditState, auditStateSchema } from '#contracts/audit';
+import { managerNote } from '#kube/client/field-manager';
 import { idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ApplicationRecord, ModelBinding } from '#resources/model-binding';
+import type { CachedPolicy } from '../../caches/cached-policy.ts';
 import type { KnownRevision } from '../caches/known-revision.ts';
 import type { CommandRecord, WrittenGeneration } from '../operations/command-record.ts';
 import { operationOfToken } from '../policies/make-policy.ts';
+import { sourceOfDeletion } from './remember-objects.ts';
 
 /** A change of the resources that may have come by another way than this API. */
 export type ObservedChange = {
@@ -14,8 +17,8 @@ export type ObservedChange = {
   readonly claims?: ClaimedCommand | undefined;
   /** A purge, which is one by this API if the log has its entry with this very time. */
   readonly purge?: ObservedPurge;
-  /** The deleted object, of which the API server must have none; with any UID if none is named. */
-  readonly deleted?: { readonly kind: Kind; readonly id: string; readonly uid?: string };
+  /** The deleted object, which the API server must not have. */
+  readonly deleted?: { readonly kind: Kind; readonly id: string; readonly uid: string };
   /** Its time is that of the resource: any text that the schema of the resource accepts. */
   readonly content: AuditContent;
 };
@@ -33,16 +36,18 @@ type ClaimedCommand = {
   readonly operationId: string;
   readonly targetId: string;
 } & (
-  | { readonly kind: 'revision'; readonly written: WrittenGeneration }
-  | ({ readonly kind: 'application'; readonly revision: number | undefined } & Pick<
-      ApplicationRecord,
-      'policyId' | 'generationId' | 'outcome' | 'time'
-    >)
+  | { readonly kind: 'revision'; readonly number: number; readonly written: WrittenGeneration }
+  | ({
+      readonly kind: 'application';
+      readonly revision: number | undefined;
+      /** Whether an earlier application with the token failed, too. */
+      readonly failedBefore: boolean;
+    } & Pick<ApplicationRecord, 'policyId' | 'generationId' | 'outcome' | 'time'>)
 );
 
 /**
  * Whether a command made the change that names it. A client of the resources can copy the token of an earlier command, so
- * that the command must also have written this generation, or have asked for this policy and revision and ended with this
+ * that the command must also have written this generation and ended with this revision, or have asked for this policy and revision and ended with this
  * application.
  * @param command the command of the token, if it is known
  * @returns undefined while it is not known what the command wrote or how it ended
@@ -50,9 +55,10 @@ type ClaimedCommand = {
 export function isMadeBy(claims: ClaimedCommand, command: ClaimingCommand | undefined): boolean | undefined {
   if (command === undefined || command.target.id !== claims.targetId) return false;
   if (claims.kind === 'application') return isAskedBy(claims, command) ? isEndOf(claims, command) : false;
-  const { written } = command;
-  if (written === undefined) return isOpen(command) ? undefined : false;
-  return written.uid === claims.written.uid && written.generation === claims.written.generation;
+  const { written, result } = command;
+  const isWritten = written?.uid === claims.written.uid && written.generation === claims.written.generation;
+  if (isOpen(command)) return written === undefined || isWritten ? undefined : false;
+  return isWritten && result !== undefined && 'revision' in result && result.revision === claims.number;
 }
 
 type ClaimedApplication = ClaimedCommand & { readonly kind: 'application' };
@@ -72,14 +78,18 @@ function isAskedBy({ policyId, revision }: ClaimedApplication, { kind, origin }:
  * Whether an application is the outcome of a command. If the command failed and the operator applies it later, because a
  * dependency appeared, that application is not its outcome and gets an entry: otherwise the log would end with the failure.
  */
-function isEndOf({ outcome, generationId, time }: ClaimedApplication, command: ClaimingCommand): boolean | undefined {
+function isEndOf(
+  { outcome, generationId, time, failedBefore }: ClaimedApplication,
+  command: ClaimingCommand,
+): boolean | undefined {
   const { accepted, state, result, updatedAt } = command;
   if (isOpen(command)) return undefined;
-  if (state === 'failed') return accepted && outcome === 'Failed';
+  const isBeforeEnd = Date.parse(time) <= updatedAt.getTime();
+  if (state === 'failed') return accepted && outcome === 'Failed' && (!failedBefore || isBeforeEnd);
   const ended = result !== undefined && 'generationId' in result ? result.generationId : null;
   if (outcome === 'Applied' || generationId !== undefined) return (generationId ?? null) === ended;
   // The operator had failed for a missing dependency, and applied it before the command ended.
-  return Date.parse(time) <= updatedAt.getTime();
+  return isBeforeEnd;
 }
 
 type ClaimingCommand = Pick<
@@ -111,14 +121,14 @@ export function sourceOfRevision({ objectName, policy }: KnownRevision): string 
 
 /** A recorded revision: a saved state of a policy. @param earlier the revision before it */
 export function changeOfRevision(revision: KnownRevision, earlier: KnownRevision | undefined): ObservedChange {
-  const { recordedAt, policyId, token, policy, author } = revision;
+  const { recordedAt, policyId, number, token, policy, author } = revision;
   const named = operationOfToken(token);
   const { uid, generation } = policy;
   const isClaimed = named !== undefined && named.generation === generation;
   return {
     source: sourceOfRevision(revision),
     claims: isClaimed
-      ? { kind: 'revision', operationId: named.operationId, targetId: policyId, written: { uid, generation } }
+      ? { kind: 'revision', number, operationId: named.operationId, targetId: policyId, written: { uid, generation } }
       : undefined,
     content: {
       ...base,
@@ -175,19 +185,10 @@ export function changesOfBinding({ metadata, status }: Stored<ModelBinding>): re
   return applications.map((record, place) => {
     const earlier = applications.slice(place + 1);
     const before = stateOf(earlier.find(({ outcome }) => outcome === 'Applied'));
-    const change = changeOfApplication(modelId, metadata.uid, record, { before, after: stateOf(record) });
-    return isRepeated(record, earlier) ? { ...change, claims: undefined } : change;
+    const content = { before, after: stateOf(record) };
+    const ofToken = earlier.filter(({ operationId }) => operationId === record.operationId);
+    return changeOfApplication({ modelId, uid: metadata.uid }, record, ofToken, content);
   });
-}
-
-/**
- * Whether an earlier application with the token was confirmed: a client that keeps `spec.apply` while it changes the
- * guardrail applies again what a command had applied. The operator, which goes back to a generation, keeps its id.
- */
-function isRepeated({ operationId, generationId }: ApplicationRecord, earlier: readonly ApplicationRecord[]): boolean {
-  return earlier.some(
-    (one) => one.operationId === operationId && one.outcome === 'Applied' && one.generationId !== generationId,
-  );
 }
 
 /** The digest is known of the application that serves requests. */
@@ -201,16 +202,24 @@ function stateOfApplication(
   return { policyId, revision, digest: isPinned ? validDigest(pinned.digest) : null };
 }
 
+/**
+ * @param ofToken earlier applications with the same token. After a confirmed one, a client has kept `spec.apply` while it changed
+ * the guardrail, or has gone back to what a command had applied.
+ */
 function changeOfApplication(
-  modelId: string,
-  uid: string,
+  { modelId, uid }: { readonly modelId: string; readonly uid: string },
   record: ApplicationRecord,
+  ofToken: readonly ApplicationRecord[],
   states: Pick<AuditContent, 'before' | 'after'>,
 ): ObservedChange {
   const { operationId, policyRevision, outcome, reason, time, author } = record;
+  const isRepeated = ofToken.some((one) => one.outcome === 'Applied');
+  const failedBefore = ofToken.some((one) => one.outcome === 'Failed');
   return {
     source: `application/${uid}/${operationId}/${time}`,
-    claims: { ...record, kind: 'application', targetId: modelId, revision: policyRevision },
+    claims: isRepeated
+      ? undefined
+      : { ...record, kind: 'application', targetId: modelId, revision: policyRevision, failedBefore },
     content: {
       ...base,
       time,
@@ -225,12 +234,11 @@ function changeOfApplication(
 
 /** A model whose ModelBinding no longer exists. Kubernetes keeps no author of a deletion. */
 export function changeOfModelDeletion(
-  source: string,
   { id, uid }: { readonly id: string; readonly uid: string },
   now: Date,
 ): ObservedChange {
   return {
-    source,
+    source: sourceOfDeletion('model', { id, uid }),
     deleted: { kind: kinds.modelBinding, id, uid },
     content: {
       ...base,
@@ -244,21 +252,53 @@ export function changeOfModelDeletion(
   };
 }
 
-/** A policy whose object no longer exists. Kubernetes keeps no author of a deletion. */
-export function changeOfDeletion(newest: KnownRevision, now: Date): ObservedChange {
-  const { policyId, policy } = newest;
+/** A policy whose object no longer exists. Kubernetes keeps no author of a deletion. @param newest its newest revision */
+export function changeOfDeletion(
+  { id, uid }: { readonly id: string; readonly uid: string },
+  newest: KnownRevision | undefined,
+  now: Date,
+): ObservedChange {
   return {
-    source: `deletion/${policyId}/${policy.uid}`,
-    deleted: { kind: kinds.guardrailPolicy, id: policyId },
+    source: sourceOfDeletion('policy', { id, uid }),
+    deleted: { kind: kinds.guardrailPolicy, id, uid },
     content: {
       ...base,
       time: now.toISOString(),
       action: 'policy.delete',
       code: null,
       author: { kind: 'unknown' },
-      target: { type: 'policy', id: policyId },
-      before: stateOfRevision(newest),
+      target: { type: 'policy', id },
+      before: newest === undefined ? null : stateOfRevision(newest),
       after: null,
     },
   };
+}
+
+/**
+ * A policy that exists again, under another UID, with the content of its newest revision: no revision is recorded then.
+ * @param revisions of the policy
+ */
+export function changesOfReturn(
+  { metadata, status }: Stored<CachedPolicy>,
+  revisions: readonly KnownRevision[],
+): readonly ObservedChange[] {
+  const { uid, generation, creationTimestamp } = metadata;
+  const standing = revisions.find(({ number }) => number === status?.latestRevision?.number);
+  const isSettled = status?.observedGeneration === generation && standing !== undefined;
+  if (!isSettled || revisions.some(({ policy }) => policy.uid === uid)) return [];
+  const { policyId } = standing;
+  return [
+    {
+      source: `return/${policyId}/${uid}`,
+      content: {
+        ...base,
+        time: creationTimestamp,
+        action: 'policy.record',
+        code: null,
+        author: claimedAuthor(managerNote(metadata).author),
+        target: { type: 'policy', id: policyId },
+        after: stateOfRevision(standing),
+      },
+    },
+  ];
 }

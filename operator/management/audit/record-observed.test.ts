@@ -6,6 +6,7 @@ import type { AuditContent } from '#contracts/audit';
 import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
 import type { ListOptions } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { silentLogger } from '../../folder-api/testing/open-folder.ts';
 import type { KnownRevision } from '../caches/known-revision.ts';
@@ -46,7 +47,7 @@ const command: CommandRecord = {
   accepted: true,
   overridesFreeze: false,
   written: { uid: 'uid-1', generation: 1 },
-  result: undefined,
+  result: { policyId, revision: 1 },
   failure: undefined,
   createdAt: new Date(0),
   updatedAt: new Date(0),
@@ -55,7 +56,7 @@ const command: CommandRecord = {
 type Seen = {
   readonly revisions: readonly KnownRevision[];
   readonly command?: CommandRecord;
-  /** Ids of policies of the API server, and of those that the cache has. */
+  /** Policies of the API server, and those that the cache has, as id or id/UID. */
   readonly onServer?: readonly string[];
   readonly cached?: readonly string[];
   /** Names of ModelBindings in the cache, each with the id of its model. */
@@ -63,19 +64,36 @@ type Seen = {
   readonly applications?: readonly unknown[];
   /** Times of purges by the API that have no entry yet. */
   readonly begun?: readonly string[];
+  /** Is given what keeps changes from the log. */
+  readonly faults?: string[];
+  /** The generation of the policies that the operator has settled; they have generation 1. */
+  readonly observedGeneration?: number;
 };
+
+function policyOf(text: string) {
+  const [id = '', uid = 'uid-1'] = text.split('/');
+  const creationTimestamp = '2026-01-02T00:00:00Z';
+  return { id, metadata: { uid, generation: 1, creationTimestamp, labels: { 'portcullis.dev/id': id } } };
+}
 
 /** Examines the resources once, in a process that has only the content of the database. */
 async function observe(audit: AuditLog, seen: Seen) {
-  const { revisions, cached = [policyId], onServer = cached, bindings = {}, applications = [] } = seen;
+  const {
+    revisions,
+    cached = [policyId],
+    onServer = cached,
+    bindings = {},
+    applications = [],
+    observedGeneration = 1,
+  } = seen;
   let asked = 0;
   const observing = startObserving({
     client: {
-      list: async (_kind: unknown, { labelSelector = '' }: ListOptions = {}) => ({
+      list: async (kind: unknown, { labelSelector = '' }: ListOptions = {}) => ({
         resourceVersion: '1',
-        items: onServer
-          .filter((id) => labelSelector === '' || labelSelector.endsWith(`=${id}`))
-          .map(() => ({ metadata: { uid: `uid-of-${Object.keys(bindings)[0] ?? 'one'}` } }) as never),
+        items: (kind === kinds.guardrailPolicy
+          ? onServer.map(policyOf).filter(({ id }) => labelSelector.endsWith(`=${id}`))
+          : onServer.map(() => ({ metadata: { uid: `uid-of-${Object.keys(bindings)[0] ?? 'one'}` } }))) as never,
       }),
     } as Parameters<typeof startObserving>[0]['client'],
     caches: {
@@ -83,7 +101,14 @@ async function observe(audit: AuditLog, seen: Seen) {
         asked += 1;
         return revisions;
       },
-      policies: { list: () => cached.map((id) => ({ metadata: { labels: { 'portcullis.dev/id': id } } })) },
+      revisions: (id: string) => revisions.filter((one) => one.policyId === id),
+      policies: {
+        list: () =>
+          cached.map(policyOf).map(({ id, metadata }) => {
+            const number = revisions.findLast((one) => one.policyId === id)?.number;
+            return { metadata, status: { observedGeneration, latestRevision: number && { number } } };
+          }),
+      },
       bindings: {
         list: () =>
           Object.entries(bindings).map(([name, id]) => ({
@@ -99,6 +124,10 @@ async function observe(audit: AuditLog, seen: Seen) {
     sourceDays: 1,
     clock: systemClock,
     logger: silentLogger,
+    faults: {
+      lookFailed: () => seen.faults?.push('look'),
+      changeNotRecorded: () => seen.faults?.push('change'),
+    },
   });
   // One look asks twice, and the next one begins after it has ended.
   await until('the first look has ended', async () => asked > 2);
@@ -140,10 +169,59 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     ]);
   });
 
+  test('a revision that a client copies with the object, generation and token of a command has an entry', async () => {
+    const copy = {
+      ...revision(2, { definitionDigest: 'b'.repeat(64) }),
+      policy: revision(1).policy,
+      token: revision(1).token,
+    };
+    const copied = await observed({ revisions: [revision(1), copy], command });
+    expect(copied.map(({ action, after }) => [action, after?.revision])).toEqual([['policy.record', 2]]);
+  });
+
+  test('a revision of a command that has not ended has no entry until it is known with which revision the command ends', async () => {
+    const open = { ...command, state: 'running', result: undefined } as const;
+    expect(await observed({ revisions: [revision(1)], command: open })).toEqual([]);
+    const ended = { ...command, result: { policyId, revision: 2 } };
+    const entries = await observed(
+      { revisions: [revision(1)], command: open },
+      { revisions: [revision(1)], command: ended },
+    );
+    expect(entries.map(({ action }) => action)).toEqual(['policy.record']);
+  });
+
   test('a deletion has an entry if the server has no such policy, whatever the cache has', async () => {
     const seen = { revisions: [revision(1)], command, cached: [] };
     expect(await observed({ ...seen, onServer: [policyId] })).toEqual([]);
     expect((await observed(seen)).map(({ action }) => action)).toEqual(['policy.delete']);
+  });
+
+  const actionsOf = (entries: readonly AuditContent[]) =>
+    entries.map(({ action, before, after }) => [action, before?.revision, after?.revision]);
+  const made = { revisions: [revision(1)], command };
+  const [gone, back] = [
+    { ...made, cached: [] },
+    { ...made, cached: [`${policyId}/uid-2`] },
+  ];
+  const deleted = ['policy.delete', 1, undefined];
+  const returned = ['policy.record', undefined, 1];
+
+  test('a policy that returns with its content has an entry, and one for each of its deletions', async () => {
+    expect(actionsOf(await observed(made, gone, gone, back, back, gone, gone))).toEqual([deleted, returned, deleted]);
+    expect(actionsOf(await observed(made, back, gone))).toEqual([deleted, returned, deleted]);
+  });
+
+  test('a policy that returns has no entry before the operator has settled it, and none beside that of its revision', async () => {
+    const open = { ...back, observedGeneration: 0 };
+    expect(actionsOf(await observed(made, gone, open))).toEqual([deleted]);
+    const uid = { name: 'observed', uid: 'uid-2', generation: 1 };
+    const recorded = { ...back, revisions: [revision(1), revision(2, { token: '', policy: uid })] };
+    expect(actionsOf(await observed(made, gone, recorded))).toEqual([deleted, ['policy.record', 1, 2]]);
+  });
+
+  test('a deletion that an earlier release recorded has no second entry, before and after the policy returned', async () => {
+    const recorded = (audit: AuditLog) => audit.addSources([`deletion/${policyId}/uid-1`]);
+    expect(actionsOf(await observedAfter(recorded, gone, back, gone))).toEqual([returned, deleted]);
   });
 
   test('a binding whose id label is changed or removed has no entry, and one when it is deleted', async () => {
@@ -281,6 +359,32 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     const bindings = { broken: modelId };
     const entries = await observed({ revisions: [revision(2)], command, bindings, applications: [null] });
     expect(entries.map(({ action }) => action)).toEqual(['policy.record']);
+  });
+
+  test.each(['x\0', '\ud800'])(
+    'an application with a token that PostgreSQL refuses (%j) has one entry, and does not hold up others',
+    async (token) => {
+      const faults: string[] = [];
+      const applied = { operationId: token, contentProfile: 'text.v1', outcome: 'Applied', generationId: 'g1' };
+      const applications = [{ ...applied, policyId: `p${token}`, policyRevision: 1, time: '2026-01-01T00:00:01.000Z' }];
+      const seen = { revisions: [revision(1)], bindings: { one: modelId }, applications, faults };
+      const entries = await observed(seen, seen);
+      expect(entries.map(({ action }) => action)).toEqual(['policy.record', 'binding.apply']);
+      expect([entries[1]?.after?.policyId, faults]).toEqual([`p${token.slice(0, -1)}\u{fffd}`, []]);
+    },
+  );
+
+  test('a change that the database cannot store is counted, and does not hold up others', async () => {
+    const faults: string[] = [];
+    // Longer than a key of an index can be, in characters that no compression shortens.
+    const random = Array.from({ length: 1_024 }, (_, at) =>
+      String.fromCodePoint(0x4e00 + ((at * 7_919 + at ** 3) % 20_000)),
+    );
+    const long = revision(2, { token: '', policyId: random.join(''), objectName: 'long-2' });
+    const seen = { revisions: [long, revision(3, { token: '' })], faults };
+    const entries = await observed({ ...seen, cached: [policyId, long.policyId] });
+    expect(entries.map(({ after }) => after?.revision)).toEqual([3]);
+    expect(faults).toEqual(['change']);
   });
 
   test('a time in the future is recorded as now, and a change without a valid form does not hold up others', async () => {

@@ -3,23 +3,25 @@ import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
-import { idLabel } from '#resources/kinds';
+import { idLabel, kinds } from '#resources/kinds';
 import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import type { KnownRevision } from '../caches/known-revision.ts';
-import type { ManagementCaches } from '../caches/management-caches.ts';
+import { isShown, type ManagementCaches } from '../caches/management-caches.ts';
 import type { OperationStore } from '../operations/ports.ts';
 import type { BegunPurges } from '../purges/begun-purges.ts';
 import {
   changeOfDeletion,
+  changeOfModelDeletion,
   changeOfRevision,
   changesOfBinding,
   changesOfPurge,
+  changesOfReturn,
   isMadeBy,
   type ObservedChange,
   sourceOfRevision,
 } from './observed-changes.ts';
-import { createModelMemory } from './remember-models.ts';
-import { repeatLook } from './repeat-look.ts';
+import { createObjectMemory, labelForm } from './remember-objects.ts';
+import { type ObservingFaults, repeatLook } from './repeat-look.ts';
 
 const batch = 500;
 const chain = 'management';
@@ -27,8 +29,6 @@ const chain = 'management';
 const forgetEveryMs = 3_600_000;
 /** Before every source of an application. */
 const applications = 'application/';
-/** A value that a label can have; a revision can name any text as the id of its policy. */
-const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 
 /**
  * Records changes that reached the resources by another way than this API: kubectl, GitOps, the watched folder. Every
@@ -36,7 +36,7 @@ const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
  */
 export function startObserving(options: {
   readonly client: Pick<KubeClient, 'list'>;
-  readonly caches: Pick<ManagementCaches, 'everyRevision' | 'policies' | 'bindings' | 'synced'>;
+  readonly caches: Pick<ManagementCaches, 'everyRevision' | 'revisions' | 'policies' | 'bindings' | 'synced'>;
   readonly audit: Pick<
     AuditLog,
     'read' | 'writeOnce' | 'unknownSources' | 'addSources' | 'openSources' | 'forgetSources'
@@ -47,14 +47,20 @@ export function startObserving(options: {
   readonly begun: Pick<BegunPurges, 'isOpen'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly faults: ObservingFaults;
 }): AsyncDisposable {
-  const { client, caches, audit, store, begun, sourceDays, clock, logger } = options;
+  const { client, caches, audit, store, begun, sourceDays, clock, logger, faults } = options;
   /** Sources that need no further look. Those of changes that the resources no longer have are removed. */
   const settled = new Set<string>();
   let forgottenAt = Number.NEGATIVE_INFINITY;
   /** Objects whose changes cannot be read. */
   const unreadable = new Set<string>();
-  const models = createModelMemory(caches.bindings, audit);
+  const models = createObjectMemory('model', { all: () => caches.bindings.list() }, audit);
+  const policies = createObjectMemory(
+    'policy',
+    { all: () => caches.policies.list(), shown: () => caches.policies.list().filter(isShown) },
+    audit,
+  );
 
   /** Every change that the resources show. Its content is made for a change that is not settled. */
   function* candidates(): Generator<Candidate> {
@@ -69,7 +75,7 @@ export function startObserving(options: {
     for (const binding of caches.bindings.list()) {
       yield* readable(`binding/${binding.metadata.uid}`, () => changesOfBinding(binding).map(candidateOf));
     }
-    for (const change of [...deletions(revisions), ...models.deletions(clock.date())]) yield candidateOf(change);
+    for (const change of [...deletions(revisions), ...returns()]) yield candidateOf(change);
   }
 
   function found(): readonly ObservedChange[] {
@@ -105,22 +111,39 @@ export function startObserving(options: {
     try {
       return read();
     } catch (error) {
-      if (!unreadable.has(object)) logger.error('change_not_recorded', { failure: describeFailure(error) });
+      if (!unreadable.has(object)) noteFault(error);
       unreadable.add(object);
       return [];
     }
   }
 
+  function noteFault(error: unknown, action?: string): void {
+    faults.changeNotRecorded();
+    logger.error('change_not_recorded', { action, failure: describeFailure(error) });
+  }
+
+  /** Of a policy that was deleted before it was remembered, its newest revision has the UID. */
   function deletions(revisions: readonly KnownRevision[]): readonly ObservedChange[] {
+    const now = clock.date();
     const living = new Set(caches.policies.list().map(({ metadata }) => metadata.labels?.[idLabel] ?? ''));
     const newest = new Map<string, KnownRevision>();
     for (const revision of revisions) {
       const known = newest.get(revision.policyId);
       if (known === undefined || known.number < revision.number) newest.set(revision.policyId, revision);
     }
-    return [...newest.values()]
-      .filter(({ policyId }) => !living.has(policyId))
-      .map((revision) => changeOfDeletion(revision, clock.date()));
+    const left = [...newest.values()].filter(({ policyId }) => !living.has(policyId));
+    const gone = [...policies.absent(), ...left.map(({ policyId: id, policy: { uid } }) => ({ id, uid }))];
+    return [
+      ...gone.map((policy) => changeOfDeletion(policy, newest.get(policy.id), now)),
+      ...models.absent().map((model) => changeOfModelDeletion(model, now)),
+    ];
+  }
+
+  function returns(): readonly ObservedChange[] {
+    return caches.policies.list().flatMap((policy) => {
+      const id = policy.metadata.labels?.[idLabel] ?? '';
+      return isShown(policy) ? changesOfReturn(policy, caches.revisions(id)) : [];
+    });
   }
 
   /** Whether a command of this API made the change: the token alone proves nothing. Undefined while that is open. */
@@ -149,6 +172,7 @@ export function startObserving(options: {
 
   async function look(signal: AbortSignal): Promise<void> {
     await models.remember();
+    await policies.remember();
     await recordFound(signal);
     await forgetSources(signal);
   }
@@ -156,7 +180,7 @@ export function startObserving(options: {
   async function recordFound(signal: AbortSignal): Promise<void> {
     const changes = found();
     if (changes.length === 0) return;
-    const unknown = new Set(await audit.unknownSources(changes.map(({ source }) => source)));
+    const unknown = await unknownOf(changes);
     const own: string[] = [];
     for (const change of changes) {
       if (signal.aborted) return;
@@ -173,6 +197,17 @@ export function startObserving(options: {
     for (const source of own) settled.add(source);
   }
 
+  /** Where one of the sources cannot be asked for, each change finds out on its own whether it has an entry. */
+  async function unknownOf(changes: readonly ObservedChange[]): Promise<ReadonlySet<string>> {
+    const sources = changes.map(({ source }) => source);
+    try {
+      return new Set(await audit.unknownSources(sources));
+    } catch (error) {
+      if (error instanceof SqlStatementError && error.isOfData) return new Set(sources);
+      throw error;
+    }
+  }
+
   /** @returns whether the change is settled; false for a deletion of a policy or model that exists */
   async function record({ source, deleted, content }: ObservedChange): Promise<boolean> {
     if (deleted !== undefined && (await isOnServer(deleted))) return false;
@@ -183,22 +218,24 @@ export function startObserving(options: {
     try {
       await audit.writeOnce(source, { ...content, time });
     } catch (error) {
-      if (error instanceof SqlUnavailableError || error instanceof SqlStatementError) throw error;
+      if (error instanceof SqlUnavailableError) throw error;
+      if (error instanceof SqlStatementError && !error.isOfData) throw error;
       // One change that has no valid form must not hold up those after it.
-      logger.error('change_not_recorded', { action: content.action, failure: describeFailure(error) });
+      noteFault(error, content.action);
     }
     return true;
   }
 
   /** Caches may be older than the state of the server, and the cache of policies older than the cache of revisions. */
   async function isOnServer({ kind, id, uid }: NonNullable<ObservedChange['deleted']>): Promise<boolean> {
-    if (uid !== undefined) return (await client.list(kind)).items.some(({ metadata }) => metadata.uid === uid);
-    if (!labelForm.test(id)) return false;
-    const { items } = await client.list(kind, { labelSelector: `${idLabel}=${id}` });
-    return items.length > 0;
+    const isPolicy = kind.kind === kinds.guardrailPolicy.kind;
+    if (isPolicy && !labelForm.test(id)) return false;
+    // All policies together are large.
+    const { items } = await client.list(kind, isPolicy ? { labelSelector: `${idLabel}=${id}` } : {});
+    return items.some(({ metadata }) => metadata.uid === uid);
   }
 
-  return repeatLook(look, { synced: caches.synced, logger });
+  return repeatLook(look, { synced: caches.synced, logger, faults });
 }
 
 type Candidate = { readonly source: string; readonly read: () => ObservedChange };

@@ -5,10 +5,26 @@ import { wait } from '#kit/time/wait';
 /** Interval of looking at the watched resources, milliseconds. Nothing is sent while nothing changed. */
 const everyMs = 1_000;
 
+/** Counts what keeps changes from the audit log. */
+export type ObservingFaults = {
+  /** A look at the resources ended early; it is repeated. */
+  lookFailed(): void;
+  /** A change has no valid form and gets no entry. */
+  changeNotRecorded(): void;
+};
+
 /** Looks at the watched resources again and again, from when they are complete. A failed look is repeated. */
 export function repeatLook(
   look: (signal: AbortSignal) => Promise<void>,
-  { synced, logger }: { readonly synced: Promise<void>; readonly logger: Pick<Logger, 'warn'> },
+  {
+    synced,
+    logger,
+    faults,
+  }: {
+    readonly synced: Promise<void>;
+    readonly logger: Pick<Logger, 'warn'>;
+    readonly faults: Pick<ObservingFaults, 'lookFailed'>;
+  },
 ): AsyncDisposable {
   const stop = new AbortController();
   const { signal } = stop;
@@ -22,6 +38,7 @@ export function repeatLook(
       try {
         await look(signal);
       } catch (error) {
+        faults.lookFailed();
         logger.warn('observing_failed', { failure: describeFailure(error) });
       }
       if (!signal.aborted) await wait(everyMs, signal);

@@ -18,6 +18,7 @@ import {
 } from '#contracts/management';
 import { operationPageSchema } from '#contracts/operations';
 import { definitionSchema, sectionSchema } from '#contracts/policy';
+import { policyHistorySchema } from '#contracts/policy-history';
 import { revisionDiffSchema } from '#contracts/revision-diff';
 import { revisionPurgeSchema } from '#contracts/revision-purge';
 import { changedRightSchema, controlRightSchema, controlRightsSchema } from '#contracts/rights';
@@ -91,6 +92,7 @@ export function commonDocument(): unknown {
       { name: 'Documents', description: 'Descriptions of interfaces.' },
       { name: 'Dry runs', description: 'Commands that are checked and not carried out.' },
       { name: 'Freezes', description: 'Windows in which commands are refused.' },
+      { name: 'Histories', description: 'Versions of a policy with their authors.' },
       { name: 'Operations', description: 'Commands, who sent them, and how they ended.' },
       { name: 'Purges', description: 'Removal of a text that a version must not hold.' },
       { name: 'Rights', description: 'The roles on the control plane and their holders.' },
@@ -114,6 +116,7 @@ export function commonDocument(): unknown {
         ChangedRight: changedRightSchema,
         DryRunResult: dryRunResultSchema,
         RevisionDiff: revisionDiffSchema,
+        PolicyHistory: policyHistorySchema,
         RevisionPurge: revisionPurgeSchema,
         Approval: approvalSchema,
         Approvals: approvalsSchema,

@@ -53,6 +53,7 @@ const allowed: Readonly<Record<ServedOperation, readonly Holding[]>> = {
   listRevisions: policyReaders,
   getRevision: policyReaders,
   getRevisionDiff: policyReaders,
+  listPolicyHistory: policyReaders,
   getBinding: modelReaders,
   checkPolicy: authors,
   createPolicy: authors,

@@ -28,6 +28,7 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'listRevisions':
     case 'getRevision':
     case 'getRevisionDiff':
+    case 'listPolicyHistory':
       return roleRight('viewer', 'policy', path['policyId']);
     case 'getBinding':
       return roleRight('viewer', 'model', path['modelId']);

@@ -3,10 +3,10 @@ import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management } from './management.ts';
 
-/** A route outside of the contract: every gateway replica tests the provider of a model. */
+/** A route outside of the contract: every gateway replica tests the provider of a model, with its credential. */
 export const providerTestOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'testProvider'> = {
   name: 'testProvider',
-  method: 'GET',
+  method: 'POST',
   path: '/api/v1/provider-test',
   tag: 'Providers',
   summary: 'Test the provider of a model',

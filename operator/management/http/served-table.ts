@@ -13,6 +13,7 @@ import { managementTable, operationNames } from './management-table.ts';
 import { overviewOperation } from './overview-operation.ts';
 import { ownRightsOperation } from './own-rights-operation.ts';
 import { policyCheckOperation } from './policy-check-operation.ts';
+import { policyHistoryOperation } from './policy-history-operation.ts';
 import { providerTestOperation } from './provider-test-operation.ts';
 import { purgeOperation } from './purge-operation.ts';
 import { resourceOperationNames, resourceOperations } from './resource-operations.ts';
@@ -33,6 +34,7 @@ export const servedOperationNames = [
   ...rightsOperationNames,
   ...dryRunOperationNames,
   revisionDiffOperation.name,
+  policyHistoryOperation.name,
   purgeOperation.name,
   ...approvalOperationNames,
   ...freezeOperationNames,
@@ -46,6 +48,7 @@ export const controlOperations = [
   ...rightsOperations,
   ...dryRunOperations,
   revisionDiffOperation,
+  policyHistoryOperation,
   purgeOperation,
   ...approvalOperations,
   ...freezeOperations,

@@ -3,8 +3,13 @@ import { type AuditExportMetrics, createAuditExportMetrics } from '#audit/export
 import { type ManagementErrorCode, managementErrors } from '#contracts/management-errors';
 import { maxIssuers } from '#identity/issuers-file';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
+import type { ObservingFaults } from '../audit/repeat-look.ts';
 import { type ServedOperation, servedOperationNames } from '../http/served-table.ts';
 import { type PolicyQuotaName, policyQuotaNames } from '../policies/quotas.ts';
+
+/** What observes the resources for the audit log: revisions, applications and deletions; Agents; settings of ModelBindings. */
+const observers = ['changes', 'agents', 'bindings'] as const;
+type Observer = (typeof observers)[number];
 
 const codes = Object.keys(managementErrors) as ManagementErrorCode[];
 
@@ -17,6 +22,8 @@ export type ManagementMetrics = RequestMetrics<ServedOperation, ManagementErrorC
   breakGlassUsed(): void;
   /** The used part of each quota, 0 to 1. */
   quotasUsed(used: Readonly<Record<PolicyQuotaName, number>>): void;
+  /** Counts what keeps the changes that one observer sees from the audit log. */
+  observingFaults(observer: Observer): ObservingFaults;
   /** Whether the database answered the last readiness check. */
   databaseAnswers(answers: boolean): void;
 };
@@ -50,6 +57,18 @@ export function createManagementMetrics(): ManagementMetrics {
     help: 'Requests with the emergency credential.',
     labels: {},
   });
+  const looks = registry.counter({
+    name: 'portcullis_management_observing_failures_total',
+    help: 'Looks of the audit log at the resources that failed. Each is repeated after a second.',
+    labels: { observer: observers },
+  });
+  const unrecorded = registry.counter({
+    name: 'portcullis_management_changes_not_recorded_total',
+    help: 'Changes of resources that have no entry in the audit log because they have no valid form.',
+    labels: { observer: observers },
+  });
+  // Prometheus sees the first increase of a series only if the series was there before.
+  for (const observer of observers) for (const metric of [looks, unrecorded]) metric.add({ observer }, 0);
   database.set({}, 1);
   return {
     registry,
@@ -60,6 +79,10 @@ export function createManagementMetrics(): ManagementMetrics {
     quotasUsed(used) {
       for (const quota of policyQuotaNames) quotas.set({ quota }, used[quota]);
     },
+    observingFaults: (observer) => ({
+      lookFailed: () => looks.add({ observer }),
+      changeNotRecorded: () => unrecorded.add({ observer }),
+    }),
     databaseAnswers: (answers) => database.set({}, answers ? 1 : 0),
   };
 }

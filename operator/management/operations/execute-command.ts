@@ -113,7 +113,10 @@ async function requestApproval(
 
 type Stop = (ExecutionResult & { readonly kind: 'refused' | 'frozen' }) | { readonly kind: 'unapproved' };
 
-/** The reason why a stored command must not be sent. @throws RelationsUnavailableError after the command was withdrawn */
+/**
+ * The reason why a stored command must not be sent.
+ * @throws RelationsUnavailableError after the command was withdrawn, RecordsUnavailableError if recovery decides about it
+ */
 async function findStop(ports: CommandPorts, command: NewCommand, lease: CommandLease): Promise<Stop | undefined> {
   const { rights, approvals, freezes, store } = ports;
   const { operationId, origin } = command;
@@ -129,8 +132,9 @@ async function findStop(ports: CommandPorts, command: NewCommand, lease: Command
         : await rights.has(approver, rightOfCommand(command));
     return isApproved ? undefined : { kind: 'unapproved' };
   } catch (error) {
-    await store.withdraw(operationId, lease);
-    throw error;
+    if (await store.withdraw(operationId, lease)) throw error;
+    // Recovery has claimed the command: an answer that nothing was changed could be wrong.
+    throw new RecordsUnavailableError('recovery decides about the command', { cause: error });
   }
 }
 

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '#kit/time/clock';
+import { RelationsUnavailableError } from '#relations/relations-error';
 import { silentLogger } from '../../folder-api/testing/open-folder.ts';
 import { definitionOf } from '../../testing/objects.ts';
 import { originOfKey } from './command-origin.ts';
 import { type CommandPorts, executeCommand } from './execute-command.ts';
-import type { NewCommand } from './ports.ts';
+import { type NewCommand, RecordsUnavailableError } from './ports.ts';
 import { recoverOperations } from './recover-operations.ts';
 
 const leaseMs = 20_000;
@@ -102,6 +103,20 @@ test.each([
 );
 
 test.each([
+  [true, RelationsUnavailableError],
+  [false, RecordsUnavailableError],
+] as const)(
+  'a command whose right cannot be asked ends as undecided unless its process takes it back (%s)',
+  async (isOwn, error) => {
+    const { ports } = openPorts(0);
+    const unavailable = new RelationsUnavailableError();
+    const rights = { has: () => Promise.reject(unavailable) } as unknown as CommandPorts['rights'];
+    const store = { ...ports.store, withdraw: async () => isOwn };
+    await expect(executeCommand({ ...ports, rights, store }, command as unknown as NewCommand)).rejects.toThrow(error);
+  },
+);
+
+test.each([
   [lastMs, ['send', 'accept']],
   [lastMs + 1, []],
 ] as const)('recovery that was suspended for %i ms of a lease of 20,000 ms does %j', async (suspendedMs, effects) => {
@@ -109,6 +124,19 @@ test.each([
   await recoverOperations(ports, async () => undefined);
   expect(did).toEqual(effects);
 });
+
+test.each([
+  [50_000, 10_000, ['send', 'accept']],
+  [50_000, 10_001, []],
+  [60_000, 1, []],
+] as const)(
+  'recovery of an unbind that is %i ms old, and whose checks take %i ms, does %j',
+  async (ageMs, suspendedMs, effects) => {
+    const { ports, did } = openPorts(suspendedMs, { sent: unbind, ageMs });
+    await recoverOperations(ports, async () => undefined);
+    expect(did).toEqual(effects);
+  },
+);
 
 test.each([
   [6_999, 'accepted', ['get', 'get', 'send', 'accept']],

@@ -59,7 +59,8 @@ async function settleWrite(
   async function sendAgain(): Promise<WrittenGeneration | undefined> {
     const limitMs = operation.kind === 'binding.unbind' ? unbindAgainMs : sendAgainMs;
     // By the clock of the database and the monotonic one: the time of day of this process may be another one.
-    const isOld = ageMs + clock.now() - claimedAt > limitMs;
+    const isTooOld = (): boolean => ageMs + clock.now() - claimedAt > limitMs;
+    const isOld = isTooOld();
     if (!isOld && !(await rights.has(operation.origin, rightOfAuthor(operation)))) {
       logger.warn('recovery_without_right', placeOf(operation));
       await store.finish(operationId, failedWith('not_executed', 'Its author has lost the right.'));
@@ -75,7 +76,8 @@ async function settleWrite(
       await store.finish(operationId, failedWith('not_executed', 'A freeze window is in force.'));
       return undefined;
     }
-    const isLeased = (): boolean => clock.now() + requestTimeoutMs < claimedAt + leaseMs;
+    // The checks above take time, too: a write that has become too old meanwhile is ended by the next claim.
+    const isLeased = (): boolean => clock.now() + requestTimeoutMs < claimedAt + leaseMs && !isTooOld();
     const sent = isOld ? undefined : await sendWrite({ client, isLeased }, operation);
     if (sent?.kind === 'written') return sent.written;
     // The next claim continues: the checks above may be older than a revocation that no longer waits for this command.

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { AuditEntry } from '#contracts/audit';
 import { createAuditVerifier } from '#contracts/verify-audit';
-import { connectSql, passwordFrom } from '#sql/connect';
+import { until } from '#kit/testing/until';
+import { connectSql, passwordFrom, SqlUnavailableError } from '#sql/connect';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { watchTables } from '#sql/watch-tables';
 import type { AuditLog } from '../../ports.ts';
 import { auditContent } from '../../testing/audit-content.ts';
-import { openPostgresAudit } from './postgres-audit.ts';
+import { openPostgresAudit, watchedAudit } from './postgres-audit.ts';
 
 const start = Date.parse('2026-01-01T00:00:00.000Z');
 
@@ -62,6 +64,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     await log.write([auditContent(3)]);
     expect((await allEntries(log)).map((entry) => entry.content.target?.id)).toEqual(['policy-1', 'policy-3']);
     expect(await breaksOf(log)).toEqual([]);
+  });
+
+  test('a trigger that is lost or disabled, and a lost row of the chain, are noticed, and nothing is added without the row', async () => {
+    await using database = await openTestDatabase();
+    const { sql } = database.database;
+    const log = await openPostgresAudit(database.database, 'one');
+    const schemas = [watchedAudit('one')];
+    await using watched = watchTables(database.database, { schemas, everyMs: 20, onChange: () => undefined });
+    await sql`alter table audit.entries disable trigger entries_append_only`;
+    await until('the trigger is missed', () => watched.missing().join() === 'audit.entries.entries_append_only');
+    await sql`drop trigger entries_not_truncated on audit.entries`;
+    await until('both are missed', () => watched.missing().length === 2);
+    await sql`delete from audit.chains where chain = 'one'`;
+    await until('the row is missed', () => watched.missing()[0] === 'audit.chains.one');
+    await expect(log.write([auditContent(1)])).rejects.toThrow(SqlUnavailableError);
+    await openPostgresAudit(database.database, 'one');
+    await sql`alter table audit.entries enable trigger entries_append_only`;
+    await until('the rest is missed', () => watched.missing().join() === 'audit.entries.entries_not_truncated');
   });
 
   test('the database refuses to change, remove or truncate entries', async () => {

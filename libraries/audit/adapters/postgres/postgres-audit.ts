@@ -1,12 +1,15 @@
 import { type AuditContent, auditContentSchema, auditGenesis, auditHash } from '#contracts/audit';
 import { canonicalBytes } from '#contracts/canonical';
-import type { Database, Sql, TransactionSql } from '#sql/connect';
+import { type Database, type Sql, SqlUnavailableError, type TransactionSql } from '#sql/connect';
 import { migrate } from '#sql/migrate';
+import { postgresContent, postgresText } from '#sql/postgres-text';
+import type { WatchedSchema } from '#sql/watch-tables';
 import type { AuditFilter, AuditLog } from '../../ports.ts';
 import { type AuditRow, entryOfRow } from './audit-row.ts';
 
-/** The schema of the audit log, and its migrations. */
-export const auditTables = { schema: 'audit', folder: new URL('./migrations/', import.meta.url) } as const;
+const auditTables = { schema: 'audit', folder: new URL('./migrations/', import.meta.url) } as const;
+/** Triggers that keep entries from being changed. */
+const triggers = ['entries_append_only', 'entries_not_truncated'];
 /** Entries that one statement adds or removes. */
 const batch = 500;
 /** Most sources that one call removes. */
@@ -31,6 +34,25 @@ export async function openPostgresAudit(database: Database, chain: string): Prom
   return auditLog(database.sql, chain);
 }
 
+/**
+ * The schema of the audit log of a service. Without its triggers entries could be changed, and without the row of the chain
+ * none can be added.
+ */
+export function watchedAudit(chain: string): WatchedSchema {
+  return {
+    ...auditTables,
+    async missingParts(sql) {
+      const rows = await sql<{ name: string }[]>`
+        select 'audit.entries.' || given as name from unnest(${sql.array(triggers)}::text[]) as given where not exists (
+          select from pg_trigger where tgrelid = 'audit.entries'::regclass and tgname = given and tgenabled in ('O', 'A'))
+        union all
+        select ${`audit.chains.${chain}`}::text where not exists (select from audit.chains where chain = ${chain})
+        order by name`;
+      return rows.map(({ name }) => name);
+    },
+  };
+}
+
 function auditLog(sql: Sql, chain: string): AuditLog {
   const write = (contents: readonly AuditContent[]) => sql.begin((own) => append(own, chain, contents));
   return {
@@ -41,15 +63,16 @@ function auditLog(sql: Sql, chain: string): AuditLog {
       sql.begin(async (own) => {
         const head = await lockHead(own, chain);
         const [added] = await own`
-          insert into audit.sources (chain, source) values (${chain}, ${source}) on conflict do nothing returning source`;
+          insert into audit.sources (chain, source) values (${chain}, ${postgresText(source)})
+          on conflict do nothing returning source`;
         if (added === undefined) return false;
-        await addAfter(own, chain, head, [content], source);
+        await addAfter(own, chain, head, [content], postgresText(source));
         return true;
       }),
 
     async addSources(sources) {
       if (sources.length === 0) return;
-      const rows = sources.map((source) => ({ chain, source }));
+      const rows = sources.map((source) => ({ chain, source: postgresText(source) }));
       await sql`insert into audit.sources ${sql(rows, 'chain', 'source')} on conflict do nothing`;
     },
 
@@ -60,7 +83,7 @@ function auditLog(sql: Sql, chain: string): AuditLog {
           delete from audit.sources where chain = ${chain} and source in (
             select source from audit.sources where chain = ${chain} and starts_with(source, ${prefix})
               and added_at < clock_timestamp() - ${days} * interval '1 day'
-              and not exists (select from unnest(${sql.array([...except])}::text[]) as kept where kept = source)
+              and not exists (select from unnest(${sql.array(except.map(postgresText))}::text[]) as kept where kept = source)
             order by added_at limit ${batch})
           returning source`;
         removed += rows.length;
@@ -73,16 +96,16 @@ function auditLog(sql: Sql, chain: string): AuditLog {
       const rows = await sql<{ source: string }[]>`
         select source from audit.sources opened where chain = ${chain} and starts_with(source, ${prefix})
           and not exists (
-            select from audit.sources where chain = ${chain} and source = ${closing} || opened.source)`;
+            select from audit.sources where chain = ${chain} and source = ${closing} || substr(opened.source, ${prefix.length + 1}))`;
       return rows.map(({ source }) => source);
     },
 
     async unknownSources(sources) {
       if (sources.length === 0) return [];
       const rows = await sql<{ source: string }[]>`
-        select source from audit.sources where chain = ${chain} and source in ${sql([...sources])}`;
+        select source from audit.sources where chain = ${chain} and source in ${sql(sources.map(postgresText))}`;
       const known = new Set(rows.map(({ source }) => source));
-      return sources.filter((source) => !known.has(source));
+      return sources.filter((source) => !known.has(postgresText(source)));
     },
 
     async read({ filter, order, limit, after }) {
@@ -128,7 +151,7 @@ async function append(sql: TransactionSql, chain: string, contents: readonly Aud
 async function lockHead(sql: TransactionSql, chain: string): Promise<LockedHead> {
   const [head] = await sql<LockedHead[]>`
     select number, hash, removed_number from audit.chains where chain = ${chain} for update`;
-  if (head === undefined) throw new Error('the audit log was emptied');
+  if (head === undefined) throw new SqlUnavailableError('no row of the chain in audit.chains');
   return head;
 }
 
@@ -141,7 +164,12 @@ async function addAfter(
 ): Promise<void> {
   let { number, hash } = { number: Number(head.number), hash: head.hash };
   const rows = contents.map((content) => {
-    const entry = { chain, number: number + 1, previous: hash, content: auditContentSchema.parse(content) };
+    const entry = {
+      chain,
+      number: number + 1,
+      previous: hash,
+      content: auditContentSchema.parse(postgresContent(content)),
+    };
     ({ number, hash } = { number: entry.number, hash: auditHash(entry) });
     return { ...entry, hash, content: canonicalBytes(entry.content).toString('utf8'), source };
   });
