@@ -1,4 +1,4 @@
-import { memoryLimits } from '#contracts/memory';
+import { ModelsError } from '#models/models-error';
 import type { Database } from '#sql/connect';
 import type { SaidMessage, UserFact } from '../extraction/extract-facts.ts';
 import { readQuotedFact } from '../extraction/quoted-fact.ts';
@@ -34,8 +34,8 @@ type ExtractionPorts = TextPorts & {
   readonly onStep: (step: 'extracted') => void;
 };
 
-/** Known memories in a prompt, and the characters of their texts together. */
-const mostKnown = { memories: 40, length: 10 * memoryLimits.memoryLength } as const;
+/** Known memories in a prompt, and the bytes of their texts together as JSON: a check of a policy takes 32 KiB by default. */
+const mostKnown = { memories: 40, bytes: 12_288 } as const;
 /** Most decisions of one attempt: they are repeated if their memories changed meanwhile. */
 const mostDecisions = 3;
 
@@ -63,8 +63,11 @@ export async function extractByModel(
   // The messages do not change between two decisions, so their queries are embedded once.
   const nearest = said.length === 0 ? undefined : await extraction.nearest(event, texts, call);
   for (let decision = 1; ; decision += 1) {
-    const known = nearest === undefined ? [] : await knownOf(ports, event, await nearest());
-    const answers = said.length === 0 ? [] : await ask(ports, extraction.alias, { said, known }, call);
+    const near = nearest === undefined ? [] : await knownOf(ports, event, await nearest());
+    const { known, answers } =
+      said.length === 0
+        ? { known: [], answers: [] }
+        : await askWithin(ports, extraction.alias, { said, known: near }, call);
     const read = answers.map((answer) => readFact(answer, messages));
     const prepared = await prepareFacts(
       ports,
@@ -95,7 +98,7 @@ export async function extractByModel(
   }
 }
 
-/** The first of the memories that fit into a prompt together, in the order of their ids. */
+/** The nearest memories that fit into a prompt together, in the order of their ids. */
 async function knownOf(
   { database: { sql } }: ExtractionPorts,
   { person }: ClaimedEvent,
@@ -103,13 +106,40 @@ async function knownOf(
 ): Promise<readonly SeenMemory[]> {
   const ids = nearest.slice(0, mostKnown.memories);
   if (ids.length === 0) return [];
-  return sql<SeenMemory[]>`
-    select "memoryId", text, version from (
-      select memory_id as "memoryId", text, version, sum(length(text)) over (order by n.rank) as length
-      from unnest(${sql.array([...ids])}::uuid[]) with ordinality as n (memory_id, rank)
-      join memory.memories using (memory_id)
-      where person = ${person} and deleted_at is null) nearest
-    where length <= ${mostKnown.length} order by "memoryId"`;
+  const rows = await sql<SeenMemory[]>`
+    select memory_id as "memoryId", text, version
+    from unnest(${sql.array([...ids])}::uuid[]) with ordinality as n (memory_id, rank)
+    join memory.memories using (memory_id)
+    where person = ${person} and deleted_at is null order by n.rank`;
+  let left: number = mostKnown.bytes;
+  const fitting = rows.filter(({ text }) => {
+    const bytes = Buffer.byteLength(JSON.stringify(text));
+    const fits = bytes <= left;
+    if (fits) left -= bytes;
+    return fits;
+  });
+  return fitting.toSorted((one, other) => (one.memoryId < other.memoryId ? -1 : 1));
+}
+
+type Asked = { readonly known: readonly SeenMemory[]; readonly answers: readonly ModelFact[] };
+
+/**
+ * The answer of the model, which is asked once more without the known memories if the text is denied or refused with them: a memory
+ * that a policy denies, or the length of all of them, must not end an add whose messages are accepted.
+ */
+async function askWithin(
+  ports: ExtractionPorts,
+  alias: string,
+  { said, known }: { readonly said: readonly object[]; readonly known: readonly SeenMemory[] },
+  call: EventCall,
+): Promise<Asked> {
+  try {
+    return { known, answers: await ask(ports, alias, { said, known }, call) };
+  } catch (error) {
+    const isOfText = error instanceof ModelsError && (error.code === 'denied' || error.code === 'refused');
+    if (!isOfText || known.length === 0) throw error;
+    return { known: [], answers: await ask(ports, alias, { said, known: [] }, call) };
+  }
 }
 
 async function ask(
