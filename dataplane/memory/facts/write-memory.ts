@@ -12,7 +12,7 @@ export type MemoryText = {
   /** Undefined if no embedder was available. */
   readonly vector: Float32Array | undefined;
   /** The profile of the vector. */
-  readonly profileId: string | undefined;
+  readonly vectorsKey: string | undefined;
 };
 
 type NewMemory = MemoryText & {
@@ -53,7 +53,7 @@ export async function insertMemory(
       ${memory.topic}, ${memory.role}, ${sql.array([...memory.categories])}::text[],
       ${JSON.stringify(memory.metadata)}::text::jsonb,
       ${memory.source === null ? null : JSON.stringify(memory.source)}::text::jsonb, ${memory.statedAt},
-      ${memory.tokens}, ${memory.terms.join(' ')}, decode(${base64Of(memory.vector)}, 'base64'), ${memory.profileId ?? null}, ${changeNo},
+      ${memory.tokens}, ${memory.terms.join(' ')}, decode(${base64Of(memory.vector)}, 'base64'), ${memory.vectorsKey ?? null}, ${changeNo},
       ${memory.expiresAt})`;
   await sql`
     insert into memory.history (entry_id, memory_id, person, event, new_text, event_id)
@@ -92,7 +92,7 @@ export async function replaceMemory(
   const [changed] = await sql<MemoryRow[]>`
     update memory.memories m set text = ${text}, hash = ${hashOf(text)}, sameness = ${samenessOf(text)}, topic = ${memory.topic},
       tokens = ${memory.tokens}, terms = ${memory.terms.join(' ')}, vector = decode(${base64Of(memory.vector)}, 'base64'),
-      profile_id = ${memory.profileId ?? null}, version = version + 1, change_no = ${changeNo}, embed_failures = 0,
+      profile_id = ${memory.vectorsKey ?? null}, version = version + 1, change_no = ${changeNo}, embed_failures = 0,
       embed_after = '-infinity',
       source = ${source === null ? null : JSON.stringify(source)}::text::jsonb,
       stated_at = coalesce(${memory.statedAt}::timestamptz, date_trunc('milliseconds', clock_timestamp())),
