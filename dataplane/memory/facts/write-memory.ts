@@ -151,15 +151,25 @@ export async function restateMemory({ sql, person }: PersonChange, memoryId: str
  * Soft-deletes a memory: its row and its history stay. Returns false if no live memory has this id.
  * @param askedAt when the person asked for it in a message; undefined for other deletions
  */
-export async function removeMemory(
+export function removeMemory(change: PersonChange, memoryId: string, askedAt?: Date): Promise<boolean> {
+  return remove(change, memoryId, { askedAt, onlyExpired: false });
+}
+
+/** The same for a memory that has expired. Returns false if it was renewed since it was read as expired. */
+export function removeExpiredMemory(change: PersonChange, memoryId: string): Promise<boolean> {
+  return remove(change, memoryId, { askedAt: undefined, onlyExpired: true });
+}
+
+async function remove(
   { sql, person, changeNo, eventId, newId }: PersonChange,
   memoryId: string,
-  askedAt?: Date,
+  { askedAt, onlyExpired }: { readonly askedAt: Date | undefined; readonly onlyExpired: boolean },
 ): Promise<boolean> {
   const [row] = await sql<{ text: string }[]>`
     update memory.memories m set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), change_no = ${changeNo},
       stated_at = coalesce(${askedAt ?? null}::timestamptz, ${lastStated(sql)})
-    where person = ${person} and memory_id = ${memoryId} and deleted_at is null returning text`;
+    where person = ${person} and memory_id = ${memoryId} and deleted_at is null
+      and (not ${onlyExpired}::bool or expires_at <= clock_timestamp()) returning text`;
   if (row === undefined) return false;
   await sql`
     insert into memory.history (entry_id, memory_id, person, event, old_text, event_id)
