@@ -9,6 +9,8 @@ export const memoryLimits = {
   messageLength: 32_768,
   /** Facts that are read from the messages of one add without a model. */
   factsOfAdd: 1_000,
+  /** Sentences of one add that state a change: each is compared with every memory of a topic. */
+  changesOfAdd: 100,
   memoryLength: 8_192,
   scopeId: 255,
   key: 255,
