@@ -160,7 +160,11 @@ const foundMemorySchema = z
     id: z.uuid(),
     memory: z.string(),
     score: z.number(),
-    score_details: z.strictObject({ semantic: z.number().nullable(), bm25: z.number() }),
+    score_details: z
+      .strictObject({ semantic: z.number().nullable(), bm25: z.number() })
+      .describe(
+        'The scores of both rankings. A memory that is not among the best 50, or 4 times top_k, of a ranking has no score of it: semantic is null, bm25 is 0.',
+      ),
     user_id: z.string(),
     agent_id: z.string().nullable(),
     run_id: z.string().nullable(),
