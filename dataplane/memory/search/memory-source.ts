@@ -48,6 +48,11 @@ export function memorySource({ sql }: Pick<Database, 'sql'>): PackedSource {
   return {
     ...entries,
     segments: (partition) => currentSegments(sql, partition),
+    async sizeOf(partition) {
+      const [row] = await sql<{ bytes: number }[]>`
+        select index_bytes::float8 as bytes from memory.people where person = ${partsOf(partition).person}`;
+      return row?.bytes;
+    },
   };
 }
 
