@@ -13,6 +13,7 @@ import { followProfiles } from '#models/approved-profiles';
 import { countTokens } from '#models/count-tokens';
 import { openGatewayModels } from '#models/gateway-models';
 import type { Models } from '#models/ports';
+import { vectorsKey } from '#models/vectors-key';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { keepSubscribed } from '#queue/keep-subscribed';
 import type { HintQueue } from '#queue/ports';
@@ -119,7 +120,7 @@ export async function createMemoryService(
   const profile = () =>
     config.embeddingProfile === undefined ? undefined : profiles.current().embedding.get(config.embeddingProfile);
   if (profile() === undefined) logger.warn('no_embedding_profile', {});
-  const source = memorySource(database, () => profile()?.id);
+  const source = memorySource(database);
   const index = parts.use(openPackedIndex({ source, mostBytes: config.indexBytes }));
   const publish = (topic: string): void => {
     queue.publish(topic).catch((error) => logger.warn('memory_hint_lost', { failure: describeFailure(error) }));
@@ -249,7 +250,10 @@ function startWorker(
         metrics.undelivered(failed);
         return failed;
       },
-      packOne: async () => (await packMemories(memory.database, memory.profile()?.id)) !== undefined,
+      packOne: async () => {
+        const profile = memory.profile();
+        return (await packMemories(memory.database, profile && vectorsKey(profile))) !== undefined;
+      },
       onFailed(part, error) {
         metrics.maintenanceFailed(part);
         metrics.dependencyFailed(error);

@@ -45,6 +45,10 @@ test.each([
   ['body of a request', [`${limits.bodyBytes / 1_048_576} MiB`]],
   ['messages of an add; characters of one', [count(limits.messagesOfAdd), count(limits.messageLength)]],
   ['facts that one add may state', [count(limits.factsOfAdd)]],
+  [
+    'sentences of one add that state a change without an extraction model, such as "I moved" or "I gave up tennis"',
+    [count(limits.changesOfAdd)],
+  ],
   ['characters of a memory, of a query', [count(limits.memoryLength), count(limits.queryText)]],
   ['characters of `agent_id`, `run_id`, `Idempotency-Key`', [count(limits.scopeId), count(limits.key)]],
   ['categories; characters of one', [count(limits.categories), count(limits.category)]],

@@ -26,7 +26,10 @@ type Counts = {
   again: number;
 };
 
-const sets: readonly IndependentSet[] = ['english', 'russian', 'english-unseen', 'russian-unseen'];
+const sets: readonly IndependentSet[] = [
+  ...(['english', 'russian', 'english-unseen', 'russian-unseen'] as const),
+  ...(['english-later', 'russian-later'] as const),
+];
 
 export const figure: Figure = {
   name: 'memory-statements',

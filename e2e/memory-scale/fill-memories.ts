@@ -1,5 +1,6 @@
 import { tenantIssuer } from '#identity/authorize-callers';
 import { countTokens } from '#models/count-tokens';
+import { vectorsKey } from '#models/vectors-key';
 import { analyse } from '#search/analysis/analyse';
 import type { Database } from '#sql/connect';
 import { migrate } from '#sql/migrate';
@@ -73,16 +74,22 @@ export async function fillMemories(database: Database, size: StoreSize): Promise
   await using patient = database.alone({ statementTimeoutMs: 600_000 });
   for (let from = 0; from < size.memories; from += batch) {
     const rows = Array.from({ length: Math.min(batch, size.memories - from) }, (_, at) => rowOf(from + at, size));
-    await insertRows(patient, JSON.stringify(rows), from);
+    await insertRows(patient, { rows: JSON.stringify(rows), from, key: keyOf(size) });
   }
   await patient.sql`vacuum analyze memory.memories`;
-  await packAll(patient);
+  await packAll(patient, keyOf(size));
+}
+
+/** The key of the vectors of the profile that `scale-service.ts` approves. */
+function keyOf({ dimension }: StoreSize): string {
+  const profile = { id: scaleProfile, model: 'words', dimension, sendDimension: false, passagePrefix: '' };
+  return vectorsKey({ ...profile, batch: 64, maxTokens: 512, queryPrefix: '' });
 }
 
 /** Packs the memories as a worker does while they are written. */
-async function packAll(database: Database): Promise<void> {
+async function packAll(database: Database, key: string): Promise<void> {
   await database.sql`insert into memory.packing select person from memory.people where change_no >= 256`;
-  while ((await packMemories(database, scaleProfile)) !== undefined);
+  while ((await packMemories(database, key)) !== undefined);
   await database.sql`vacuum analyze memory.segments`;
 }
 
@@ -104,13 +111,16 @@ function rowOf(n: number, { dimension }: StoreSize): object {
 }
 
 /** Inserts the rows from this number on, of all persons interleaved, as adds over months would store them. */
-async function insertRows({ sql }: Database, rows: string, from: number): Promise<void> {
+async function insertRows(
+  { sql }: Database,
+  { rows, from, key }: { readonly rows: string; readonly from: number; readonly key: string },
+): Promise<void> {
   await sql`
     insert into memory.memories (memory_id, person, agent_id, text, hash, sameness, role, categories, metadata, source,
       tokens, terms, vector, profile_id, change_no)
     select gen_random_uuid(), p.person, 'agent-' || r.n % 3, r.text, r.hash, r.sameness, 'user', array['kind-' || r.n % 5],
       json_build_object('owner', p.user_key::json ->> 1), json_build_object('event_id', gen_random_uuid(), 'message', 0,
-        'start', 0, 'end', length(r.text), 'said_at', now()), r.tokens, r.terms, decode(r.vector, 'base64'), ${scaleProfile}, r.n + 1
+        'start', 0, 'end', length(r.text), 'said_at', now()), r.tokens, r.terms, decode(r.vector, 'base64'), ${key}, r.n + 1
     from json_to_recordset(${rows}::text::json) as r (n integer, text text, hash text, sameness text, tokens integer,
       terms text, vector text)
     join (select person, user_key, change_no from memory.people where change_no > ${from}) p on r.n < p.change_no

@@ -47,6 +47,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the guardrail of stor
       termRule('deny', ['forbidden phrase']),
       termRule('mask', ['4111 1111'], mask),
       termRule('empty', ['nothing stays'], empty),
+      termRule('dated', ['I moved to Porto yesterday (2026-05-05)'], empty),
     ];
     policy = stack.use(
       await startPolicy(
@@ -126,6 +127,29 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the guardrail of stor
     const event = await memory.add(user, { agent_id: 'tutor', ...body });
     expect(event).toMatchObject({ status: 'FAILED', error: 'the policy for memories denies the text', attempts: 1 });
     expect(await memory.all(user)).toEqual([]);
+  });
+
+  test.each([
+    ['a message', { messages: [{ role: 'user', content: 'nothing stays' }] }],
+    ['a message that is kept as it is', { infer: false, messages: [{ role: 'user', content: ' nothing stays' }] }],
+    [
+      'a fact with its date',
+      { messages: [{ role: 'user', content: 'I moved to Porto yesterday.', created_at: '2026-05-06T10:00:00Z' }] },
+    ],
+  ])('an add ends FAILED if masks leave %s blank', async (_what, body) => {
+    const user = { user: 'blanked' };
+    expect(await memory.add(user, { agent_id: 'tutor', ...body })).toMatchObject({
+      ...{ status: 'FAILED', attempts: 1, memory_ids: [] },
+      error: 'the masks of the policy leave a text blank: change the policy or the text',
+    });
+    expect(await memory.all(user)).toEqual([]);
+  });
+
+  test('a blank message beside a statement does not fail the add', async () => {
+    const user = { user: 'blank' };
+    const messages = [' ', 'I like chess.'].map((content) => ({ role: 'user', content }));
+    expect(await memory.add(user, { agent_id: 'tutor', messages })).toMatchObject({ status: 'SUCCEEDED' });
+    expect(await memory.all(user)).toEqual(['I like chess']);
   });
 
   test('a denied text in a message that is never read or stored does not fail the add', async () => {

@@ -81,9 +81,62 @@ describe.skipIf(missingPostgres !== undefined)(
       const text = `My key was ${words.deniedOutput}.`;
       answers({ ...fact, text, quote: text });
       expect(await memory.say(ann, text)).toMatchObject({ status: 'FAILED', error: denial, memory_ids: [] });
-      expect(world.upstream.seen).toHaveLength(1);
+      // The second call is the one without known memories, which an answer can repeat.
+      expect(world.upstream.seen).toHaveLength(2);
       expect(await memory.all(ann)).toEqual(before);
       expect(await stored()).not.toContain(words.deniedOutput);
+    });
+
+    /** Stores memories as they are, without the model. */
+    const knows = async (user: { readonly user: string }, ...texts: readonly string[]) => {
+      const messages = texts.map((content) => ({ role: 'user', content }));
+      const event = await memory.add(user, { messages, agent_id: 'tutor', infer: false });
+      expect(event['status']).toBe('SUCCEEDED');
+    };
+    const prompts = () =>
+      world.upstream.seen.map(
+        ({ text }) => JSON.parse(JSON.parse(text).messages[1].content) as { readonly known: readonly object[] },
+      );
+
+    test('a known memory that the policy denies does not end an add: the model is asked without known memories', async () => {
+      const bob = { user: 'bob' };
+      await knows(bob, `My cat wears a ${words.deniedInput}.`, 'My cat is black.');
+      answers(fact);
+      expect(await memory.say(bob, said)).toMatchObject({ status: 'SUCCEEDED', decisions: [{ decision: 'ADD' }] });
+      expect(prompts()).toEqual([expect.objectContaining({ known: [] })]);
+      expect(await memory.say(bob, `My cat is a ${words.deniedInput}.`)).toMatchObject({
+        status: 'FAILED',
+        error: denial,
+      });
+      expect(world.upstream.seen).toHaveLength(1);
+    });
+
+    test('known memories of the greatest length do not end an add', async () => {
+      const eve = { user: 'eve' };
+      const long = Array.from({ length: 5 }, (_, at) => `cat ${at} `.padEnd(8_000, 'x'));
+      await knows(eve, ...long, 'My cat is black.');
+      answers(fact);
+      expect(await memory.say(eve, said)).toMatchObject({ status: 'SUCCEEDED', decisions: [{ decision: 'ADD' }] });
+      expect(prompts()).toHaveLength(1);
+      expect(prompts()[0]?.known.length).toBeGreaterThan(0);
+    });
+
+    test('messages that a check takes alone but not with the known memories are read without them', async () => {
+      const eve = { user: 'eve' };
+      const message = `${said} ${'word '.repeat(4_800)}`;
+      answers(fact);
+      expect(await memory.say(eve, message)).toMatchObject({ status: 'SUCCEEDED' });
+      expect(prompts()).toEqual([expect.objectContaining({ known: [] })]);
+    });
+
+    test('messages that no check takes end their add FAILED', async () => {
+      const error = 'the model gateway or the model does not accept the text';
+      answers(fact);
+      expect(await memory.say({ user: 'dan' }, `${said} ${'word '.repeat(6_500)}`)).toMatchObject({
+        status: 'FAILED',
+        error,
+      });
+      expect(world.upstream.seen).toEqual([]);
     });
   },
 );

@@ -19,8 +19,18 @@ type IndependentStatements = {
   readonly stillSo: readonly { readonly fact: string; readonly remark: string }[];
 };
 
-/** The sets. Those that end in `unseen` were written before the rules of the further statements, by their author. */
-export type IndependentSet = 'english' | 'russian' | 'english-unseen' | 'russian-unseen';
+/**
+ * The sets. Those that end in `unseen` were written before the rules of the further statements, by their author; those that
+ * end in `later` have only corrections, which the author of the newest rules wrote after them in words as different as possible.
+ * A rule that is changed for one of a set makes the set known: write another one then.
+ */
+export type IndependentSet =
+  | 'english'
+  | 'russian'
+  | 'english-unseen'
+  | 'russian-unseen'
+  | 'english-later'
+  | 'russian-later';
 
 /**
  * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no

@@ -9,6 +9,8 @@ export const memoryLimits = {
   messageLength: 32_768,
   /** Facts that are read from the messages of one add without a model. */
   factsOfAdd: 1_000,
+  /** Sentences of one add that state a change: each is compared with every memory of a topic. */
+  changesOfAdd: 100,
   memoryLength: 8_192,
   scopeId: 255,
   key: 255,
@@ -158,7 +160,11 @@ const foundMemorySchema = z
     id: z.uuid(),
     memory: z.string(),
     score: z.number(),
-    score_details: z.strictObject({ semantic: z.number().nullable(), bm25: z.number() }),
+    score_details: z
+      .strictObject({ semantic: z.number().nullable(), bm25: z.number() })
+      .describe(
+        'The scores of both rankings. A memory that is not among the best 50, or 4 times top_k, of a ranking has no score of it: semantic is null, bm25 is 0.',
+      ),
     user_id: z.string(),
     agent_id: z.string().nullable(),
     run_id: z.string().nullable(),

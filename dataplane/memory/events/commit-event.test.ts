@@ -18,7 +18,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commit of an even
     const [only] = await database.sql<{ person: string }[]>`select person from memory.people`;
     const person = only?.person ?? '';
     const memoryId = uuid();
-    const text = { topic: 'residence', tokens: 1, terms: [], vector: undefined, profileId: undefined };
+    const text = { topic: 'residence', tokens: 1, terms: [], vector: undefined, vectorsKey: undefined };
     await database.sql.begin(async (sql) => {
       const changeNo = (await beginChange(sql, person)) as string;
       await insertMemory(

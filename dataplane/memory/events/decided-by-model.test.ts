@@ -65,4 +65,94 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories that a decis
     expect(await memory.all(user)).toEqual(['I live in Oslo']);
     expect((await memory.call(user, 'GET', path)).status).toBe(404);
   });
+
+  const update = { decision: 'UPDATE', memory: 0 };
+  const forget = { decision: 'DELETE', memory: 0 };
+  const known = { decision: 'NONE', memory: 0 };
+
+  test.each([
+    ['two new facts', [], ['I live in Rome', 'I moved to Oslo'], [{}, {}], ['I moved to Oslo']],
+    [
+      'a changed fact and the known one',
+      ['London'],
+      ['I live in Rome', 'I live in London'],
+      [update, known],
+      ['I live in London'],
+    ],
+    [
+      'a changed fact and one that is not known',
+      ['London'],
+      ['I live in Rome', 'I like tea'],
+      [update, known],
+      ['I live in Rome'],
+    ],
+    [
+      'two changes of one memory',
+      ['London'],
+      ['I live in Rome', 'I moved to Oslo'],
+      [update, update],
+      ['I moved to Oslo'],
+    ],
+    [
+      'a change and a request to forget it',
+      ['London'],
+      ['I live in Rome', 'Actually forget where I live'],
+      [update, forget],
+      [],
+    ],
+    [
+      'a new fact and a request to forget it',
+      ['London'],
+      ['I live in Rome', 'Forget that I live in Rome'],
+      [{}, forget],
+      [],
+    ],
+    [
+      'a change and a request to forget what it replaced',
+      ['London'],
+      ['I live in Rome', 'Forget that I live in London'],
+      [update, forget],
+      ['I live in Rome'],
+    ],
+    [
+      'a request to forget and a change of the same memory',
+      ['London'],
+      ['Forget where I live', 'I live in Rome'],
+      [forget, update],
+      ['I live in Rome'],
+    ],
+    [
+      'a new fact and the end of another value',
+      [],
+      ['I live in Oslo', 'I no longer live in Rome'],
+      [{}, {}],
+      ['I live in Oslo', 'I no longer live in Rome'],
+    ],
+    [
+      'changes of one memory by facts about two topics',
+      ['London'],
+      ['I live in Rome', 'I work at Nokia'],
+      [update, update],
+      ['I live in Rome', 'I work at Nokia'],
+    ],
+    [
+      'changes of one memory by facts about two topics, the other one first',
+      ['London'],
+      ['I work at Nokia', 'I live in Rome'],
+      [update, {}],
+      ['I live in Rome', 'I work at Nokia'],
+    ],
+  ])('of %s in one add the statement that was said last counts', async (what, homes, said, decided, left) => {
+    const user = { user: what.replaceAll(' ', '-').replaceAll(',', '') };
+    for (const home of homes) await told(user, `I live in ${home}`);
+    // The answer has the facts in the order in which they were said, then in the opposite one.
+    answers(() => said.map((text, message) => fact(text, { message, ...decided[message] })));
+    expect(await memory.say(user, ...said)).toMatchObject({ status: 'SUCCEEDED' });
+    expect([...(await memory.all(user))].sort()).toEqual([...left].sort());
+    const other = { user: `${user.user}-reversed` };
+    for (const home of homes) await told(other, `I live in ${home}`);
+    answers(() => said.map((text, message) => fact(text, { message, ...decided[message] })).toReversed());
+    expect(await memory.say(other, ...said)).toMatchObject({ status: 'SUCCEEDED' });
+    expect([...(await memory.all(other))].sort()).toEqual([...left].sort());
+  });
 });

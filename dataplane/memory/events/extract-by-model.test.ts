@@ -179,14 +179,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     expect(await knownIn(texts, [said])).toContain('My bicycle is red');
   });
 
-  test('the model sees at most 40 known memories, and at most as many characters of them as ten memories may have', async () => {
+  test('the model sees at most 40 known memories, and at most 12,288 bytes of them as JSON', async () => {
     const ofItem = (at: number) => `item${at}`;
     const items = Array.from({ length: 41 }, (_, at) => ofItem(at));
     const said = Array.from({ length: 20 }, (_, at) => `${ofItem(2 * at)} ${ofItem(2 * at + 1)} ${ofItem(40)}`);
     expect(await knownIn(items, said)).toHaveLength(40);
-    const long = Array.from({ length: 11 }, (_, at) => `item${at} `.padEnd(8_192, 'x'));
-    expect(await knownIn(long.slice(0, 10), said)).toHaveLength(10);
-    expect(await knownIn(long, said)).toHaveLength(10);
+    // Two bytes of each text are its quotation marks.
+    const long = Array.from({ length: 6 }, (_, at) => `item${at} `.padEnd(2_046, 'x'));
+    expect(await knownIn(long, said)).toHaveLength(6);
+    expect(await knownIn([...long.slice(0, 5), `${long[5]}x`], said)).toHaveLength(5);
+    const russian = Array.from({ length: 6 }, (_, at) => `item${at} ${'щ'.repeat(2_045)}`);
+    expect(await knownIn(russian, said)).toHaveLength(2);
+  });
+
+  test('a nearest memory that is too long for the prompt does not hide the others', async () => {
+    const long = `item0 item1 ${'щ'.repeat(8_000)}`;
+    expect(await knownIn([long, 'item0 is red', 'item1 is blue'], ['item0 item1'])).toEqual([
+      'item0 is red',
+      'item1 is blue',
+    ]);
   });
 
   test('a memory of another agent is neither shown nor changed', async () => {

@@ -1,21 +1,16 @@
-import { memoryLimits } from '#contracts/memory';
+import { ModelsError } from '#models/models-error';
 import type { Database } from '#sql/connect';
 import type { SaidMessage, UserFact } from '../extraction/extract-facts.ts';
 import { readQuotedFact } from '../extraction/quoted-fact.ts';
 import { readStatement } from '../extraction/read-statement.ts';
 import { samenessOf } from '../extraction/sameness.ts';
-import {
-  type FactDecision,
-  isStatedAfter,
-  type KnownMemory,
-  type PastMemory,
-  settleFacts,
-} from '../extraction/settle-facts.ts';
+import type { KnownMemory, PastMemory } from '../extraction/settle-facts.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
 import type { IndexRoom } from '../people/index-room.ts';
 import type { MemoryQuota } from '../people/memory-quota.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 import { commitEvent } from './commit-event.ts';
+import { decideByModel, type ReadFact, type SeenMemory } from './decide-by-model.ts';
 import { ChangedMemoryError } from './event-fault.ts';
 import { answerForm, extractionPrompt, leastImportance, type ModelFact, readModelFacts } from './model-answer.ts';
 import { prepareFacts } from './prepare-facts.ts';
@@ -39,19 +34,13 @@ type ExtractionPorts = TextPorts & {
   readonly onStep: (step: 'extracted') => void;
 };
 
-/** Known memories in a prompt, and the characters of their texts together. */
-const mostKnown = { memories: 40, length: 10 * memoryLimits.memoryLength } as const;
+/** Known memories in a prompt, and the bytes of their texts together as JSON: a check of a policy takes 32 KiB by default. */
+const mostKnown = { memories: 40, bytes: 12_288 } as const;
 /** Most decisions of one attempt: they are repeated if their memories changed meanwhile. */
 const mostDecisions = 3;
 
 /** The calls of models for an event carry its trace. */
 type EventCall = { readonly signal: AbortSignal; readonly traceparent: string };
-
-type Known = Pick<KnownMemory, 'memoryId' | 'text' | 'version'>;
-
-/** A fact of the answer, or why none is stored of it. */
-type ReadFact = { readonly answer: ModelFact; readonly fact: UserFact; readonly fault: NoneReason | undefined };
-type NoneReason = Extract<FactDecision, { kind: 'NONE' }>['reason'];
 
 /**
  * Extracts facts by one call of the model through the gateway, whose guardrail judges it. The answer is not trusted: only
@@ -74,8 +63,11 @@ export async function extractByModel(
   // The messages do not change between two decisions, so their queries are embedded once.
   const nearest = said.length === 0 ? undefined : await extraction.nearest(event, texts, call);
   for (let decision = 1; ; decision += 1) {
-    const known = nearest === undefined ? [] : await knownOf(ports, event, await nearest());
-    const answers = said.length === 0 ? [] : await ask(ports, extraction.alias, { said, known }, call);
+    const near = nearest === undefined ? [] : await knownOf(ports, event, await nearest());
+    const { known, answers } =
+      said.length === 0
+        ? { known: [], answers: [] }
+        : await askWithin(ports, extraction.alias, { said, known: near }, call);
     const read = answers.map((answer) => readFact(answer, messages));
     const prepared = await prepareFacts(
       ports,
@@ -85,7 +77,7 @@ export async function extractByModel(
     );
     ports.onStep('extracted');
     const decide = (stored: readonly UserFact[], present: readonly KnownMemory[], past: readonly PastMemory[] = []) =>
-      decisionsOf(
+      decideByModel(
         read.map((one, at) => ({ ...one, fact: stored[at] ?? one.fact })),
         known,
         { present, past },
@@ -106,27 +98,54 @@ export async function extractByModel(
   }
 }
 
-/** The first of the memories that fit into a prompt together, in the order of their ids. */
+/** The nearest memories that fit into a prompt together, in the order of their ids. */
 async function knownOf(
   { database: { sql } }: ExtractionPorts,
   { person }: ClaimedEvent,
   nearest: readonly string[],
-): Promise<readonly Known[]> {
+): Promise<readonly SeenMemory[]> {
   const ids = nearest.slice(0, mostKnown.memories);
   if (ids.length === 0) return [];
-  return sql<Known[]>`
-    select "memoryId", text, version from (
-      select memory_id as "memoryId", text, version, sum(length(text)) over (order by n.rank) as length
-      from unnest(${sql.array([...ids])}::uuid[]) with ordinality as n (memory_id, rank)
-      join memory.memories using (memory_id)
-      where person = ${person} and deleted_at is null) nearest
-    where length <= ${mostKnown.length} order by "memoryId"`;
+  const rows = await sql<SeenMemory[]>`
+    select memory_id as "memoryId", text, version
+    from unnest(${sql.array([...ids])}::uuid[]) with ordinality as n (memory_id, rank)
+    join memory.memories using (memory_id)
+    where person = ${person} and deleted_at is null order by n.rank`;
+  let left: number = mostKnown.bytes;
+  const fitting = rows.filter(({ text }) => {
+    const bytes = Buffer.byteLength(JSON.stringify(text));
+    const fits = bytes <= left;
+    if (fits) left -= bytes;
+    return fits;
+  });
+  return fitting.toSorted((one, other) => (one.memoryId < other.memoryId ? -1 : 1));
+}
+
+type Asked = { readonly known: readonly SeenMemory[]; readonly answers: readonly ModelFact[] };
+
+/**
+ * The answer of the model, which is asked once more without the known memories if the text is denied or refused with them: a memory
+ * that a policy denies, or the length of all of them, must not end an add whose messages are accepted.
+ */
+async function askWithin(
+  ports: ExtractionPorts,
+  alias: string,
+  { said, known }: { readonly said: readonly object[]; readonly known: readonly SeenMemory[] },
+  call: EventCall,
+): Promise<Asked> {
+  try {
+    return { known, answers: await ask(ports, alias, { said, known }, call) };
+  } catch (error) {
+    const isOfText = error instanceof ModelsError && (error.code === 'denied' || error.code === 'refused');
+    if (!isOfText || known.length === 0) throw error;
+    return { known: [], answers: await ask(ports, alias, { said, known: [] }, call) };
+  }
 }
 
 async function ask(
   { models }: ExtractionPorts,
   alias: string,
-  { said, known }: { readonly said: readonly object[]; readonly known: readonly Known[] },
+  { said, known }: { readonly said: readonly object[]; readonly known: readonly SeenMemory[] },
   call: EventCall,
 ): Promise<readonly ModelFact[]> {
   const user = JSON.stringify({ messages: said, known: known.map(({ text }, memory) => ({ memory, text })) });
@@ -156,59 +175,4 @@ function readFact(answer: ModelFact, messages: readonly SaidMessage[]): ReadFact
   const fact = { text, sameness: samenessOf(text), role: 'user', source, ...more };
   const isUnimportant = decision !== 'DELETE' && answer.importance < leastImportance;
   return { answer, fact, fault: isStored ? (isUnimportant ? 'not important' : undefined) : found };
-}
-
-/** @throws ChangedMemoryError */
-function decisionsOf(
-  read: readonly ReadFact[],
-  seen: readonly Known[],
-  { present, past }: { readonly present: readonly KnownMemory[]; readonly past: readonly PastMemory[] },
-): readonly FactDecision[] {
-  const used = new Set<string>();
-  const added = new Set<string>();
-  const deleted = new Set<string>();
-  return read.map(({ answer, fact, fault }): FactDecision => {
-    const none = (reason: NoneReason, memoryId: string | null = null) =>
-      ({ kind: 'NONE', fact, memoryId, reason }) as const;
-    /** The rules of the reader without a model decide: a fact about a known topic replaces the known one. */
-    const settled = (): FactDecision => {
-      const left = present.filter(({ memoryId }) => !deleted.has(memoryId));
-      const [decision = none('known')] = settleFacts([fact], left, past);
-      const key = decision.kind === 'UPDATE' ? decision.memoryId : fact.sameness;
-      if (decision.kind === 'NONE') return decision;
-      // A model may state a fact twice in one answer.
-      if (added.has(key) || used.has(key)) return none('repeated in this add', 'memoryId' in decision ? key : null);
-      (decision.kind === 'UPDATE' ? used : added).add(key);
-      return decision;
-    };
-    if (fault !== undefined) return none(fault);
-    const referred = answer.memory === null ? undefined : seen[answer.memory];
-    const same = present.find(({ sameness, memoryId }) => sameness === fact.sameness && !deleted.has(memoryId));
-    const current = present.find(({ memoryId }) => memoryId === referred?.memoryId);
-    const hasChanged = referred !== undefined && current?.version !== referred.version;
-    if (answer.decision === 'NONE') {
-      // The fact is known from a memory that no longer states it: a later attempt decides again.
-      if (hasChanged && same === undefined) throw new ChangedMemoryError();
-      return none('known', same?.memoryId ?? referred?.memoryId ?? null);
-    }
-    if (answer.decision !== 'DELETE' && same !== undefined) return none('known', same.memoryId);
-    if (answer.decision === 'ADD') return settled();
-    if (referred === undefined) return answer.decision === 'DELETE' ? none('nothing to forget') : settled();
-    if (used.has(referred.memoryId)) return none('repeated in this add', referred.memoryId);
-    if (hasChanged || current === undefined) throw new ChangedMemoryError();
-    if (isStatedAfter(fact, current)) return none('older than the known fact', current.memoryId);
-    used.add(referred.memoryId);
-    if (answer.decision === 'DELETE') {
-      deleted.add(referred.memoryId);
-      return { kind: 'DELETE', fact, memoryId: referred.memoryId, reason: 'asked to forget' };
-    }
-    return {
-      kind: 'UPDATE',
-      fact,
-      memoryId: referred.memoryId,
-      topic: fact.statement?.topic ?? null,
-      isWholeTopic: fact.statement?.holds === true,
-      reason: 'replaces',
-    };
-  });
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '#kit/json/json-value';
-import { guardStoredTexts, guardValue, type MemoryGuard } from '../facts/guard-stored.ts';
+import { guardMemoryTexts, guardValue, type MemoryGuard } from '../facts/guard-stored.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 import { isStorable } from './storable-message.ts';
 
@@ -12,7 +12,7 @@ export async function guardEvent(guard: MemoryGuard, event: ClaimedEvent, signal
   if (guard === 'unguarded') return event;
   const places = event.messages.flatMap((message, at) => (isStorable(message, event.infer) ? [at] : []));
   const read = places.map((at) => event.messages[at]?.content ?? '');
-  const judged = await guardStoredTexts(guard, read, signal);
+  const judged = await guardMemoryTexts(guard, read, signal);
   const contents = new Map(places.map((at, place) => [at, judged[place] ?? '']));
   const messages = event.messages.map((message, at) => ({ ...message, content: contents.get(at) ?? message.content }));
   const given: readonly JsonValue[] = [event.metadata as JsonValue, [...event.categories]];

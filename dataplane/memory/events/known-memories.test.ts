@@ -22,7 +22,7 @@ const everyScope = { agentId: null, runId: null };
 function preparedFrom(content: string, saidAt = new Date()): readonly PreparedFact[] {
   return extractFacts({ role: 'user', content, saidAt }, 0).map((fact) => {
     const topic = fact.statement?.topic ?? null;
-    return { fact, stored: { text: fact.text, topic, tokens: 1, terms: [], vector: undefined, profileId: undefined } };
+    return { fact, stored: { text: fact.text, topic, tokens: 1, terms: [], vector: undefined, vectorsKey: undefined } };
   });
 }
 
@@ -108,7 +108,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memories that an 
           database,
           'memory.memories',
           async (sql) => {
-            const loaded = await memorySource({ ...database, sql }, () => undefined).load(person);
+            const loaded = await memorySource({ sql }).load(`/${person}`);
             return loaded && Array.fromAsync(loaded.entries);
           },
           settings,

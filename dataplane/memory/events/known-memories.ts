@@ -33,6 +33,10 @@ export async function readKnown(
   return { known: kept.filter((row) => row.isLive), past: [...kept.filter((row) => !row.isLive), ...deleted] };
 }
 
+/** Letters that two words of one family have in common at least: "teach" and "teacher" (`hasEnded`). */
+const familyStart = 3;
+const startOf = (term: string): string => term.slice(0, familyStart);
+
 type Wanted = {
   readonly sameness: readonly string[];
   readonly topics: readonly string[];
@@ -48,13 +52,16 @@ async function readKept(
 ): Promise<readonly KeptMemory[]> {
   const saysChange = prepared.some(({ fact }) => (fact.changes?.topics.length ?? 0) > 0);
   const ended = new Set(prepared.flatMap(({ fact }) => fact.changes?.ended.flatMap(({ terms }) => terms) ?? []));
+  const starts = [...new Set([...ended].filter(({ length }) => length >= familyStart).map(startOf))];
   const conditions = [
     sql`m.sameness = any(${sql.array([...sameness])}::text[])`,
     ...(topics.length > 0 ? [sql`m.topic = any(${sql.array([...topics])}::text[])`] : []),
     ...(saysChange ? [sql`${isLive(sql)} and m.topic is not null`] : []),
     ...(ended.size > 0
       ? [
-          sql`${isLive(sql)} and m.topic is not null and string_to_array(m.terms, ' ') && ${sql.array([...ended])}::text[]`,
+          sql`${isLive(sql)} and m.topic is not null and (string_to_array(m.terms, ' ') && ${sql.array([...ended])}::text[]
+            or exists (select from unnest(string_to_array(m.terms, ' ')) term
+              where left(term, ${familyStart}::int) = any(${sql.array(starts)}::text[])))`,
         ]
       : []),
     ...(referred.length > 0 ? [sql`${isLive(sql)} and m.memory_id = any(${sql.array([...referred])}::uuid[])`] : []),

@@ -33,7 +33,7 @@ export function nearestMemories(ports: MemorySearchPorts) {
           person: { person, changeNo: row.changeNo },
           userId: '',
           request: { query, mode: 'hybrid', top_k: mostOfQuery },
-          vector: vectors[at],
+          embedded: { profile, vector: vectors[at] },
           condition,
           call,
         });

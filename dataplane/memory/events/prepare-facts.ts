@@ -1,7 +1,7 @@
 import type { SaidMessage, UserFact } from '../extraction/extract-facts.ts';
 import { readForgotten, readStatement } from '../extraction/read-statement.ts';
 import { samenessOf } from '../extraction/sameness.ts';
-import { guardStoredTexts } from '../facts/guard-stored.ts';
+import { guardMemoryTexts } from '../facts/guard-stored.ts';
 import { embedTexts, type TextPorts } from '../facts/memory-text.ts';
 import type { MemoryText } from '../facts/write-memory.ts';
 
@@ -22,7 +22,7 @@ export async function prepareFacts(
 ): Promise<readonly PreparedFact[]> {
   const isJudged = ({ text, source }: UserFact): boolean => messages[source.message]?.content.includes(text) === true;
   const others = found.filter((fact) => !isJudged(fact));
-  const judged = await guardStoredTexts(
+  const judged = await guardMemoryTexts(
     ports.guard,
     others.map(({ text }) => text),
     signal,

@@ -65,6 +65,9 @@ async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly U
     if (facts.length > memoryLimits.factsOfAdd) {
       throw new EventFault(`the messages state more than ${memoryLimits.factsOfAdd} facts: add them in parts`);
     }
+    if (facts.filter(({ changes }) => changes !== undefined).length > memoryLimits.changesOfAdd) {
+      throw new EventFault(`the messages state more than ${memoryLimits.changesOfAdd} changes: add them in parts`);
+    }
     await othersFirst();
   }
   return facts.toSorted((one, other) => one.source.saidAt.getTime() - other.source.saidAt.getTime());

@@ -2,6 +2,7 @@ import { keepLease } from '#kit/concurrency/keep-lease';
 import { startWorkLoop, type WorkLoop } from '#kit/concurrency/work-loop';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
+import { wait } from '#kit/time/wait';
 import { ModelsError } from '#models/models-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
@@ -79,12 +80,31 @@ async function attempt(
     ports.onStep('committed');
     return 'succeeded';
   } catch (error) {
-    const end = lease.signal.aborted && !signal.aborted ? 'claim_over' : await recordEnd(ports, event, error, signal);
+    const isOver = lease.signal.aborted && !signal.aborted;
+    const end = isOver ? 'claim_over' : await recordWithin(lease.signal, () => recordEnd(ports, event, error, signal));
     if (end === 'released') ports.onStep('released');
     if (!signal.aborted) onFailed(error);
     const failure = describeFailure(error);
     logger.info('memory_event_ended', { event: event.eventId, attempt: event.attempt, end, failure });
     return end;
+  }
+}
+
+/** Before the end of an attempt is recorded again, because the database was away, milliseconds. */
+const pauseMs = 1_000;
+
+/**
+ * Records the end of an attempt, again while the database is away and the claim lasts: an attempt without a recorded end counts like
+ * the death of a worker.
+ */
+async function recordWithin(claim: AbortSignal, record: () => Promise<EventEnd>): Promise<EventEnd> {
+  for (;;) {
+    try {
+      return await record();
+    } catch (error) {
+      if (!(error instanceof SqlUnavailableError) || claim.aborted) throw error;
+      await wait(pauseMs, claim);
+    }
   }
 }
 

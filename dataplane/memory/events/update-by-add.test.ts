@@ -33,6 +33,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the changes of an add
     expect(await after(user, [first, second])).toMatchObject({ memory: 'I live in Porto', expires_at });
   });
 
+  test.each([
+    ['I am a teacher.', 'I left teaching for a job in publishing.'],
+    ['Я бегаю по утрам.', 'С бегом покончено.'],
+  ])('after "%s" the message "%s", with a word of the same family, ends the memory', async (first, then) => {
+    const user = { user: `family-${first.length}` };
+    await memory.say(user, first);
+    const before = await memory.all(user);
+    expect(before).toHaveLength(1);
+    await memory.say(user, then);
+    expect(await memory.all(user)).not.toContain(before[0]);
+  });
+
   test('a memory whose replacement has expired is not found', async () => {
     const user = { user: 'past' };
     const messages = (content: string) => ({ agent_id: 'tutor', messages: [{ role: 'user', content }] });

@@ -11,6 +11,8 @@ type EndingWords = {
   /** Other topics than these cannot end with the words. */
   readonly topics?: RegExp;
   readonly isWeak?: true;
+  /** The words name their subject themselves: "my knee put an end to". */
+  readonly isOfAnySubject?: true;
 };
 export type EndingLanguage = {
   readonly endings: readonly EndingWords[];
@@ -135,7 +137,7 @@ function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
   if (known !== undefined) return known;
   const { endings, boundary, ofSpeaker, prepositions, almost } = language;
   const word = `(?!(?:${boundary})(?![\\p{L}]))[\\p{L}\\p{N}][\\p{L}\\p{N}'’-]*`;
-  const patterns = endings.map(({ before, after, topics, isWeak }): EndingPattern => {
+  const patterns = endings.map(({ before, after, topics, isWeak, isOfAnySubject }): EndingPattern => {
     const end = after === undefined ? '(?![\\p{L}\\p{N}])' : ` (?:${after})(?![\\p{L}])`;
     if (before === '') {
       // The value begins its part of the sentence, so that it is the subject or the object of what follows.
@@ -145,7 +147,8 @@ function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
     const value = `(?:(?:${prepositions}) )?(?<value>${word}(?: ${word}){0,5})`;
     const phrase = `(?<!(?:${almost}) )(?:${before}) ${value}${end}(?<next> (?:is|are)(?![\\p{L}]))?`;
     // A correction is often about another one: "her name is Ida, not Ada".
-    const { source } = isWeak === true ? new RegExp(`(?<![\\p{L}])${phrase}`, 'u') : ofSpeaker(phrase);
+    const { source } =
+      isWeak === true || isOfAnySubject === true ? new RegExp(`(?<![\\p{L}])${phrase}`, 'u') : ofSpeaker(phrase);
     return { pattern: new RegExp(source, 'giu'), topics, isWeak: isWeak === true };
   });
   compiled.set(language, patterns);

@@ -61,6 +61,12 @@ export const englishEndings: EndingLanguage = {
         '(?:put|marked|spelled|brought) (?:an? )?(?:end|stop) to|(?:banned|barred) (?:me|us) from|(?:talked|scared|put) (?:me|us) off',
     },
     {
+      before:
+        '(?<=(?:^|[,;:.] |and )(?:my|our) (?:left |right |bad )?(?:shoulder|knees?|back|hips?|ankle|wrist|elbow|neck|foot|feet|legs?|arm|hands?|heart|eyes|lungs|health|age|injury|doctor|arthritis|asthma|pregnancy|surgery|operation|accident) )(?:has |have )?(?:put|brought) (?:an? )?(?:end|stop) to(?! (?:his|her|their|your) )',
+      isOfAnySubject: true,
+    },
+    { before: 'so much for (?:my|our|being)', topics: /^(?:trait|diet|taste|habit|routine|plan|goal|learning)/ },
+    {
       before: "(?:can't|cannot|could not|couldn't) (?:eat|drink|have|stand|look at|face|do|play)",
       after: 'any ?more|any longer',
     },

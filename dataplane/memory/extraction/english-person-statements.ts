@@ -176,6 +176,16 @@ export const englishPersonStatements: readonly StatementForm[] = [
   { pattern: /^I (?:moved|came) here from (?<value>\p{Lu}\p{L}+.*)$/u, topic: 'came from' },
   { pattern: /^I live (?<value>alone|by myself|on my own)(?:,? .*)?$/iu, topic: 'household' },
   {
+    pattern:
+      /^(?:I (?:still |now |currently )*live|I['’]?m (?:still |now |currently )*living) with (?<value>(?:both )?(?:my|our|two|three|some) (?:(?!(?:in|at|near|on|for|since|until)(?![\p{L}]))\p{L}+ ?)+)(?: (?:for|since) .*)?$/iu,
+    topic: 'household',
+  },
+  {
+    pattern:
+      /^(?:I['’]?m|I am|we['’]?re|we are) (?:staying|settling(?: down)?|remaining) in (?<value>\p{Lu}[\p{L} -]*?) (?:for good|permanently|for ever|forever)$/u,
+    topic: 'residence',
+  },
+  {
     pattern: new RegExp(
       `^${am} (?:about |almost |only )?(?<value>\\d[\\d.,]*(?: ?(?:cm|m|met(?:re|er)s|centimet(?:re|er)s)|(?: ?(?:feet|foot|ft)(?: \\d{1,2})?))) tall$`,
       'iu',

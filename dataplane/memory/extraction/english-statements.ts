@@ -116,7 +116,7 @@ export const english: StatementLanguage = {
     },
     {
       pattern: new RegExp(
-        `^I(?:['’]ve| have)?\\s+${now}(?:live|lived|reside|moved(?! on\\b)|relocated|settled(?: down)?)\\s+${now}(?:from .+? )?(?:in|at|near|to|into|on|outside|with)\\s+(?<value>.+)$`,
+        `^I(?:['’]ve| have)?\\s+${now}(?:live|lived|reside|moved(?! on\\b)|relocated|settled(?: down)?)\\s+${now}(?:from .+? )?(?:in|at|near|to|into|on|outside|with(?! (?:my|our|both|two|three|some) ))\\s+(?<value>.+)$`,
         'i',
       ),
       topic: 'residence',
@@ -124,7 +124,7 @@ export const english: StatementLanguage = {
     },
     {
       pattern: new RegExp(
-        `^(?:${am}|we're|we are|we've been)\\s+${now}(?:living|based|located|staying|settled)\\s+(?:in|at|near|on|with)\\s+(?<value>.+)$`,
+        `^(?:${am}|we're|we are|we've been)\\s+${now}(?:living|based|located|staying|settled)\\s+(?:in|at|near|on|with(?! (?:my|our|both|two|three|some) ))\\s+(?<value>.+)$`,
         'i',
       ),
       topic: 'residence',

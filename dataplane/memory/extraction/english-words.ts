@@ -35,6 +35,16 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [/\b(do|did|does|is|are|was|have|has|ca|wo)n['’]?t\b/gi, "$1n't"],
     [/^i\b/, 'I'],
     [/(?<!\s)\s+,/g, ','],
+    // What everybody says is a name where the speaker asks for the same.
+    [
+      /\b(?:everyone|everybody|people|friends|they all) (?:just )?says? (?=(?-i:\p{Lu})\p{L}+,? (?:please (?:do|say|call|use)|so (?:can|do|may) you|and you|you (?:can|may)|do the same|feel free)(?!\p{L}))/giu,
+      'people call me ',
+    ],
+    // Behind a correction, "the dog" is the one that was spoken of.
+    [
+      /(?<=\b(?:auto-?correct(?:ed)?|typo|correction|I meant|my mistake|or rather|make that|scratch that|(?:mis)(?:typed|spelled|spelt))[\s,:–—-]{1,3})the (?=(?:dog|cat|puppy|kitten|parrot|horse|hamster|rabbit|boss|wife|husband|son|daughter|baby)(?:'s name)? is (?-i:\p{Lu})\p{L}+$)/giu,
+      'my ',
+    ],
   ],
   asked:
     /(?<![\s,])(?<!\b(?:guess|know|for))[\s,]+(?=(?:(?:what|who|whom|how|why|where|when)(?:['’]?(?:s|re|d|ll))?|which|whose|in which|is|are|do|does|did|can|could|would|will|should|if|suppose|imagine|let['’]?s|explain|translate|write|tell|give|make|fix|recommend|rewrite|summari[sz]e|start|continue)\b|(?:the|an?|my|our|his|her|their|they|someone|s?he)\b[^"“«:]{0,40}(?:\b(?:says?|said|writes|wrote|texted|told \p{L}+)|:)\s*["“«])/giu,

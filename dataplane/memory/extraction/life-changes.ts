@@ -21,9 +21,36 @@ export const englishLifeChanges: Changes = [
   ],
   [
     ofEnglishSpeaker(
-      `(?:have started eating|started eating|'ve started eating|am eating|'m eating|eat) (?:a bit of )? (?:some )?${meat}`,
+      `(?<!(?:not|n't|never) )(?:(?:have |'ve )?(?:started|begun|began|resumed) eating|(?:have |'ve )?gone back to(?: eating)?|(?:am|'m) back (?:on|to)(?: eating)?) (?:(?:some|a bit of|a little) )*${meat}`,
     ),
     /^diet/,
+  ],
+  // "In Oslo now" alone is where the speaker is: the words for a lasting present, a correction or a home given up make it a home.
+  [
+    /\b(?:I|we|and)(?:'m|'re| am| are) (?:now |all )?in (?-i:\p{Lu})\p{L}+(?: (?-i:\p{Lu})\p{L}+)? (?:these days|nowadays|for good(?! \p{L})|permanently)\b/iu,
+    /^residence$/,
+  ],
+  [
+    /^(?:[\p{L}' ]+[,:–—-]? )?(?:actually|correction|in fact|not any ?more)[,:]? (?:I|we)(?:'m|'re| am| are) (?:now )?in (?-i:\p{Lu})\p{L}+(?: (?-i:\p{Lu})\p{L}+)? now$/iu,
+    /^residence$/,
+  ],
+  [
+    ofEnglishSpeaker(
+      "(?:gave up|sold|moved out of|handed back|let go of) (?:the|our|my) (?:old )?(?:flat|apartment|house|place|studio)(?: in \\p{L}+)?,? and (?:I |we )?(?:am|are|'m|'re) (?:now )?in",
+    ),
+    /^residence$/,
+  ],
+  // A club or a rising time has one value, so that "now" says what took its place.
+  [
+    /\bI(?: now)? (?:get|wake) up (?:at|around|about|before|after) [^,;.]*\bnow\b|\bI now (?:get|wake) up\b|\bnow I (?:get|wake) up\b/iu,
+    /^routine: (?:get|wake) up$/,
+  ],
+  [/\bI now (?:support|root for) \p{Lu}|\bI(?:'ve| have)? (?:support|root for) \p{Lu}[\p{L} ]* now$/u, /^supports/],
+  [
+    ofEnglishSpeaker(
+      "(?:left|quit) (?:the |my )?(?!house|home|office|party|meeting|room|table|gym)\\p{L}+,? (?:and )?(?:I |I'm )?(?:now )?work(?:ing)? (?:at|for|as)(?! home)",
+    ),
+    /^(?:employer|job)$/,
   ],
   [
     /\bbirthday\b.*?\b(?:so that['’]?s|that['’]?s|that makes(?: me)?|makes me|so I['’]?m|now I['’]?m|officially) (?:now |already )?\d{1,3}\b(?! \p{L}*(?:people|guests|days|weeks|months|hours|of)\b)/iu,
@@ -64,7 +91,7 @@ export const englishLifeChanges: Changes = [
 export const russianLifeChanges: Changes = [
   [
     ofRussianSpeaker(
-      '(?:написал|подал|положил)[аи]? (?:на стол )?заявлени[ея](?! на (?:отпуск|визу|загран|паспорт|кредит))|(?:нашел|нашла|получил|получила) (?:новую|другую) работу|(?:вышел|вышла|выхожу) на (?:новую|другую) работу|новая работа|новое место работы',
+      '(?:написал|подал|положил)[аи]? (?:на стол |наконец |сегодня |вчера |уже |сам |сама )*заявлени[ея](?! на (?:отпуск|визу|загран|паспорт|кредит))|(?:нашел|нашла|получил|получила) (?:новую|другую) работу|(?:вышел|вышла|выхожу) на (?:новую|другую) работу|новая работа|новое место работы',
     ),
     /^(?:employer|job)$/,
   ],
@@ -87,7 +114,7 @@ export const russianLifeChanges: Changes = [
     /^(?:has: (?:дет|реб|сын|доч|пацан|мальчик|девоч)|children|family|expecting)/,
   ],
   [
-    /(?:^|[,;:.]\s*|(?<![\p{L}])(?:меня|нас|я|мы)\s)(?:теперь |снова )?(?:перевели|перевел(?:ся|ась)|переш(?:ел|ла)) (?:меня )?(?:в|на) (?:дневн|ночн|утренн|вечерн|удален|полн|част|офис|гибрид)\p{L}*/iu,
+    /(?:^|[,;:.]\s*|(?<![\p{L}])(?:меня|нас|я|мы)\s)(?:теперь |снова )?(?:перевели|перевел(?:ся|ась)|переш(?:ел|ла)) (?:меня )?(?:(?:в|на) (?:дневн|ночн|утренн|вечерн|удален|полн|част|офис|гибрид)\p{L}*|в (?:день|ночь)(?= ?[,;.]|$)|на (?:дни|ночи)(?![\p{L}]))/iu,
     /^way of work/,
   ],
   [
@@ -95,6 +122,28 @@ export const russianLifeChanges: Changes = [
       'ни одной сигареты|без сигарет|(?:не прикасаюсь|не притрагиваюсь) к сигаретам|сигареты (?:в прошлом|выбросил[аи]?|бросил[аи]?)',
     ),
     /^smoking/,
+  ],
+  [
+    /(?<![\p{L}])(?:я|мы) (?:теперь |уже |сейчас )*в (?-i:\p{Lu})\p{L}+ (?:насовсем|навсегда|окончательно|на постоянку)(?![\p{L}])/iu,
+    /^residence$/,
+  ],
+  [
+    /(?:на самом деле|поправка|вообще-то),? (?:я|мы) (?:теперь|уже) в (?-i:\p{Lu})\p{L}+$|^(?:на самом деле|поправка|вообще-то),? теперь (?:я|мы) в (?-i:\p{Lu})\p{L}+$/iu,
+    /^residence$/,
+  ],
+  [
+    /(?<![\p{L}])теперь (?:я )?(?:встаю|просыпаюсь)(?![\p{L}])|(?<![\p{L}])(?:встаю|просыпаюсь) теперь(?![\p{L}])/iu,
+    /^routine: (?:вста|просыпа)/,
+  ],
+  [
+    /(?<![\p{L}])(?:теперь|отныне) (?:я )?болею за (?-i:\p{Lu})|(?<![\p{L}])болею теперь за (?-i:\p{Lu})/iu,
+    /^supports/,
+  ],
+  [
+    ofRussianSpeaker(
+      '(?:(?:из|с|со) (?!дома|офиса|кафе|чата|игры|вечеринки|встречи|отношений)\\p{L}+ уш(?:ел|ла)|уш(?:ел|ла) (?:из|с|со) (?!дома|офиса|кафе|чата|игры|вечеринки|встречи|отношений)\\p{L}+),? (?:и )?(?:теперь |сейчас )?(?:(?:работаю|тружусь) (?:теперь |сейчас )?(?:в|во|на|у)(?! (?:дом|кафе|библиотек|удаленк|коворкинг))|устроил(?:ся|ась))',
+    ),
+    /^(?:employer|job)$/,
   ],
   [
     ofRussianSpeaker('(?:съехал|съехала|съехали)(?! с ума)|снял[аи]? (?:свою|отдельную) (?:квартиру|комнату)'),

@@ -95,9 +95,10 @@ export function readChange(sentence: string, saysMore: boolean): StatedChange | 
   for (const text of withoutQuestion(language, sentence)) {
     const plain = ownSentence(language, text);
     if (plain === undefined) continue;
-    const topics = language.changed.flatMap(([phrase, about]) => (phrase.test(plain) ? [about] : []));
-    // The words that introduce a correction are before the sentence: "I meant Bradford, not Leeds".
+    // Words before the sentence belong to a change: "actually we're in Oslo now", "I meant Bradford, not Leeds".
     const whole = plainText(language, text);
+    const isSaid = (phrase: RegExp): boolean => phrase.test(plain) || phrase.test(whole);
+    const topics = language.changed.flatMap(([phrase, about]) => (isSaid(phrase) ? [about] : []));
     const corrects = language.endings.corrects.test(whole.slice(0, whole.length - plain.length));
     const ended = endedValues(language.endings, plain, saysMore || corrects);
     if (topics.length + ended.length > 0) return { text, topics, ended };
@@ -146,8 +147,11 @@ function ownSentence(language: StatementLanguage, sentence: string): string | un
   const own = withoutLead(language, plain);
   if (own === undefined || language.others.test(own)) return undefined;
   // These phrases look like reports of others but are not.
-  return isStated(language, plain.replace(/\bI guess\b|\btold me to stop\b|\bI said\b/i, '')) ? plain : undefined;
+  return isStated(language, plain.replace(notReports, '')) ? plain : undefined;
 }
+
+const notReports =
+  /\bI guess\b|\btold me to stop\b|\bI said\b|(?<![\p{L}])написал[аи]? (?:\p{L}+ ){0,2}заявлени[ея](?![\p{L}])/iu;
 
 /** Words up to a colon that introduce a statement: "A bit about me: I moved to Oslo." */
 const leadWords = /^([^:"]{1,40}):\s+(?=\p{L})/u;

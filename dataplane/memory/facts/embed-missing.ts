@@ -1,6 +1,7 @@
 import { embedText } from '#models/embed-text';
 import { ModelsError } from '#models/models-error';
 import type { EmbeddingProfile } from '#models/ports';
+import { vectorsKey } from '#models/vectors-key';
 import type { Database } from '#sql/connect';
 import { beginChange } from '../people/person.ts';
 import type { TextPorts } from './memory-text.ts';
@@ -32,7 +33,7 @@ type Unembedded = {
 export async function embedMissing(ports: EmbedPorts, signal: AbortSignal): Promise<boolean> {
   const profile = ports.profile();
   if (profile === undefined) return false;
-  const rows = await takeMissing(ports.database, profile.id);
+  const rows = await takeMissing(ports.database, vectorsKey(profile));
   for (const [at, row] of rows.entries()) {
     try {
       const vector = await vectorOrNone(() =>
@@ -48,16 +49,16 @@ export async function embedMissing(ports: EmbedPorts, signal: AbortSignal): Prom
   return rows.length === batch;
 }
 
-/** Memories without a vector of the profile, which no other worker takes at the same time. */
-async function takeMissing({ sql }: Database, profileId: string): Promise<readonly Unembedded[]> {
+/** Memories without a vector of the key of the profile, which no other worker takes at the same time. */
+async function takeMissing({ sql }: Database, key: string): Promise<readonly Unembedded[]> {
   return sql<Unembedded[]>`
     with below as (
       select memory_id from memory.memories
-      where deleted_at is null and coalesce(profile_id, '') < ${profileId} and embed_after <= clock_timestamp()
+      where deleted_at is null and coalesce(profile_id, '') < ${key} and embed_after <= clock_timestamp()
       limit ${batch} for update skip locked),
     above as (
       select memory_id from memory.memories
-      where deleted_at is null and coalesce(profile_id, '') > ${profileId} and embed_after <= clock_timestamp()
+      where deleted_at is null and coalesce(profile_id, '') > ${key} and embed_after <= clock_timestamp()
       limit ${batch} for update skip locked)
     update memory.memories m set embed_after = clock_timestamp() + ${leaseSeconds} * interval '1 second'
     from (select memory_id from below union all select memory_id from above limit ${batch}) due
@@ -96,7 +97,7 @@ async function storeVector(
     const changeNo = await beginChange(sql, row.person);
     if (changeNo === undefined) return;
     await sql`
-      update memory.memories set vector = decode(${bytes}, 'base64'), profile_id = ${profile.id}, version = version + 1,
+      update memory.memories set vector = decode(${bytes}, 'base64'), profile_id = ${vectorsKey(profile)}, version = version + 1,
         change_no = ${changeNo}, embed_failures = 0, embed_after = '-infinity'
       where memory_id = ${row.memory_id} and version = ${row.version}`;
   });

@@ -50,6 +50,25 @@ export async function guardStoredTexts(
 }
 
 /**
+ * The same for texts of memories, of which none may become blank: a memory without a text would hide that something is missing.
+ * @throws StoredTextError
+ */
+export async function guardMemoryTexts(
+  guard: MemoryGuard,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const judged = await guardStoredTexts(guard, texts, signal);
+  if (judged.some((text, at) => text.trim() === '' && texts[at]?.trim() !== '')) {
+    throw new StoredTextError(
+      'unjudgeable',
+      'the masks of the policy leave a text blank: change the policy or the text',
+    );
+  }
+  return judged;
+}
+
+/**
  * A JSON value in the form in which it may be stored: every string and every name of a member is judged.
  * @throws StoredTextError, including masks that make two names equal, because a member would be lost
  */

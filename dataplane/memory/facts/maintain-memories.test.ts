@@ -103,7 +103,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
     await sql`update memory.memories set profile_id = 'zeta', vector = '\\x00000000'`;
     await using _memory = await openMemory({ database });
     await until('the memory has a vector of the profile', async () => {
-      const [row] = await sql`select 1 from memory.memories where profile_id = 'words' and octet_length(vector) = 256`;
+      const [row] =
+        await sql`select 1 from memory.memories where profile_id like 'words:%' and octet_length(vector) = 256`;
       return row === undefined ? undefined : true;
     });
   });

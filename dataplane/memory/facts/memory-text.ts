@@ -1,5 +1,6 @@
 import { embedAll } from '#models/embed-all';
 import type { EmbeddingProfile, ModelCall, Models } from '#models/ports';
+import { vectorsKey } from '#models/vectors-key';
 import type { MemoryGuard } from './guard-stored.ts';
 import type { MemoryText } from './write-memory.ts';
 
@@ -36,11 +37,11 @@ export async function embedTexts(
     tokens: countTokens(text),
     terms: analyse(text),
     vector: vectors[at],
-    profileId: profile?.id,
+    vectorsKey: profile && vectorsKey(profile),
   }));
 }
 
 /** The same without a vector, for a text that is stored while no embedder is available. */
 export function unembedded({ analyse, countTokens }: TextPorts, text: string, topic: string | null): MemoryText {
-  return { text, topic, tokens: countTokens(text), terms: analyse(text), vector: undefined, profileId: undefined };
+  return { text, topic, tokens: countTokens(text), terms: analyse(text), vector: undefined, vectorsKey: undefined };
 }

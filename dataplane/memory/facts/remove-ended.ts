@@ -1,6 +1,6 @@
 import type { Database } from '#sql/connect';
 import { beginChange } from '../people/person.ts';
-import { removeMemory } from './write-memory.ts';
+import { removeExpiredMemory } from './write-memory.ts';
 
 type RemovalPorts = { readonly database: Database; readonly newId: () => string };
 
@@ -56,7 +56,7 @@ export async function removeExpired(
         const changeNo = await beginChange(sql, person);
         if (changeNo === undefined) return void leftOut.push(person);
         const change = { sql, person, changeNo, eventId: null, newId };
-        for (const { memory_id } of own) await removeMemory(change, memory_id);
+        for (const { memory_id } of own) await removeExpiredMemory(change, memory_id);
       });
       await removed.catch((error: unknown) => {
         leftOut.push(person);

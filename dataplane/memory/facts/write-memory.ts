@@ -12,7 +12,7 @@ export type MemoryText = {
   /** Undefined if no embedder was available. */
   readonly vector: Float32Array | undefined;
   /** The profile of the vector. */
-  readonly profileId: string | undefined;
+  readonly vectorsKey: string | undefined;
 };
 
 type NewMemory = MemoryText & {
@@ -53,7 +53,7 @@ export async function insertMemory(
       ${memory.topic}, ${memory.role}, ${sql.array([...memory.categories])}::text[],
       ${JSON.stringify(memory.metadata)}::text::jsonb,
       ${memory.source === null ? null : JSON.stringify(memory.source)}::text::jsonb, ${memory.statedAt},
-      ${memory.tokens}, ${memory.terms.join(' ')}, decode(${base64Of(memory.vector)}, 'base64'), ${memory.profileId ?? null}, ${changeNo},
+      ${memory.tokens}, ${memory.terms.join(' ')}, decode(${base64Of(memory.vector)}, 'base64'), ${memory.vectorsKey ?? null}, ${changeNo},
       ${memory.expiresAt})`;
   await sql`
     insert into memory.history (entry_id, memory_id, person, event, new_text, event_id)
@@ -92,7 +92,7 @@ export async function replaceMemory(
   const [changed] = await sql<MemoryRow[]>`
     update memory.memories m set text = ${text}, hash = ${hashOf(text)}, sameness = ${samenessOf(text)}, topic = ${memory.topic},
       tokens = ${memory.tokens}, terms = ${memory.terms.join(' ')}, vector = decode(${base64Of(memory.vector)}, 'base64'),
-      profile_id = ${memory.profileId ?? null}, version = version + 1, change_no = ${changeNo}, embed_failures = 0,
+      profile_id = ${memory.vectorsKey ?? null}, version = version + 1, change_no = ${changeNo}, embed_failures = 0,
       embed_after = '-infinity',
       source = ${source === null ? null : JSON.stringify(source)}::text::jsonb,
       stated_at = coalesce(${memory.statedAt}::timestamptz, date_trunc('milliseconds', clock_timestamp())),
@@ -151,15 +151,25 @@ export async function restateMemory({ sql, person }: PersonChange, memoryId: str
  * Soft-deletes a memory: its row and its history stay. Returns false if no live memory has this id.
  * @param askedAt when the person asked for it in a message; undefined for other deletions
  */
-export async function removeMemory(
+export function removeMemory(change: PersonChange, memoryId: string, askedAt?: Date): Promise<boolean> {
+  return remove(change, memoryId, { askedAt, onlyExpired: false });
+}
+
+/** The same for a memory that has expired. Returns false if it was renewed since it was read as expired. */
+export function removeExpiredMemory(change: PersonChange, memoryId: string): Promise<boolean> {
+  return remove(change, memoryId, { askedAt: undefined, onlyExpired: true });
+}
+
+async function remove(
   { sql, person, changeNo, eventId, newId }: PersonChange,
   memoryId: string,
-  askedAt?: Date,
+  { askedAt, onlyExpired }: { readonly askedAt: Date | undefined; readonly onlyExpired: boolean },
 ): Promise<boolean> {
   const [row] = await sql<{ text: string }[]>`
     update memory.memories m set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), change_no = ${changeNo},
       stated_at = coalesce(${askedAt ?? null}::timestamptz, ${lastStated(sql)})
-    where person = ${person} and memory_id = ${memoryId} and deleted_at is null returning text`;
+    where person = ${person} and memory_id = ${memoryId} and deleted_at is null
+      and (not ${onlyExpired}::bool or expires_at <= clock_timestamp()) returning text`;
   if (row === undefined) return false;
   await sql`
     insert into memory.history (entry_id, memory_id, person, event, old_text, event_id)

@@ -327,4 +327,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     expect(event['status']).toBe('SUCCEEDED');
     expect(event['memory_ids']).toHaveLength(1_000);
   });
+
+  test('an add with more changes than allowed ends as FAILED, and an add with as many as allowed as SUCCEEDED', async () => {
+    const user = { user: 'changer' };
+    await memory.add(user, said('I live in Rome.'));
+    const of = (count: number) => said(Array.from({ length: count }, (_, at) => `I gave up game${at}.`).join(' '));
+    expect(await memory.add(user, of(memoryLimits.changesOfAdd + 1))).toMatchObject({
+      status: 'FAILED',
+      memory_ids: [],
+      error: 'the messages state more than 100 changes: add them in parts',
+    });
+    expect(await memory.add(user, of(memoryLimits.changesOfAdd))).toMatchObject({ status: 'SUCCEEDED' });
+    expect(await memory.all(user)).toContain('I live in Rome');
+  });
 });

@@ -4,6 +4,7 @@ import { clientClassOf } from '#audit/client-class';
 import { eraseUserSchema } from '#contracts/memory';
 import { deletionEntry } from '../people/deletion-entry.ts';
 import { erasePerson } from '../people/erase-person.ts';
+import { dropPeople, partitionOf } from '../search/memory-partition.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { wrongUser } from './read-scope.ts';
 
@@ -22,7 +23,9 @@ export async function eraseUser(request: MemoryRequest): Promise<MemoryResponse>
     note: (sql) => service.audit.append(sql, [entry]),
   });
   if (person !== undefined) {
-    await service.index.drop(person);
+    // The present partition is named, too, because it may be loading; a former one of a loaded person is in the list.
+    await service.index.drop(partitionOf(person, service.profile()));
+    await dropPeople(service.index, (other) => other === person);
     service.announceErasure();
   }
   return success(record);

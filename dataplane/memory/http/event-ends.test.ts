@@ -232,4 +232,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
       select event, old_text from memory.history where memory_id = ${id ?? ''} order by entry`;
     expect(entries.map((entry) => entry.event)).toEqual(['ADD', 'DELETE']);
   });
+
+  test('an attempt whose end the database cannot record at once is recorded later and is no death of the worker', async () => {
+    const { sql } = memory.database.database;
+    await sql.unsafe(`
+      create sequence public.ends;
+      create function public.refuse_end() returns trigger language plpgsql as $$ begin
+        if nextval('public.ends') <= 2 then raise exception 'no room' using errcode = '53000'; end if;
+        return new;
+      end $$;
+      create trigger refuse_end before update on memory.events for each row
+        when (old.unavailable_since is null and new.unavailable_since is not null) execute function public.refuse_end();`);
+    const caller = someone();
+    fault = 'unavailable';
+    const id = await submit(caller, 'I like tea.');
+    await released(id);
+    expect((await rowOf(id)).deliveries).toBe(0);
+    fault = undefined;
+    await makeDue(id);
+    expect(await ended(caller, id)).toMatchObject({ status: 'SUCCEEDED', attempts: 2 });
+    await sql.unsafe('drop trigger refuse_end on memory.events');
+  });
 });

@@ -5,12 +5,15 @@ import type { memoryHealthSchema } from '#contracts/memory';
 import type { MemoryErrorCode } from '#contracts/memory-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Clock } from '#kit/time/clock';
+import type { SearchIndex } from '#search/ports';
 import type { IndexRoom } from '../people/index-room.ts';
 import type { MemoryQuota, QuotaName } from '../people/memory-quota.ts';
+import type { LoadedIndex } from '../search/memory-partition.ts';
 import type { MemorySearchPorts } from '../search/search-memories.ts';
 
 /** The dependencies that all operations of a memory process share. */
 export type Memory = MemorySearchPorts & {
+  readonly index: SearchIndex & LoadedIndex;
   /** Whether the settings name an embedding profile, which may not be approved at present. */
   readonly isProfileNamed: boolean;
   readonly newId: () => string;

@@ -34,23 +34,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
 
   test('an erasure is announced to the other replicas, each of which drops the cached memories of the erased user only', async () => {
     const { database } = memory.database;
-    await using index = openPackedIndex({ source: memorySource(database, () => undefined), mostBytes: 1_048_576 });
+    await using index = openPackedIndex({ source: memorySource(database), mostBytes: 1_048_576 });
     await using queue = createPostgresQueue(database);
     const people: string[] = [];
     for (const user of ['gone', 'kept']) {
       await memory.say({ user }, 'I like tea.');
       people.push(await personOf(user));
       await index.candidates({
-        ...{ partition: people.at(-1) ?? '', reflects: 0n, labels: 'every', legs: [], window: 1 },
+        ...{ partition: `/${people.at(-1)}`, reflects: 0n, labels: 'every', legs: [], window: 1 },
       });
     }
-    expect(index.loaded().toSorted()).toEqual(people.toSorted());
+    expect(index.loaded().toSorted()).toEqual(people.map((person) => `/${person}`).toSorted());
     const hinted = Promise.withResolvers<void>();
     await using _subscription = await queue.subscribe('memory_erasures', hinted.resolve);
     await erase('gone');
     await hinted.promise;
     await forgetErased(database, index);
-    expect(index.loaded()).toEqual([people[1]]);
+    expect(index.loaded()).toEqual([`/${people[1]}`]);
   });
 
   test('of two erasures at once, one removes everything and the other finds nothing', async () => {

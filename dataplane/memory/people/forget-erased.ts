@@ -1,13 +1,14 @@
 import type { Database } from '#sql/connect';
-
-type LoadedPeople = { loaded(): readonly string[]; drop(person: string): Promise<void> };
+import { dropPeople, type LoadedIndex, partsOf } from '../search/memory-partition.ts';
 
 /** Removes persons from the index in memory whose rows any replica has erased. */
-export async function forgetErased({ sql }: Database, index: LoadedPeople): Promise<void> {
-  const loaded = index.loaded();
+export async function forgetErased({ sql }: Database, index: LoadedIndex): Promise<void> {
+  const loaded = [...new Set(index.loaded().map((partition) => partsOf(partition).person))];
   if (loaded.length === 0) return;
   const rows = await sql<{ person: string }[]>`
-    select person from memory.people where person = any(${sql.array([...loaded])}::bigint[])`;
+    select person from memory.people where person = any(${sql.array(loaded)}::bigint[])`;
   const present = new Set(rows.map(({ person }) => person));
-  for (const person of loaded) if (!present.has(person)) await index.drop(person);
+  // Only of persons that were asked for: one who was added since is not among the rows.
+  const gone = new Set(loaded.filter((person) => !present.has(person)));
+  await dropPeople(index, (person) => gone.has(person));
 }

@@ -116,12 +116,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the bound of the inde
       const more = at % 3 === 0 ? {} : { metadata, categories, run_id: `run ${at}` };
       expect(await memory.add(user, given(text, more))).toMatchObject({ status: 'SUCCEEDED' });
     }
-    const [row] = await database.database.sql<{ person: string; newest: string }[]>`
-      select person, change_no as newest from memory.people where user_key like '%"eve"]'`;
-    const source = memorySource(database.database, () => 'words');
+    const [row] = await database.database.sql<{ person: string; newest: string; key: string }[]>`
+      select person, change_no as newest, (select max(profile_id) from memory.memories m where m.person = p.person) as key
+      from memory.people p where user_key like '%"eve"]'`;
+    const source = memorySource(database.database);
     await using index = openPackedIndex({ source, mostBytes: 64 * 1_048_576 });
     await index.candidates({
-      partition: row?.person as string,
+      partition: `${row?.key}/${row?.person}`,
       reflects: BigInt(row?.newest as string),
       labels: 'every',
       legs: [{ kind: 'bm25', terms: ['word'] }],

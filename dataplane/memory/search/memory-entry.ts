@@ -19,12 +19,12 @@ export type EntryRow = {
   readonly vector: string;
 };
 
-/** The columns of an EntryRow; vectors of another profile than this one are left out. */
-export function entryColumns(sql: Sql | TransactionSql, profileId: string | undefined) {
+/** The columns of an EntryRow; vectors of another key than this one are left out. */
+export function entryColumns(sql: Sql | TransactionSql, key: string | undefined) {
   return sql`
     memory_id, version, agent_id, run_id, role, categories, metadata, terms,
     extract(epoch from created_at)::float8 * 1000 as created, extract(epoch from updated_at)::float8 * 1000 as updated,
-    coalesce(encode(case when profile_id = ${profileId ?? null}::text then vector end, 'base64'), '') as vector`;
+    coalesce(encode(case when profile_id = ${key ?? null}::text then vector end, 'base64'), '') as vector`;
 }
 
 /** Limits of the values that filters compare; values beyond them stay in the metadata. */

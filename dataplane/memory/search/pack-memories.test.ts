@@ -30,14 +30,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
       insert into memory.people (tenant, user_key) values ('t', ${uuid()}) returning person`;
     return row?.person ?? '';
   };
-  const textOf = (random: () => number, profileId: string) => {
+  const textOf = (random: () => number, key: string) => {
     const terms = words.filter(() => random() < 0.5);
-    const numbers = Float32Array.from({ length: profileId.length }, () => random() - 0.5);
+    const numbers = Float32Array.from({ length: key.length }, () => random() - 0.5);
     const norm = Math.hypot(...numbers);
     const vector = random() < 0.9 ? numbers.map((number) => number / norm) : undefined;
-    return { text: terms.join(' ') || 'x', topic: null, tokens: 1, terms, vector, profileId };
+    return { text: terms.join(' ') || 'x', topic: null, tokens: 1, terms, vector, vectorsKey: key };
   };
-  type Store = { readonly person: string; readonly random: () => number; profileId: string; ids: string[] };
+  type Store = { readonly person: string; readonly random: () => number; key: string; ids: string[] };
 
   /** Adds, replaces and removes random memories in one change. */
   async function change(store: Store, most: number): Promise<void> {
@@ -47,7 +47,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
       const own = { sql, person, changeNo, eventId: null, newId: uuid };
       for (let no = 0; no < 1 + random() * most; no += 1) {
         const at = Math.floor(random() * ids.length);
-        const text = textOf(random, store.profileId);
+        const text = textOf(random, store.key);
         if (ids.length > 5 && random() < 0.2) await removeMemory(own, ids.splice(at, 1)[0] as string);
         else if (ids.length > 0 && random() < 0.3) {
           const rest = { metadata: undefined, categories: ['changed'], expiresAt: undefined };
@@ -70,8 +70,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
   }
 
   /** The results of a new process: from segments and later changes, and from the memories alone. */
-  async function compare({ person, random, profileId }: Store): Promise<number> {
-    const source = memorySource(database, () => profileId);
+  async function compare({ person, random, key }: Store): Promise<number> {
+    const source = memorySource(database);
     const [row] = await database.sql<{ change_no: string }[]>`
       select change_no from memory.people where person = ${person}`;
     const reflects = BigInt(row?.change_no ?? 0);
@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     await using plain = openPackedIndex({ source: { ...source, segments: async () => undefined }, mostBytes: 2 ** 30 });
     let found = 0;
     for (let no = 0; no < 4; no += 1) {
-      const { vector = new Float32Array(profileId.length), terms } = textOf(random, profileId);
+      const { vector = new Float32Array(key.length), terms } = textOf(random, key);
       const conditions: readonly AttributeCondition[] = [
         { and: [] },
         { path: 'agent_id', op: 'eq', value: 'agent-1' },
@@ -87,7 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
       ];
       const condition = conditions[no % 3] as AttributeCondition;
       const query: CandidateQuery = {
-        ...{ partition: person, reflects, labels: 'every', window: 10_000 },
+        ...{ partition: `${key}/${person}`, reflects, labels: 'every', window: 10_000 },
         legs: [
           { kind: 'bm25', terms },
           { kind: 'vector', vector },
@@ -108,7 +108,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
       select rows, cardinality(ended) as ended from memory.segments where person = ${person} order by segment`;
 
   test('a search finds the same memories in packed segments as in the table, after each of many changes', async () => {
-    const store: Store = { person: await newPerson(), random: randomFrom(7), profileId: 'four', ids: [] };
+    const store: Store = { person: await newPerson(), random: randomFrom(7), key: 'four', ids: [] };
     let found = 0;
     for (let round = 0; round < 30; round += 1) {
       await change(store, 20);
@@ -127,7 +127,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
       }
       if (round % 3 === 1) {
         await wait(store.person);
-        expect(await packMemories(database, store.profileId)).toMatchObject({ person: store.person });
+        expect(await packMemories(database, store.key)).toMatchObject({ person: store.person });
         expect((await segmentsOf(store.person)).length).toBeGreaterThan(0);
       }
       found += await compare(store);
@@ -136,22 +136,26 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
   });
 
   test('packed segments with vectors of another embedding profile are not read, and the next packing replaces them', async () => {
-    const store: Store = { person: await newPerson(), random: randomFrom(9), profileId: 'four', ids: [] };
+    const store: Store = { person: await newPerson(), random: randomFrom(9), key: 'four', ids: [] };
     for (let round = 0; round < 5; round += 1) await change(store, 10);
     await wait(store.person);
     await packMemories(database, 'four');
-    store.profileId = 'profile';
+    const segmentsFor = (key: string) => memorySource(database).segments(`${key}/${store.person}`);
+    expect(await segmentsFor('four')).toBeDefined();
+    expect(await segmentsFor('profile')).toBeUndefined();
+    store.key = 'profile';
     await change(store, 10);
     await compare(store);
     await wait(store.person);
     await packMemories(database, 'profile');
+    expect(await segmentsFor('profile')).toBeDefined();
     await compare(store);
     const [row] = await database.sql`select distinct profile_id from memory.segments where person = ${store.person}`;
     expect(row).toEqual({ profile_id: 'profile' });
   });
 
   test('packed segments with the layout of another release are not read, and the next packing replaces them', async () => {
-    const store: Store = { person: await newPerson(), random: randomFrom(11), profileId: 'four', ids: [] };
+    const store: Store = { person: await newPerson(), random: randomFrom(11), key: 'four', ids: [] };
     for (let round = 0; round < 5; round += 1) await change(store, 10);
     await wait(store.person);
     await packMemories(database, 'four');
@@ -169,7 +173,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
   });
 
   test('packed segments that are older than a deletion are not read', async () => {
-    const store: Store = { person: await newPerson(), random: randomFrom(5), profileId: 'four', ids: [] };
+    const store: Store = { person: await newPerson(), random: randomFrom(5), key: 'four', ids: [] };
     for (let round = 0; round < 5; round += 1) await change(store, 10);
     await wait(store.person);
     await packMemories(database, 'four');
@@ -182,7 +186,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
   test('after every 256th change, the memories of a user are queued for packing until they are packed', async () => {
     const person = await newPerson();
     await database.sql`update memory.people set change_no = 254 where person = ${person}`;
-    const store: Store = { person, random: randomFrom(3), profileId: 'four', ids: [] };
+    const store: Store = { person, random: randomFrom(3), key: 'four', ids: [] };
     const waiting = () => database.sql`select person from memory.packing where person = ${person}`;
     await change(store, 3);
     expect(await waiting()).toEqual([]);
@@ -194,7 +198,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
   });
 
   test('memories that are deleted during their packing are in no segment', async () => {
-    const store: Store = { person: await newPerson(), random: randomFrom(4), profileId: 'four', ids: [] };
+    const store: Store = { person: await newPerson(), random: randomFrom(4), key: 'four', ids: [] };
     for (let round = 0; round < 5; round += 1) await change(store, 10);
     await wait(store.person);
     const scope = { agentId: 'agent-1', runId: null };

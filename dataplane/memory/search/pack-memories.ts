@@ -29,15 +29,16 @@ type ChangedRow = EntryRow & { readonly change_no: string; readonly is_deleted: 
  * Packs changed memories of one waiting person into segments, from which a first search reads all of them at once. The
  * person is locked for the last write only, and nothing is written if memories were removed meanwhile. A failure delays
  * this person by a minute, so that the others who wait are packed before.
+ * @param key of the vectors (`vectorsKey`); undefined without a profile
  * @returns undefined if no person waits
  */
-export async function packMemories(database: Database, profileId: string | undefined): Promise<Packed | undefined> {
+export async function packMemories(database: Database, key: string | undefined): Promise<Packed | undefined> {
   let taken: string | undefined;
   try {
     return await database.sql.begin(async (sql) => {
       const waiting = await nextWaiting(sql);
       taken = waiting?.person;
-      return waiting === undefined ? undefined : await packPerson(sql, waiting, profileId);
+      return waiting === undefined ? undefined : await packPerson(sql, waiting, key);
     });
   } catch (error) {
     // The failure of the packing is reported, not that of a delay for the same reason.
@@ -60,19 +61,15 @@ async function delayPacking({ sql }: Database, person: string): Promise<void> {
     update memory.packing set retry_at = clock_timestamp() + interval '1 minute' where person = ${person}`;
 }
 
-async function packPerson(
-  sql: TransactionSql,
-  waiting: Waiting | Erased,
-  profileId: string | undefined,
-): Promise<Packed> {
+async function packPerson(sql: TransactionSql, waiting: Waiting | Erased, key: string | undefined): Promise<Packed> {
   const { person } = waiting;
   if (waiting.change_no === null) {
     await sql`delete from memory.packing where person = ${person}`;
     return { person, segments: 0 };
   }
-  const isOther = await hasOtherSegments(sql, person, profileId);
+  const isOther = await hasOtherSegments(sql, person, key);
   const after = isOther ? '0' : waiting.packed_through;
-  const changed = await changedRows(sql, person, { after, profileId });
+  const changed = await changedRows(sql, person, { after, key });
   const isLast = changed.length < changesAtOnce;
   const upTo = isLast ? waiting.change_no : (changed.at(-1) as ChangedRow).change_no;
   const stored = isOther ? [] : await storedSegments(sql, person, changed.some(mayBeStored));
@@ -80,7 +77,7 @@ async function packPerson(
     stored,
     changed.map(({ memory_id }) => memory_id),
   );
-  const kept = await unchangedRows(sql, person, { groups: plan.groups, upTo, profileId });
+  const kept = await unchangedRows(sql, person, { groups: plan.groups, upTo, key });
   const segments = await packRows([...kept, ...changed.filter(({ is_deleted }) => !is_deleted)]);
   const [begun] = await sql`
       update memory.people set packed_through = ${upTo} where person = ${person}
@@ -96,7 +93,7 @@ async function packPerson(
         update memory.segments set ended = ${sql.array([...ended], 23)}::int[]
         where person = ${person} and segment = ${number}`;
   }
-  for (const segment of segments) await insertSegment(sql, person, { ...segment, profileId });
+  for (const segment of segments) await insertSegment(sql, person, { ...segment, vectorsKey: key });
   if (BigInt(waiting.change_no) - BigInt(upTo) < changesOfPacking) {
     await sql`delete from memory.packing where person = ${person}`;
   }
@@ -109,11 +106,11 @@ function mayBeStored({ version, is_deleted }: ChangedRow): boolean {
 }
 
 /** Whether segments have vectors of another profile, or the layout of another release. */
-async function hasOtherSegments(sql: TransactionSql, person: string, profileId: string | undefined): Promise<boolean> {
+async function hasOtherSegments(sql: TransactionSql, person: string, key: string | undefined): Promise<boolean> {
   const [row] = await sql`
     select 1 from memory.segments s join memory.segment_parts d using (person, segment)
     where s.person = ${person} and d.part = 0
-      and (s.profile_id is distinct from ${profileId ?? null}::text
+      and (s.profile_id is distinct from ${key ?? null}::text
         or substr(decode(left(d.data, 8), 'base64'), 1, 4) <> decode(${markOfSegment}, 'base64'))
     limit 1`;
   return row !== undefined;
@@ -122,23 +119,23 @@ async function hasOtherSegments(sql: TransactionSql, person: string, profileId: 
 async function changedRows(
   sql: TransactionSql,
   person: string,
-  { after, profileId }: { readonly after: string; readonly profileId: string | undefined },
+  { after, key }: { readonly after: string; readonly key: string | undefined },
 ): Promise<readonly ChangedRow[]> {
   return sql<ChangedRow[]>`
-    select ${entryColumns(sql, profileId)}, change_no, deleted_at is not null as is_deleted from memory.memories
+    select ${entryColumns(sql, key)}, change_no, deleted_at is not null as is_deleted from memory.memories
     where person = ${person} and change_no > ${after}::bigint
     order by change_no fetch first ${changesAtOnce} rows with ties`;
 }
 
 /** Packs the rows in turns, because searches of the same process wait meanwhile. */
-async function packRows(rows: readonly EntryRow[]): Promise<readonly Omit<NewSegment, 'profileId'>[]> {
+async function packRows(rows: readonly EntryRow[]): Promise<readonly Omit<NewSegment, 'vectorsKey'>[]> {
   const turns = new Turns();
   const entries: IndexEntry[] = [];
   for (const row of rows) {
     if (turns.isOver()) await turns.next();
     entries.push(memoryEntryOf(row));
   }
-  const segments: Omit<NewSegment, 'profileId'>[] = [];
+  const segments: Omit<NewSegment, 'vectorsKey'>[] = [];
   for (let from = 0; from < entries.length; from += rowsOfSegment) {
     const own = entries.slice(from, from + rowsOfSegment);
     segments.push({ rows: own.length, bytes: await packSegmentInTurns(own, turns) });
@@ -153,12 +150,12 @@ async function unchangedRows(
   {
     groups,
     upTo,
-    profileId,
-  }: { readonly groups: readonly string[]; readonly upTo: string; readonly profileId: string | undefined },
+    key,
+  }: { readonly groups: readonly string[]; readonly upTo: string; readonly key: string | undefined },
 ): Promise<readonly EntryRow[]> {
   if (groups.length === 0) return [];
   return sql<EntryRow[]>`
-    select ${entryColumns(sql, profileId)} from memory.memories
+    select ${entryColumns(sql, key)} from memory.memories
     where person = ${person} and deleted_at is null and change_no <= ${upTo}::bigint
       and memory_id = any(${sql.array([...groups])}::uuid[])`;
 }

@@ -21,7 +21,7 @@ test.skipIf(missingPostgres !== undefined)(
     await opened.say({ user: 'ann' }, 'I like chess');
     const { database } = opened.database;
     const [person] = await database.sql<Person[]>`select person, change_no as "changeNo" from memory.people`;
-    const source = memorySource(database, () => profile.id);
+    const source = memorySource(database);
     const loads = Promise.withResolvers<void>();
     await using index = openPackedIndex({
       source: {

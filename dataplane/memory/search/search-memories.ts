@@ -1,7 +1,7 @@
 import type { FoundMemory, SearchMemories } from '#contracts/memory';
 import { embedText } from '#models/embed-text';
 import { ModelsError } from '#models/models-error';
-import type { ModelCall } from '#models/ports';
+import type { EmbeddingProfile, ModelCall } from '#models/ports';
 import { analyseQuery } from '#search/analysis/analyse';
 import type { AttributeCondition } from '#search/condition';
 import { bestRank, fuseRankings } from '#search/fuse-rankings';
@@ -11,6 +11,7 @@ import type { Database } from '#sql/connect';
 import type { MemoryRow } from '../facts/memory-row.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
 import type { Person } from '../people/person.ts';
+import { partitionOf } from './memory-partition.ts';
 import { takeFitting } from './take-fitting.ts';
 
 export type MemorySearchPorts = TextPorts & { readonly database: Database; readonly index: SearchIndex };
@@ -19,10 +20,16 @@ type MemorySearch = {
   readonly person: Person;
   readonly userId: string;
   readonly request: SearchMemories;
-  /** The vector of the query, if the caller has embedded it already. */
-  readonly vector?: Float32Array | undefined;
+  /** The query as the caller has embedded it already; undefined if the search embeds it. */
+  readonly embedded?: EmbeddedQuery | undefined;
   readonly condition: AttributeCondition | undefined;
   readonly call: ModelCall;
+};
+
+/** A query with the profile for which it was embedded; without a profile it is searched by words. */
+type EmbeddedQuery = {
+  readonly profile: EmbeddingProfile | undefined;
+  readonly vector: Float32Array | undefined;
 };
 
 type FoundMemories = { readonly results: readonly FoundMemory[]; readonly tokens: number };
@@ -38,11 +45,14 @@ const windowGrowth = 8;
  * @throws SearchUnavailableError, ModelsError, SqlUnavailableError: never an empty answer instead
  */
 export async function searchMemories(ports: MemorySearchPorts, search: MemorySearch): Promise<FoundMemories> {
-  if (isEmbedded(ports, search)) loadMeanwhile(ports, search);
-  const legs = await legsOf(ports, search);
+  // The profile may change during the search: its query and its partition are of the same one.
+  const profile = search.embedded === undefined ? ports.profile() : search.embedded.profile;
+  const partition = partitionOf(search.person.person, profile);
+  if (needsVector(search, profile)) loadMeanwhile(ports, search, partition);
+  const legs = await legsOf(ports, search, profile);
   let { person } = search;
   for (let repetition = 0; repetition <= mostRepetitions; repetition += 1) {
-    const found = await searchOnce(ports, { ...search, person }, legs).catch(async (error: unknown) => {
+    const found = await searchOnce(ports, { ...search, person }, { partition, legs }).catch(async (error: unknown) => {
       // The index does not have a person who was erased during the search.
       if (!(error instanceof SearchUnavailableError) || (await changeNoOf(ports, person)) !== undefined) throw error;
     });
@@ -55,14 +65,14 @@ export async function searchMemories(ports: MemorySearchPorts, search: MemorySea
 }
 
 /** Whether the query must be embedded first. */
-function isEmbedded({ profile }: MemorySearchPorts, { request: { mode }, vector }: MemorySearch): boolean {
-  return mode !== 'bm25' && vector === undefined && profile() !== undefined;
+function needsVector({ request: { mode }, embedded }: MemorySearch, profile: EmbeddingProfile | undefined): boolean {
+  return mode !== 'bm25' && embedded === undefined && profile !== undefined;
 }
 
 /** Loads the memories of the person while the query is embedded. A failure comes again when they are searched. */
-function loadMeanwhile({ index }: MemorySearchPorts, { person, call }: MemorySearch): void {
+function loadMeanwhile({ index }: MemorySearchPorts, { person, call }: MemorySearch, partition: string): void {
   const nothing = {
-    partition: person.person,
+    partition,
     reflects: BigInt(person.changeNo),
     labels: 'every',
     legs: [],
@@ -80,13 +90,13 @@ async function changeNoOf({ database: { sql } }: MemorySearchPorts, { person }: 
 type NamedLeg = { readonly name: 'semantic' | 'bm25'; readonly leg: Leg };
 
 async function legsOf(
-  { models, profile }: MemorySearchPorts,
-  { request: { query, mode }, vector: given, call }: MemorySearch,
+  { models }: MemorySearchPorts,
+  { request: { query, mode }, embedded, call }: MemorySearch,
+  profile: EmbeddingProfile | undefined,
 ): Promise<readonly NamedLeg[]> {
   const legs: NamedLeg[] = [];
-  const approved = profile();
-  if (mode !== 'bm25' && approved !== undefined) {
-    const vector = given ?? (await embedText(models, { profile: approved, use: 'query', text: query }, call));
+  if (mode !== 'bm25' && profile !== undefined) {
+    const vector = embedded?.vector ?? (await embedText(models, { profile, use: 'query', text: query }, call));
     legs.push({ name: 'semantic', leg: { kind: 'vector', vector: vector as Float32Array } });
   }
   // The profile was withdrawn after the request was read.
@@ -100,13 +110,13 @@ async function legsOf(
 async function searchOnce(
   ports: MemorySearchPorts,
   search: MemorySearch,
-  legs: readonly NamedLeg[],
+  { partition, legs }: { readonly partition: string; readonly legs: readonly NamedLeg[] },
 ): Promise<FoundMemories | undefined> {
   const { person, request, condition, call } = search;
   for (let window = Math.max(50, 4 * request.top_k); ; window *= windowGrowth) {
     const rankings = await ports.index.candidates(
       {
-        partition: person.person,
+        partition,
         reflects: BigInt(person.changeNo),
         labels: 'every',
         ...(condition === undefined ? {} : { condition }),

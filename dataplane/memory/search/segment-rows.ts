@@ -5,7 +5,8 @@ const bytesOfPart = 49_152;
 
 type SegmentRow = {
   readonly number: number;
-  readonly profileId: string | null;
+  /** Of its vectors; null without vectors. */
+  readonly vectorsKey: string | null;
   readonly ended: readonly number[];
   readonly bytes: Buffer;
 };
@@ -46,23 +47,23 @@ function joinParts(parts: readonly PartRow[]): SegmentRow {
   const { segment, profile_id, bytes } = parts[0] as PartRow;
   const joined = Buffer.allocUnsafeSlow(bytes);
   for (const { part, data } of parts) joined.write(data, part * bytesOfPart, 'base64');
-  return { number: segment, profileId: profile_id, ended: parts.flatMap(({ ended }) => ended ?? []), bytes: joined };
+  return { number: segment, vectorsKey: profile_id, ended: parts.flatMap(({ ended }) => ended ?? []), bytes: joined };
 }
 
-export type NewSegment = { readonly rows: number; readonly profileId: string | undefined; readonly bytes: Buffer };
+export type NewSegment = { readonly rows: number; readonly vectorsKey: string | undefined; readonly bytes: Buffer };
 
 /** Stores the last segment of a person. */
 export async function insertSegment(
   sql: TransactionSql,
   person: string,
-  { rows, profileId, bytes }: NewSegment,
+  { rows, vectorsKey, bytes }: NewSegment,
 ): Promise<void> {
   const parts = Array.from({ length: Math.ceil(bytes.length / bytesOfPart) }, (_, part) =>
     bytes.subarray(part * bytesOfPart, (part + 1) * bytesOfPart).toString('base64'),
   );
   const [row] = await sql<{ segment: number }[]>`
     insert into memory.segments (person, segment, profile_id, rows, bytes)
-    select ${person}, coalesce(max(segment), 0) + 1, ${profileId ?? null}, ${rows}, ${bytes.length}
+    select ${person}, coalesce(max(segment), 0) + 1, ${vectorsKey ?? null}, ${rows}, ${bytes.length}
     from memory.segments where person = ${person} returning segment`;
   await sql`
     insert into memory.segment_parts (person, segment, part, data)

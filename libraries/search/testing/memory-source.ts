@@ -70,7 +70,12 @@ export class MemorySource implements PartitionSource {
   }
 
   async leastBytes(partition: string): Promise<number | undefined> {
-    return this.bytesOfEntry && this.bytesOfEntry * (this.#answering(partition)?.entries.size ?? 0);
+    return this.bytesOfEntry && this.bytesOfEntry * this.entriesIn(partition);
+  }
+
+  /** The number of entries of a partition. */
+  entriesIn(partition: string): number {
+    return this.#answering(partition)?.entries.size ?? 0;
   }
 
   changesAfter(partition: string, after: bigint) {

@@ -14,6 +14,10 @@ class PackedMemorySource extends MemorySource implements PackedSource {
   readonly #stored = new Map<string, { readonly upTo: bigint; readonly segments: Map<number, Stored> }>();
   #numbers = 0;
 
+  async sizeOf(partition: string): Promise<number> {
+    return this.entriesIn(partition);
+  }
+
   async segments(partition: string) {
     if (this.failure !== undefined) throw this.failure;
     const found = this.#stored.get(partition);
@@ -52,14 +56,15 @@ class PackedMemorySource extends MemorySource implements PackedSource {
 
 type PackedWorldOptions = {
   readonly mostBytes?: number;
+  readonly refusedMs?: number;
   /** Pack after every so many commits, and leave the memory of the index after each of them; never if absent. */
   readonly packEvery?: number;
 };
 
 /** The packed index over a source in memory, with small pages so that tests meet their edges. */
-export function openPackedWorld({ mostBytes = 64 * 2 ** 20, packEvery }: PackedWorldOptions = {}) {
+export function openPackedWorld({ mostBytes = 64 * 2 ** 20, packEvery, ...more }: PackedWorldOptions = {}) {
   const source = new PackedMemorySource({ pageSize: 3, groupsAtOnce: 3 });
-  const index = openPackedIndex({ source, mostBytes });
+  const index = openPackedIndex({ source, mostBytes, ...more });
   let commits = 0;
   return {
     source,

@@ -127,6 +127,40 @@ describe('memory of the packed index', () => {
     expect((await search(world, 'small', small))[0]).toHaveLength(1);
   });
 
+  const removed = (entries: readonly IndexEntry[]) => entries.flatMap(({ group }) => replaceGroup(group, []));
+
+  test('a partition that was too large is read again only after it has become smaller', async () => {
+    await using world = openPackedWorld({ mostBytes: 100_000 });
+    const entries = many(1_000, 48);
+    const small = await world.commit('small', [{ kind: 'put', entry: entryOf('one') }]);
+    await search(world, 'small', small);
+    const reflects = await world.commit(
+      'large',
+      entries.map((entry) => ({ kind: 'put', entry })),
+    );
+    for (const _ of [1, 2, 3])
+      await expect(search(world, 'large', reflects)).rejects.toMatchObject({ fault: 'too_large' });
+    expect(world.source.loads).toBe(2);
+    const little = await world.commit('large', removed(entries.slice(980)));
+    await expect(search(world, 'large', little)).rejects.toMatchObject({ fault: 'too_large' });
+    expect(world.source.loads).toBe(2);
+    expect(world.index.loaded()).toEqual(['small']);
+    const much = await world.commit('large', removed(entries.slice(10, 980)));
+    expect((await search(world, 'large', much))[0]).toHaveLength(10);
+    expect(world.source.loads).toBe(3);
+  });
+
+  test('a partition that was too large is read again after a time, though it is not smaller', async () => {
+    await using world = openPackedWorld({ mostBytes: 100_000, refusedMs: 0 });
+    const reflects = await world.commit(
+      'large',
+      many(1_000, 48).map((entry) => ({ kind: 'put', entry })),
+    );
+    for (const _ of [1, 2])
+      await expect(search(world, 'large', reflects)).rejects.toMatchObject({ fault: 'too_large' });
+    expect(world.source.loads).toBe(2);
+  });
+
   test('after deletions that the source forgot, the partition is loaded again', async () => {
     await using world = openPackedWorld();
     const first = await world.commit('p', [{ kind: 'put', entry: entryOf('one') }]);

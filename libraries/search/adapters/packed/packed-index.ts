@@ -10,6 +10,8 @@ type PackedOptions = {
   readonly source: PackedSource;
   /** Estimated bytes of all partitions in memory together; a larger partition is not served. */
   readonly mostBytes: number;
+  /** Time after which a partition that was too large is read again though it is not smaller, milliseconds; 300,000 when absent. */
+  readonly refusedMs?: number;
 };
 
 type PackedIndex = SearchIndex & {
@@ -24,9 +26,9 @@ type PackedIndex = SearchIndex & {
  * partition reads its segments in one statement and scores them as they are; every query reads the changes that it must
  * reflect and are not applied yet (docs/design/memory.md, "Segments").
  */
-export function openPackedIndex({ source, mostBytes }: PackedOptions): PackedIndex {
+export function openPackedIndex({ source, mostBytes, refusedMs = 300_000 }: PackedOptions): PackedIndex {
   const turns = new Turns();
-  const partitions = new PackedPartitions({ source, turns, mostBytes });
+  const partitions = new PackedPartitions({ source, turns, mostBytes, refusedMs });
 
   async function follow(partition: PackedPartition): Promise<void> {
     await partition.follow();

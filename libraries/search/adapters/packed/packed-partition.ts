@@ -16,6 +16,11 @@ export type PackedSource = PartitionSource & {
   segments(
     partition: string,
   ): Promise<{ readonly upTo: bigint; readonly segments: readonly StoredSegment[] } | undefined>;
+  /**
+   * A measure of the size of a partition, read without its entries, which becomes smaller only with the partition; undefined where
+   * it is not known.
+   */
+  sizeOf?(partition: string): Promise<number | undefined>;
 };
 
 type Parts = { readonly source: PackedSource; readonly turns: Turns };

@@ -7,7 +7,12 @@ type PartitionsOptions = {
   readonly turns: Turns;
   /** Estimated bytes of all partitions in memory together. */
   readonly mostBytes: number;
+  /** Time after which a partition that was too large is read again though it is not smaller, milliseconds. */
+  readonly refusedMs: number;
 };
+
+/** A partition that was too large is read again once its size has fallen to this share. */
+const shareForRetry = 31 / 32;
 
 /** Estimated bytes of the objects, views and maps of a partition, which one without entries has, too. */
 export const partitionBytes = 8_192;
@@ -25,6 +30,8 @@ export class PackedPartitions {
   readonly #loadingBytes = new Map<string, number>();
   /** Partitions that were removed while they were loaded. */
   readonly #removed = new Set<string>();
+  /** The sizes of partitions that were above the bound when they were read last, and when that was. */
+  readonly #refused = new Map<string, { readonly size: number; readonly at: number }>();
 
   constructor(options: PartitionsOptions) {
     this.#options = options;
@@ -65,7 +72,7 @@ export class PackedPartitions {
       this.#loadingBytes.set(name, bytes);
       this.#makeRoom(name, bytes);
     };
-    const loading = PackedPartition.load(name, this.#options, check)
+    const loading = this.#readServable(name, check)
       .then((partition) => {
         this.#forget(name);
         if (!this.#removed.has(name)) this.#hold(partition);
@@ -80,6 +87,28 @@ export class PackedPartitions {
     return loading;
   }
 
+  /**
+   * Refuses a partition that was too large a short time ago and is not much smaller, because others are evicted while it is read.
+   * @throws SearchUnavailableError; whatever the source throws
+   */
+  async #readServable(name: string, check: (bytes: number) => void): Promise<PackedPartition> {
+    const refused = this.#refused.get(name);
+    const { source, refusedMs } = this.#options;
+    if (refused !== undefined && performance.now() - refused.at < refusedMs) {
+      const size = (await source.sizeOf?.(name)) ?? 0;
+      if (size > refused.size * shareForRetry) throw new SearchUnavailableError('too_large');
+    }
+    this.#refused.delete(name);
+    try {
+      return await PackedPartition.load(name, this.#options, check);
+    } catch (error) {
+      const isTooLarge = error instanceof SearchUnavailableError && error.fault === 'too_large';
+      const size = isTooLarge ? await source.sizeOf?.(name) : undefined;
+      if (size !== undefined) this.#refused.set(name, { size, at: performance.now() });
+      throw error;
+    }
+  }
+
   /** Evicts what exceeds the bound after a partition has grown. */
   settle(partition: PackedPartition): void {
     const { name } = partition;
@@ -92,6 +121,7 @@ export class PackedPartitions {
   }
 
   remove(name: string): void {
+    this.#refused.delete(name);
     if (this.#loading.has(name)) this.#removed.add(name);
     const found = this.#loaded.get(name);
     if (found !== undefined) found.partition.isRetired = true;
