@@ -42,15 +42,15 @@ export function addRollback(program: Command, source: ResourceSource): void {
 async function rollback(source: ResourceSource, word: string, options: RollbackOptions): Promise<void> {
   const { kind, name } = rollbackTarget(word);
   const toRevision = kind === kinds.agent ? undefined : revisionOf(options);
-  if (kind === kinds.agent && options.message !== undefined) {
-    throw new CliError('usage', 'An Agent keeps no message: leave out --message.');
-  }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
   if (kind === kinds.agent) return await changeAgent(resources, name, rolledBackTo(options.toRevision), options);
   const { client } = resources;
+  const { program } = source;
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const target =
-    toRevision === undefined ? await appliedBefore(client, binding) : { name: policyOf(binding), revision: toRevision };
+    toRevision === undefined
+      ? await appliedBefore(client, binding, program)
+      : { name: policyOf(binding, toRevision, program), revision: toRevision };
   // A binding whose application failed immediately still serves the previous revision and requests another one.
   await checkApplicable(client, binding, target);
   const policyRef = { name: target.name, revision: target.revision };
@@ -80,12 +80,16 @@ export function rollbackTarget(word: string): ReturnType<typeof readKindAndName>
   );
 }
 
-function policyOf({ metadata, spec }: Stored<ModelBinding>): string {
+/** @throws CliError usage for a binding without a policy, of which a number of a revision is nothing */
+function policyOf({ metadata, spec }: Stored<ModelBinding>, revision: number, program: string): string {
   if (spec.guardrail.mode === 'Policy') return spec.guardrail.policyRef.name;
-  throw new CliError(
-    'usage',
-    `The ModelBinding ${metadata.name} has no policy: leave out --to, or name a policy with apply-revision.`,
-  );
+  throw withoutPolicy(`The ModelBinding ${metadata.name} has no policy`, `${metadata.name} ${revision}`, program);
+}
+
+/** A rollback cannot choose the policy of a binding that has none, so both refusals name the command that can. */
+function withoutPolicy(problem: string, words: string, program: string): CliError {
+  const remedy = `name one with "${program} apply-revision ${words} --policy POLICY"`;
+  return new CliError('usage', `${problem}: ${remedy}; "${program} get guardrailpolicies" lists them.`);
 }
 
 /**
@@ -96,6 +100,7 @@ function policyOf({ metadata, spec }: Stored<ModelBinding>): string {
 async function appliedBefore(
   client: KubeClient,
   { metadata, spec, status }: Stored<ModelBinding>,
+  program: string,
 ): Promise<RevisionRef> {
   const wanted = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef : undefined;
   for (const { outcome, policyId, policyRevision } of status?.applications ?? []) {
@@ -106,6 +111,10 @@ async function appliedBefore(
     if (policy.name !== wanted?.name || number !== wanted.revision) {
       return { name: policy.name, revision: number, policyId };
     }
+  }
+  if (wanted === undefined) {
+    const problem = `The ModelBinding ${metadata.name} has no policy and no recorded application of one`;
+    throw withoutPolicy(problem, `${metadata.name} N`, program);
   }
   throw new CliError(
     'usage',
