@@ -2,14 +2,17 @@ import { quoteWord } from '../command-line/quote-word.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
 
 /**
- * Adds the options `--server` and `--token-file` to a remedy. Without them its commands would use the platform of this
- * machine. Pure.
+ * Adds to a remedy the options that selected the installation, `--server` with its token or `--data`. Without them its
+ * commands would use the platform of the checkout. Pure.
  */
-export function remedyForServer(
+export function remedyElsewhere(
   remedy: string,
-  { server, tokenFile }: Pick<SourceOptions, 'server' | 'tokenFile'>,
+  { server, tokenFile, data }: Pick<SourceOptions, 'server' | 'tokenFile' | 'data'>,
 ): string {
-  if (server === undefined || !/\bportcullis [a-z]/.test(remedy)) return remedy;
-  const token = tokenFile === undefined ? '' : ` --token-file ${quoteWord(tokenFile)}`;
-  return `${remedy} Commands reach this installation with --server ${quoteWord(server)}${token}.`;
+  if (!/\bportcullis [a-z]/.test(remedy)) return remedy;
+  if (server !== undefined) {
+    const token = tokenFile === undefined ? '' : ` --token-file ${quoteWord(tokenFile)}`;
+    return `${remedy} Commands reach this installation with --server ${quoteWord(server)}${token}.`;
+  }
+  return data === undefined ? remedy : `${remedy} Commands reach this platform with --data ${quoteWord(data)}.`;
 }
