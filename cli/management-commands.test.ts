@@ -324,7 +324,9 @@ test('apply-revision, rollback and unbind mean the same over resources and over 
     /\nguarded-echo +guarded-echo +- +- +UNGUARDED +UNGUARDED +1\/1 +-/,
   );
   expect((await run(['unbind', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);
-  expect((await run(['rollback', 'guarded-echo', '--to', '1', ...overApi])).stderr).toContain('leave out --to');
+  expect((await run(['rollback', 'guarded-echo', '--to', '1', ...overApi])).stderr).toContain(
+    'leave out --to to return to the one before, or name one with "portcullis apply-revision guarded-echo 1 --policy POLICY"',
+  );
   expect((await run(['rollback', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);
   expect(await binding()).toEqual(before);
 });

@@ -81,15 +81,19 @@ export function rollbackTarget(word: string): ReturnType<typeof readKindAndName>
 }
 
 /** @throws CliError usage for a binding without a policy, of which a number of a revision is nothing */
-function policyOf({ metadata, spec }: Stored<ModelBinding>, revision: number, program: string): string {
+function policyOf({ metadata, spec, status }: Stored<ModelBinding>, revision: number, program: string): string {
   if (spec.guardrail.mode === 'Policy') return spec.guardrail.policyRef.name;
-  throw withoutPolicy(`The ModelBinding ${metadata.name} has no policy`, `${metadata.name} ${revision}`, program);
+  const wasGuarded = status?.applications?.some(
+    ({ outcome, policyId }) => outcome === 'Applied' && policyId !== undefined,
+  );
+  const back = wasGuarded === true ? 'leave out --to to return to the one before, or ' : '';
+  throw withoutPolicy(`The ModelBinding ${metadata.name} has no policy: ${back}`, `${metadata.name} ${revision}`, program);
 }
 
 /** A rollback cannot choose the policy of a binding that has none, so both refusals name the command that can. */
-function withoutPolicy(problem: string, words: string, program: string): CliError {
+function withoutPolicy(beginning: string, words: string, program: string): CliError {
   const remedy = `name one with "${program} apply-revision ${words} --policy POLICY"`;
-  return new CliError('usage', `${problem}: ${remedy}; "${program} get guardrailpolicies" lists them.`);
+  return new CliError('usage', `${beginning}${remedy}; "${program} get guardrailpolicies" lists them.`);
 }
 
 /**
@@ -113,8 +117,8 @@ async function appliedBefore(
     }
   }
   if (wanted === undefined) {
-    const problem = `The ModelBinding ${metadata.name} has no policy and no recorded application of one`;
-    throw withoutPolicy(problem, `${metadata.name} N`, program);
+    const beginning = `The ModelBinding ${metadata.name} has no policy and no recorded application of one: `;
+    throw withoutPolicy(beginning, `${metadata.name} N`, program);
   }
   throw new CliError(
     'usage',

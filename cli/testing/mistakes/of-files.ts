@@ -4,7 +4,7 @@ import type { Mistake } from './mistake.ts';
 const providers = '[{ name: pii, credentialRef: { name: pii } }]';
 const rule = `{ id: far, kind: external_pipeline, timeoutMs: 100, action: { type: deny }, externalPipeline: { provider: pii, contract: platform.guardrail-runtime.detector/v1 } }`;
 const approved = (kind: string, credential: string): string =>
-  `providers:\n  - { name: pii, kind: ${kind}, endpoint: "http://127.0.0.1:1/d", enabled: true, credential: ${credential} }\n`;
+  `providers:\n  - { name: pii, kind: ${kind}, endpoint: "http://127.0.0.1:1/d", credential: ${credential} }\n`;
 
 /** Errors in files that do not exist, and in providers that do not fit. */
 export const mistakesOfFiles: readonly Mistake[] = [
