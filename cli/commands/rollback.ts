@@ -87,7 +87,8 @@ function policyOf({ metadata, spec, status }: Stored<ModelBinding>, revision: nu
     ({ outcome, policyId }) => outcome === 'Applied' && policyId !== undefined,
   );
   const back = wasGuarded === true ? 'leave out --to to return to the one before, or ' : '';
-  throw withoutPolicy(`The ModelBinding ${metadata.name} has no policy: ${back}`, `${metadata.name} ${revision}`, program);
+  const beginning = `The ModelBinding ${metadata.name} has no policy: ${back}`;
+  throw withoutPolicy(beginning, `${metadata.name} ${revision}`, program);
 }
 
 /** A rollback cannot choose the policy of a binding that has none, so both refusals name the command that can. */

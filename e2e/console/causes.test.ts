@@ -80,7 +80,10 @@ const parts: ReadonlySet<string> = new Set([
     'the worker',
   ],
   ...['x1 is not served: add it to the served policies', 'the media modes of the contract must be of x1'],
-  ...['the image cannot be pulledx1', 'the rule x1 needs a x1; the provider x1 is a x1: name a x1 in the rule and in spec.definition.providers'],
+  ...[
+    'the image cannot be pulledx1',
+    'the rule x1 needs a x1; the provider x1 is a x1: name a x1 in the rule and in spec.definition.providers',
+  ],
   ...['is above the deadlineMs x1 of the x1 section: lower it, or raise deadlineMs'],
   ...[
     'a string',
