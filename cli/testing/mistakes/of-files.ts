@@ -3,8 +3,8 @@ import type { Mistake } from './mistake.ts';
 
 const providers = '[{ name: pii, credentialRef: { name: pii } }]';
 const rule = `{ id: far, kind: external_pipeline, timeoutMs: 100, action: { type: deny }, externalPipeline: { provider: pii, contract: platform.guardrail-runtime.detector/v1 } }`;
-const approved = (kind: string, credential: string): string =>
-  `providers:\n  - { name: pii, kind: ${kind}, endpoint: "http://127.0.0.1:1/d", credential: ${credential} }\n`;
+const approved = (kind: string, credential: string, more = ''): string =>
+  `providers:\n  - { name: pii, kind: ${kind}, endpoint: "http://127.0.0.1:1/d", credential: ${credential}${more} }\n`;
 
 /** Errors in files that do not exist, and in providers that do not fit. */
 export const mistakesOfFiles: readonly Mistake[] = [
@@ -19,7 +19,7 @@ export const mistakesOfFiles: readonly Mistake[] = [
   {
     title: 'a classifier in place of a detector',
     args: ['test', '-f', 'FOLDER/p.yaml', '--providers', 'FOLDER/v.yaml'],
-    files: { 'p.yaml': policyManifest({ request: rule, providers }), 'v.yaml': approved('classifier', 'pii') },
+    files: { 'p.yaml': policyManifest({ request: rule, providers }), 'v.yaml': approved('classifier', 'pii', ', model: small') },
     exit: 9,
     place: ['p.yaml: policy small', 'the rule far', 'the provider pii is a classifier'],
     remedy: ['name a detector in the rule and in spec.definition.providers'],
