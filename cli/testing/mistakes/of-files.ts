@@ -19,7 +19,10 @@ export const mistakesOfFiles: readonly Mistake[] = [
   {
     title: 'a classifier in place of a detector',
     args: ['test', '-f', 'FOLDER/p.yaml', '--providers', 'FOLDER/v.yaml'],
-    files: { 'p.yaml': policyManifest({ request: rule, providers }), 'v.yaml': approved('classifier', 'pii', ', model: small') },
+    files: {
+      'p.yaml': policyManifest({ request: rule, providers }),
+      'v.yaml': approved('classifier', 'pii', ', model: small'),
+    },
     exit: 9,
     place: ['p.yaml: policy small', 'the rule far', 'the provider pii is a classifier'],
     remedy: ['name a detector in the rule and in spec.definition.providers'],
