@@ -87,12 +87,27 @@ describe('portcullis agent send', () => {
   });
 
   test('portcullis agent send needs the name of a caller and of a version that exists', async () => {
-    expect(await send('-m', 'hello')).toMatchObject({ code: 2, stderr: expect.stringContaining('Name the caller') });
+    expect(await send('-m', 'hello')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('"agent send" needs the person who calls'),
+    });
     const end = await run(['agent', 'send', 'assistant-9', '--as', 'ann', '-m', 'hello']);
     expect(end).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('There is no Agent and no AgentVersion assistant-9'),
+      stderr: expect.stringContaining('There is no Agent and no AgentVersion assistant-9. Did you mean assistant-1?'),
     });
+    for (const words of [['send'], ['chat'], ['runs'], ['trace']]) {
+      const more =
+        words[0] === 'trace' ? ['01890a5d-ac96-774b-bcce-b302099a8057'] : words[0] === 'runs' ? [] : ['-m', 'hi'];
+      const named = (name: string) => run(['agent', ...words, name, ...more, '--as', 'ann']);
+      expect([words, (await named('asistant')).stderr]).toEqual([
+        words,
+        'portcullis: There is no Agent and no AgentVersion asistant. Did you mean assistant?\n',
+      ]);
+      expect((await named('unheard')).stderr).toContain(
+        'unheard. "portcullis get agents" and "portcullis get agentversions" list',
+      );
+    }
   });
 });
 
@@ -215,8 +230,6 @@ describe('portcullis flow publish and the commands of versions', () => {
     await serving(['rollback', 'agent/desk', '--wait'], 'desk-1');
     await serving(['rollback', 'agent/desk', '--to', 'desk-2', '--wait'], 'desk-2');
     await serving(['agent', 'rollback', 'desk', '--to', 'desk-1', '--wait'], 'desk-1');
-    // A message that nothing keeps is refused, not ignored.
-    expect((await run(['rollback', 'agent/desk', '--to', 'desk-2', '-m', 'why'])).code).toBe(2);
     const numbered = await run(['rollback', 'agent/desk', '--to', '1']);
     expect([numbered.code, numbered.stderr]).toEqual([3, expect.stringContaining('There is no AgentVersion named 1')]);
     const dry = await run(['agent', 'switch', 'desk', 'desk-2', '--dry-run', 'server', '--wait']);
@@ -229,6 +242,45 @@ describe('portcullis flow publish and the commands of versions', () => {
     // Its versions do not change its permitted callers.
     expect(await ask('bob')).toMatchObject({ code: 0, stdout: 'hello\n' });
     expect(await ask('eve')).toMatchObject({ code: 3 });
+  });
+
+  test('every change of an Agent keeps its author and its message until the next change', async () => {
+    using folder = temporaryFolder();
+    const memo = join(folder.path, 'memo');
+    const flow = join(memo, 'flow.yaml');
+    const file = join(folder.path, 'agent.json');
+    const noteOf = async (kind: string, name: string) =>
+      (await run(['describe', kind, name])).stdout.match(/^Changed by: +\S+ \(command line\)(.*)$/m)?.[1];
+    await run(['flow', 'init', memo]);
+    expect((await run(['flow', 'publish', memo, '--as', 'ann', '-m', 'the first'])).stderr).toBe('');
+    expect([await noteOf('agent', 'memo'), await noteOf('agentversion', 'memo-1')]).toEqual([
+      ': the first',
+      ': the first',
+    ]);
+    writeFileSync(flow, readFileSync(flow, 'utf8').replace('version: 1', 'version: 2'));
+    expect((await run(['flow', 'publish', memo])).stderr).toBe('');
+    expect([await noteOf('agent', 'memo'), await noteOf('agentversion', 'memo-2')]).toEqual(['', '']);
+    const { apiVersion, kind, spec } = JSON.parse((await run(['get', 'agent', 'memo', '-o', 'json'])).stdout);
+    const metadata = { name: 'memo' };
+    writeFileSync(file, JSON.stringify({ apiVersion, kind, metadata, spec: { ...spec, version: 'memo-1' } }));
+    for (const words of [
+      ['apply', '-f', file],
+      ['agent', 'switch', 'memo', 'memo-2'],
+      ['rollback', 'agent/memo', '--to', 'memo-1'],
+      ['agent', 'switch', 'memo', 'memo-2', '--canary', '50'],
+      ['agent', 'promote', 'memo'],
+      ['agent', 'rollback', 'memo', '--to', 'memo-1'],
+      ['edit', 'agent', 'memo'],
+    ]) {
+      const end = await runInProcess([...words, '-m', `by ${words[0]} ${words[1]}`], {
+        data: platform.data,
+        environment: { KUBE_EDITOR: 'sed -i s/memo-1/memo-2/' },
+      });
+      expect([words, end.code, end.stderr]).toEqual([words, 0, '']);
+      expect([words, await noteOf('agent', 'memo')]).toEqual([words, `: by ${words[0]} ${words[1]}`]);
+    }
+    expect((await run(['apply', '-f', file])).stdout).toBe('Agent memo configured\n');
+    expect(await noteOf('agent', 'memo')).toBe('');
   });
 
   test('a published version with fewer checks is made only after a confirmation, and the Agent keeps its labels', async () => {

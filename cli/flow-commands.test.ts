@@ -109,7 +109,11 @@ describe('portcullis flow check', () => {
 
   test('portcullis flow check names a file that does not exist', async () => {
     const end = await runInProcess(['flow', 'check', '/no/such/flow.yaml']);
-    expect(end).toEqual({ code: 3, stdout: '', stderr: 'portcullis: There is no file /no/such/flow.yaml.\n' });
+    expect(end).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'portcullis: There is no file /no/such/flow.yaml: check the path.\n',
+    });
   });
 });
 

@@ -48,9 +48,11 @@ test('a frozen gateway is shown as not answering by status and why, and is resta
   expect(isProcessRunning(pid)).toBe(false);
 });
 
-test('a frozen operator is named by commands that read or write resources, with the remedy', async () => {
+test('a frozen operator is named by every command that reads or writes resources, with the remedy', async () => {
+  using folder = folderWithFiles();
   // The commands end long before the operator is restarted.
-  await using platform = await startPlatform({ environment: { PORTCULLIS_HUNG_AFTER_SECONDS: '60' } });
+  await using platform = await startPlatform({ agents: true, environment: { PORTCULLIS_HUNG_AFTER_SECONDS: '60' } });
+  expect(await runCli(['flow', 'init', join(folder.path, 'desk')])).toMatchObject({ code: 0 });
   const pid = platform.pidOf('operator');
   process.kill(pid, 'SIGSTOP');
   await until('status knows it', () => platform.status().processes.some(({ answering }) => !answering));
@@ -59,10 +61,16 @@ test('a frozen operator is named by commands that read or write resources, with 
       ['get', 'mb'],
       ['rollback', 'guarded-echo'],
       ['apply', '-f', 'examples/guarded-chat'],
+      ['provider', 'test', '--binding', 'guarded-echo'],
+      ['flow', 'publish', join(folder.path, 'desk'), '--as', 'ann'],
+      ['agent', 'send', 'assistant', '--as', 'ann', '-m', 'hello'],
+      ['agent', 'chat', 'assistant', '--as', 'ann', '-m', 'hello'],
+      ['agent', 'runs', 'assistant', '--as', 'ann'],
+      ['agent', 'trace', 'assistant', '01890a5d-ac96-774b-bcce-b302099a8057', '--as', 'ann'],
     ].map((words) => runCli([...words, '--request-timeout', '1'], { data: platform.data })),
   );
-  for (const end of ends) {
-    expect(end).toMatchObject({ code: 4, stdout: '' });
+  for (const [at, end] of ends.entries()) {
+    expect([at, end.code, end.stdout]).toEqual([at, 4, '']);
     expect(end.stderr).toContain('Process operator: It is not answering: requests to it hang. ');
   }
 });

@@ -159,11 +159,17 @@ test('portcullis status shows the addresses, and a subject that is not an admini
   const token = join(platform.data, 'ann.token');
   writeFileSync(token, (await run(['token', '--subject', 'ann'])).stdout);
   const refused = await run(['get', 'gp', ...overApi, '--token-file', token, '--json']);
+  const grant = 'portcullis admin grant ann --role viewer';
   expect([refused.code, JSON.parse(refused.stderr).error.message]).toEqual([
     9,
-    expect.stringMatching(
-      /^The subject does not have the permission control_plane:control-plane#administer\. Ask an administrator to give this right to the subject of the token in /,
-    ),
+    `The token in ${token} is of "ann", who has no role that permits this. Ask an administrator for one: "${grant}".`,
+  ]);
+  expect((await run(grant.split(' ').slice(1))).code).toBe(0);
+  expect((await run(['get', 'gp', ...overApi, '--token-file', token])).code).toBe(0);
+  const written = await run(['archive', 'guarded-chat', ...overApi, '--token-file', token]);
+  expect([written.code, written.stderr]).toEqual([
+    9,
+    expect.stringMatching(/"portcullis admin grant ann --role author --policy [0-9a-f-]{36}"\.\n$/),
   ]);
 });
 
@@ -310,14 +316,17 @@ test('apply-revision, rollback and unbind mean the same over resources and over 
   });
   expect(await run(['why', 'guarded-ecko', ...overApi])).toMatchObject({ code: 3, stdout: '' });
   expect((await json('status', ...overApi)).problems).toEqual([]);
-  expect((await run(['why', `policy/${name}`, ...overApi])).stdout).toContain(
-    `GuardrailPolicy ${name} is recorded and can be applied`,
-  );
+  const recorded = `GuardrailPolicy ${name} is recorded and can be applied`;
+  expect((await run(['why', `policy/${name}`, ...overApi])).stdout).toContain(recorded);
+  const both = (await run(['why', 'guarded-echo', `policy/${name}`, ...overApi])).stdout;
+  expect(both.indexOf(recorded)).toBeGreaterThan(both.indexOf('Served now: UNGUARDED'));
   expect((await run(['status', ...overApi])).stdout).toMatch(
     /\nguarded-echo +guarded-echo +- +- +UNGUARDED +UNGUARDED +1\/1 +-/,
   );
   expect((await run(['unbind', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);
-  expect((await run(['rollback', 'guarded-echo', '--to', '1', ...overApi])).stderr).toContain('leave out --to');
+  expect((await run(['rollback', 'guarded-echo', '--to', '1', ...overApi])).stderr).toContain(
+    'leave out --to to return to the one before, or name one with "portcullis apply-revision guarded-echo 1 --policy POLICY"',
+  );
   expect((await run(['rollback', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);
   expect(await binding()).toEqual(before);
 });

@@ -347,6 +347,25 @@ describe('revisions', () => {
     expect(back.stdout).toBe('ModelBinding nightly set to revision 1 of evening\nModelBinding nightly is applied\n');
   });
 
+  test.each([
+    [[], 'has no policy and no recorded application of one', 'N'],
+    [['--to', '1'], 'has no policy', '1'],
+  ])(
+    'a rollback %j of a binding that never had a policy names the command that applies one',
+    async (to, problem, n) => {
+      const bare = parse(bindingText('bare', 'guarded-chat', 1));
+      bare.spec.guardrail = { mode: 'None' };
+      expect((await apply(stringify(bare), '--wait')).code).toBe(0);
+      const command = `portcullis apply-revision bare ${n} --policy POLICY`;
+      expect(await run(['rollback', 'bare', ...to])).toMatchObject({
+        code: 2,
+        stderr: `portcullis: The ModelBinding bare ${problem}: name one with "${command}"; "portcullis get guardrailpolicies" lists them.\n`,
+      });
+      const words = command.replace('POLICY', 'guarded-chat').replace(' N ', ' 1 ').split(' ').slice(1);
+      expect((await run([...words, '--dry-run=server'])).code).toBe(0);
+    },
+  );
+
   test('a rollback to an archived policy is refused before anything is written', async () => {
     await apply(`${policyManifest({ name: 'filed' })}---\n${bindingText('to-file', 'filed', 1)}`, '--wait');
     await apply(bindingText('to-file', 'guarded-chat', 1), '--wait');
@@ -424,6 +443,30 @@ describe('revisions', () => {
     });
     expect(found.whatToDo).toContain('portcullis apply-revision too-early REVISION');
     expect(found.whatToDo).not.toContain('kubectl');
+    const place = ` Commands reach this platform with --data ${platform.data}.`;
+    const why = await run(['why', 'too-early', '--data', platform.data]);
+    expect(why.stdout).toContain(`What to do: ${found.whatToDo}${place}\n`);
+    const status = await run(['status', '--data', platform.data]);
+    expect(status.stdout).toContain(`${found.whatToDo}${place}\n`);
+    expect((await run(['status'])).stdout).not.toContain('--data');
+  });
+
+  test('portcullis why explains several names in their order, or none of them if one does not exist', async () => {
+    const names = ['guarded-echo', 'policy/guarded-chat'];
+    const texts = [(await run(['why', 'guarded-echo'])).stdout, (await run(['why', 'policy/guarded-chat'])).stdout];
+    const both = await run(['why', ...names]);
+    expect(both).toEqual({ code: 0, stderr: '', stdout: texts.join('\n') });
+    const [first, second] = await json('why', ...names);
+    expect([first, second]).toMatchObject([{ state: 'applied' }, { policy: 'guarded-chat' }]);
+    expect(await json('why', 'guarded-echo')).toEqual(first);
+    const absent = await run(['why', 'guarded-echo', 'guarded-eco']);
+    expect(absent).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('Did you mean guarded-echo?'),
+    });
+    expect(await run(['why'])).toMatchObject({ code: 2, stderr: expect.stringContaining('<binding>') });
+    expect((await run(['__complete', 'why', 'policy/guarded-chat', 'guarded-e'])).stdout).toBe('guarded-echo\n:4\n');
   });
 
   test('portcullis test runs the tests of a policy of the platform', async () => {

@@ -61,6 +61,36 @@ describe('test -f', () => {
     expect(await runInProcess(['test', '-f', join(checkout, 'examples/guarded-chat')])).toMatchObject({ code: 0 });
   });
 
+  test('a refused policy does not hide the results of another one, in both orders and as JSON', async () => {
+    using folder = folderWithFiles();
+    const tests = `
+    - { name: says-word, stage: request, messages: [{ role: user, content: hello }], expect: Reject }`;
+    const failing = folder.write('a.yaml', policyManifest({ name: 'first', tests }));
+    const refused = folder.write('b.yaml', policyManifest({ name: 'second', request: patternRule('back', '(a)\\1') }));
+    for (const files of [
+      [failing, refused],
+      [refused, failing],
+    ]) {
+      const words = ['test', ...files.flatMap((file) => ['-f', file])];
+      const end = await runInProcess(words);
+      expect(end.code).toBe(9);
+      expect(end.stdout).toMatch(/^FAILED {2}first\/says-word: expected Reject, got Pass\n/);
+      expect(end.stdout).toMatch(/\n0 of 1 tests passed\n$/);
+      expect(end.stderr).toMatch(
+        /^portcullis: \S+b\.yaml: policy second, request section, rule back: .+ \(bundle_invalid\)\n/,
+      );
+      expect(end.stderr).toContain(`\n${files.join(', ')}: 1 of 1 tests failed: policy first, spec.tests[0]`);
+      const asJson = await runInProcess([...words, '-o', 'json']);
+      expect([asJson.code, JSON.parse(asJson.stdout).tests]).toMatchObject([9, [{ policy: 'first', passed: false }]]);
+    }
+    const both = await runInProcess(['test', '-f', refused, '-f', refused]);
+    expect(both).toMatchObject({ code: 9, stdout: '' });
+    const passing = folder.write('c.yaml', policyManifest({ name: 'third' }));
+    const beside = await runInProcess(['test', '-f', passing, '-f', refused]);
+    expect(beside).toMatchObject({ code: 9, stdout: expect.stringMatching(/^0 of 0 tests passed\n$/m) });
+    expect(beside.stderr).not.toContain('failed');
+  });
+
   test('portcullis test refuses a path without a policy beside one with a policy, and an absent one', async () => {
     using folder = folderWithFiles();
     const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
@@ -257,7 +287,9 @@ describe('bundle build', () => {
     const over = join(folder.path, 'over.json');
     const refused = await build(folder.write('over.yaml', text(base + room + 1)), over);
     expect(refused.code).toBe(9);
-    expect(refused.stderr).toContain('the bundle has 716801 bytes; at most 716800 are allowed');
+    expect(refused.stderr).toContain(
+      'the bundle has 716801 bytes; at most 716800 are allowed: remove rules, or split the policy',
+    );
     expect(statSync(over, { throwIfNoEntry: false })).toBeUndefined();
   });
 

@@ -7,9 +7,12 @@ import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
 import { checkout } from './platform/data-directory.ts';
 import { developmentIssuer } from './platform/development-issuer.ts';
 import { signToken } from './platform/sign-token.ts';
+import { foreignOptions } from './testing/foreign-options.ts';
 import type { Mistake } from './testing/mistakes/mistake.ts';
 import { mistakesOfAdministration } from './testing/mistakes/of-administration.ts';
+import { mistakesOfAgents } from './testing/mistakes/of-agents.ts';
 import { mistakesOfCommandLines } from './testing/mistakes/of-command-lines.ts';
+import { mistakesOfFiles } from './testing/mistakes/of-files.ts';
 import { mistakesOfManifests } from './testing/mistakes/of-manifests.ts';
 import { mistakesOfPolicies } from './testing/mistakes/of-policies.ts';
 import { mistakesOfResources } from './testing/mistakes/of-resources.ts';
@@ -17,7 +20,9 @@ import { type Folder, folderWithFiles, runInProcess } from './testing/run-cli.ts
 
 const mistakes: readonly Mistake[] = [
   ...mistakesOfAdministration,
+  ...mistakesOfAgents,
   ...mistakesOfCommandLines,
+  ...mistakesOfFiles,
   ...mistakesOfManifests,
   ...mistakesOfPolicies,
   ...mistakesOfResources,
@@ -28,6 +33,8 @@ let folder: Folder;
 beforeAll(async () => {
   folder = folderWithFiles();
   platform = await startPlatform({ management: true });
+  const agent = join(checkout, 'examples/agents/assistant/agent.yaml');
+  expect(await runInProcess(['apply', '-f', agent], { data: platform.data })).toMatchObject({ code: 0 });
   const sign = (subject: string, ttlSeconds: number): Promise<string> =>
     signToken(dataDirectory(platform.data), { subject, audience: developmentIssuer.audience, ttlSeconds });
   folder.write('old', await sign('stranger', -3_600));
@@ -115,6 +122,7 @@ describe('the message about', () => {
       for (const words of without) expect.soft(end.stderr).not.toContain(words);
       expect.soft(end.stderr).toMatch(/^portcullis: /);
       expect.soft(end.stderr).not.toMatch(foreignWords);
+      expect.soft(await foreignOptions('portcullis', args, end.stderr)).toEqual([]);
       expect.soft({ code: end.code, stdout: exit === 5 ? '' : end.stdout }).toEqual({ code: exit, stdout: '' });
     },
   );

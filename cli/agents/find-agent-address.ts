@@ -1,11 +1,13 @@
 import { agentRow } from '#diagnosis/agent-row';
 import { agentVersionRow } from '#diagnosis/agent-version-row';
+import type { KubeClient } from '#kube/client/client';
 import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
-import { openPlatform } from '../platform/open-platform.ts';
+import { withPlatform } from '../platform/open-platform.ts';
 import { type RunningPlatform, restartWith } from '../platform/running-platform.ts';
+import { meantName } from '../resources/absent-resource.ts';
 
 /** Where an agent takes calls: operations of A2A are below the path. */
 export type AgentAddress = { readonly origin: string; readonly path: string };
@@ -19,13 +21,14 @@ const mostSeconds = 10;
  * @param seconds timeout of one request; at most ten seconds are used
  * @throws CliError not_found, failed if it takes no calls
  */
-export async function findAgentAddress(
-  platform: RunningPlatform,
-  name: string,
-  seconds: number,
-): Promise<AgentAddress & { readonly agentId: string }> {
-  await using resources = openPlatform(platform, { requestTimeout: Math.min(seconds, mostSeconds) });
-  const { client } = resources;
+export function findAgentAddress(platform: RunningPlatform, name: string, seconds: number): Promise<FoundAgent> {
+  const options = { requestTimeout: Math.min(seconds, mostSeconds) };
+  return withPlatform(platform, options, ({ client }) => addressOf(client, platform, name));
+}
+
+type FoundAgent = AgentAddress & { readonly agentId: string };
+
+async function addressOf(client: KubeClient, platform: RunningPlatform, name: string): Promise<FoundAgent> {
   const gateway = platform.status.addresses.agents;
   const agent = await client.get<Agent>(kinds.agent, name);
   if (agent !== undefined) {
@@ -42,10 +45,9 @@ export async function findAgentAddress(
   }
   const found = await client.get<AgentVersion>(kinds.agentVersion, name);
   if (found === undefined) {
-    throw new CliError(
-      'not_found',
-      `There is no Agent and no AgentVersion ${name}: "portcullis get agents" and "portcullis get agentversions" list them.`,
-    );
+    const meant = await meantName(client, [kinds.agent, kinds.agentVersion], name);
+    const remedy = meant || ' "portcullis get agents" and "portcullis get agentversions" list them.';
+    throw new CliError('not_found', `There is no Agent and no AgentVersion ${name}.${remedy}`);
   }
   const { state, why = 'the operator has not processed it yet' } = agentVersionRow(found);
   const { address, agentId } = found.status ?? {};

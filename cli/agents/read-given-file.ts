@@ -55,7 +55,7 @@ async function readBytes(path: string): Promise<Buffer> {
     return await readFile(path);
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
-    if (isAbsent(cause)) throw new CliError('not_found', `There is no file ${path}.`, { cause });
+    if (isAbsent(cause)) throw new CliError('not_found', `There is no file ${path}: check the path.`, { cause });
     throw new CliError('usage', `${path} cannot be read: ${fileReason(cause)}.`, { cause });
   }
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { changeAgent, promoted, rolledBackTo } from '../agents/change-agent.ts';
 import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
 import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
+import { withMessage } from '../options/message-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
@@ -15,10 +16,12 @@ const percent = wholeNumber(1, 99);
 /** The commands that change which versions an Agent serves. */
 export function addAgentChanges(agent: Command, source: ResourceSource): void {
   const written = (command: Command): Command =>
-    withDryRun(
-      withWait(
-        withConfirm(withOutput(withResourceOptions(command, source))),
-        'wait until it is served (default: 60 s)',
+    withMessage(
+      withDryRun(
+        withWait(
+          withConfirm(withOutput(withResourceOptions(command, source))),
+          'wait until it is served (default: 60 s)',
+        ),
       ),
     );
   const change = async (name: string, options: ChangeOptions, changeOf: Parameters<typeof changeAgent>[2]) => {

@@ -6,7 +6,7 @@ import { sendAgentMessage } from '../agents/send-message.ts';
 import { streamAgentMessage } from '../agents/stream-message.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
-import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
+import { defaultTenant, personIdentity, readCallerName, readCallerNames } from '../http/caller-options.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
 import { formatOf, isForPeople, type OutputOptions, withUnnamedOutput, writeValue } from '../output/format.ts';
 import { escapeControls } from '../output/write.ts';
@@ -45,7 +45,7 @@ export function addAgentChat(agent: Command): void {
 }
 
 async function chatWithAgent(name: string, options: ChatOptions): Promise<void> {
-  const identity = await callerIdentity(options)();
+  const identity = await personIdentity('agent chat', options)();
   const to = await findAgentAddress(runningPlatform(options.data), name, options.requestTimeout);
   using interruption = untilInterrupted();
   const { signal } = interruption;

@@ -3,7 +3,7 @@ import { tracedRunListSchema, tracedRunSchema } from '#contracts/agent-runs';
 import { findAgentAddress } from '../agents/find-agent-address.ts';
 import { readRuns } from '../agents/read-runs.ts';
 import { runsText, traceText } from '../agents/runs-text.ts';
-import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
+import { defaultTenant, personIdentity, readCallerName, readCallerNames } from '../http/caller-options.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { escapeControls } from '../output/write.ts';
@@ -25,7 +25,7 @@ export function addAgentRuns(agent: Command): void {
     .description('list the newest runs of an agent: your own, or for its owner all')
     .argument('<agent>', 'name of an Agent, or of an AgentVersion');
   withOutput(withCaller(runs)).action(async (name: string, options: RunsOptions) => {
-    const list = await readRuns(tracedRunListSchema, await readOf(name, options));
+    const list = await readRuns(tracedRunListSchema, await readOf('agent runs', name, options));
     writeNamed(formatOf(options), {
       value: list,
       names: list.runs.map(({ runId }) => runId),
@@ -38,7 +38,7 @@ export function addAgentRuns(agent: Command): void {
     .argument('<agent>', 'name of an Agent, or of an AgentVersion')
     .argument('<run>', 'id of the run, as in "agent runs"');
   withUnnamedOutput(withCaller(trace)).action(async (name: string, runId: string, options: RunsOptions) => {
-    const run = await readRuns(tracedRunSchema, { ...(await readOf(name, options)), runId });
+    const run = await readRuns(tracedRunSchema, { ...(await readOf('agent trace', name, options)), runId });
     writeResult(formatOf(options), run, () => escapeControls(traceText(run)));
   });
 }
@@ -52,8 +52,8 @@ function withCaller(command: Command): Command {
   return withRequestTimeout(command);
 }
 
-async function readOf(name: string, options: RunsOptions) {
-  const identity = await callerIdentity(options)();
+async function readOf(command: 'agent runs' | 'agent trace', name: string, options: RunsOptions) {
+  const identity = await personIdentity(command, options)();
   const platform = runningPlatform(options.data);
   const to = await findAgentAddress(platform, name, options.requestTimeout);
   const isProcess = platform.status.addresses.agents === undefined;

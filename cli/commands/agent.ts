@@ -5,7 +5,7 @@ import { findAgentAddress } from '../agents/find-agent-address.ts';
 import { handOverFile } from '../agents/hand-over-file.ts';
 import { sendAgentMessage } from '../agents/send-message.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
+import { defaultTenant, personIdentity, readCallerName, readCallerNames } from '../http/caller-options.ts';
 import { readJsonObject } from '../options/json-object.ts';
 import { readInput } from '../options/read-input.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
@@ -55,7 +55,7 @@ export function addAgent(program: Command, source: ResourceSource): void {
 }
 
 async function sendMessage(name: string, options: SendOptions): Promise<void> {
-  const identity = await callerIdentity(options)();
+  const identity = await personIdentity('agent send', options)();
   const platform = runningPlatform(options.data);
   const to = await findAgentAddress(platform, name, options.requestTimeout);
   const { message, input, file: path, requestTimeout: timeoutSeconds } = options;

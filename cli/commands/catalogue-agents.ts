@@ -14,6 +14,7 @@ import {
 import type { AgentListFilters, CatalogueClient } from '../catalogue/catalogue-client.ts';
 import { type CatalogueOptions, openCatalogueClient, withCatalogueOptions } from '../catalogue/catalogue-options.ts';
 import { watchCatalogue } from '../catalogue/watch-catalogue.ts';
+import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { readScore } from '../options/score-option.ts';
@@ -157,10 +158,9 @@ export function agentNamed(agents: readonly AgentRecord[], name: string): AgentR
   const found = new Map(agents.filter((agent) => agent.name === name).map((agent) => [agent.agentId, agent]));
   const [only, ...others] = found.values();
   if (only === undefined) {
-    throw new CliError(
-      'not_found',
-      `The caller has no agent named ${JSON.stringify(name)}: "agents list" shows the names.`,
-    );
+    const names = agents.map((agent) => agent.name);
+    const remedy = didYouMean(name, names) || ' "portcullis agents list" shows the names.';
+    throw new CliError('not_found', `The caller has no agent named ${JSON.stringify(name)}.${remedy}`);
   }
   if (others.length === 0) return only;
   const ids = [...found.values()].map(({ agentId, workspace }) => `${agentId} (workspace ${workspace})`);

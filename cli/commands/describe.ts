@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { appliedByText } from '#diagnosis/applied-by';
+import { noteOfGeneration } from '#resources/change-note';
 import { kinds } from '#resources/kinds';
 import { conditionSchema, type Resource, type Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
@@ -55,7 +57,9 @@ async function textOf({ stateOf }: OpenedResources, found: Stored<Resource>): Pr
 const statusSchema = z.looseObject({ conditions: z.array(conditionSchema).optional() });
 
 /** Metadata, spec, status and conditions of a resource as text. */
-function description({ kind, metadata, spec, status }: Stored<Resource>): string {
+function description(object: Stored<Resource>): string {
+  const { kind, metadata, spec, status } = object;
+  const note = noteOfGeneration(object);
   const { conditions = [], ...rest } = statusSchema.catch({}).parse(status ?? {});
   const head = tableOf([
     ['Name:', metadata.name],
@@ -65,6 +69,7 @@ function description({ kind, metadata, spec, status }: Stored<Resource>): string
     ...(metadata.deletionTimestamp === undefined ? [] : [['Deleting since:', metadata.deletionTimestamp]]),
     ['Generation:', String(metadata.generation)],
     ['Labels:', pairs(metadata.labels)],
+    ...(note === undefined ? [] : [['Changed by:', appliedByText(note)]]),
   ]);
   const rows = conditions.map(({ type, status: value, reason, message }) => [`  ${type}`, value, reason, message]);
   return [

@@ -81,7 +81,7 @@ function parsed(path: string): unknown {
   try {
     return parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    if (isAbsent(cause)) throw new CliError('not_found', `There is no file ${path}.`, { cause });
+    if (isAbsent(cause)) throw new CliError('not_found', `There is no file ${path}: check the path.`, { cause });
     const reason =
       cause instanceof Error && cause.name === 'YAMLParseError' ? 'it is not valid YAML' : fileReason(cause);
     throw new CliError('usage', `${path} cannot be read: ${reason}.`, { cause });

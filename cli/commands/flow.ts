@@ -7,6 +7,7 @@ import { defaultTenant, readCallerName, readCallerNames } from '../http/caller-o
 import { withConfirm } from '../options/confirm-option.ts';
 import { readFilePath } from '../options/file-path.ts';
 import { readJsonObject } from '../options/json-object.ts';
+import { withMessage } from '../options/message-option.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
 import { readScore } from '../options/score-option.ts';
 import { withDefaultWait } from '../options/wait-option.ts';
@@ -78,9 +79,10 @@ export function addFlow(program: Command): void {
     .option('--tenant <name>', 'tenant of the persons', readCallerName, defaultTenant)
     .option('--workspace <name>', 'workspace of the Agent (default: that of the Agent, or the tenant)', readCallerName)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  withConfirm(withDefaultWait(withRequestTimeout(withOutput(publish)), 'how long to wait until it is served')).action(
-    async (folder: string, options: PublishOptions) =>
-      (await import('../flows/publish-flow.ts')).publishFlow(folder, options),
+  withMessage(
+    withConfirm(withDefaultWait(withRequestTimeout(withOutput(publish)), 'how long to wait until it is served')),
+  ).action(async (folder: string, options: PublishOptions) =>
+    (await import('../flows/publish-flow.ts')).publishFlow(folder, options),
   );
   withFlow(flow.command('graph'))
     .description('draw a flow as SVG')

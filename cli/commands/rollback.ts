@@ -43,15 +43,15 @@ export function addRollback(program: Command, source: ResourceSource): void {
 async function rollback(source: ResourceSource, word: string, options: RollbackOptions): Promise<void> {
   const { kind, name } = rollbackTarget(word);
   const toRevision = kind === kinds.agent ? undefined : revisionOf(options);
-  if (kind === kinds.agent && options.message !== undefined) {
-    throw new CliError('usage', 'An Agent keeps no message: leave out --message.');
-  }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
   if (kind === kinds.agent) return await changeAgent(resources, name, rolledBackTo(options.toRevision), options);
   const { client } = resources;
+  const { program } = source;
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const target =
-    toRevision === undefined ? await appliedBefore(client, binding) : { name: policyOf(binding), revision: toRevision };
+    toRevision === undefined
+      ? await appliedBefore(client, binding, program)
+      : { name: policyOf(binding, toRevision, program), revision: toRevision };
   // A binding whose application failed immediately still serves the previous revision and requests another one.
   await checkApplicable(client, binding, target);
   const policyRef = { name: target.name, revision: target.revision };
@@ -81,12 +81,21 @@ export function rollbackTarget(word: string): ReturnType<typeof readKindAndName>
   );
 }
 
-function policyOf({ metadata, spec }: Stored<ModelBinding>): string {
+/** @throws CliError usage for a binding without a policy, of which a number of a revision is nothing */
+function policyOf({ metadata, spec, status }: Stored<ModelBinding>, revision: number, program: string): string {
   if (spec.guardrail.mode === 'Policy') return spec.guardrail.policyRef.name;
-  throw new CliError(
-    'usage',
-    `The ModelBinding ${metadata.name} has no policy: leave out --to, or name a policy with apply-revision.`,
+  const wasGuarded = status?.applications?.some(
+    ({ outcome, policyId }) => outcome === 'Applied' && policyId !== undefined,
   );
+  const back = wasGuarded === true ? 'leave out --to to return to the one before, or ' : '';
+  const beginning = `The ModelBinding ${metadata.name} has no policy: ${back}`;
+  throw withoutPolicy(beginning, `${metadata.name} ${revision}`, program);
+}
+
+/** A rollback cannot choose the policy of a binding that has none, so both refusals name the command that can. */
+function withoutPolicy(beginning: string, words: string, program: string): CliError {
+  const remedy = `name one with "${program} apply-revision ${words} --policy POLICY"`;
+  return new CliError('usage', `${beginning}${remedy}; "${program} get guardrailpolicies" lists them.`);
 }
 
 /**
@@ -97,6 +106,7 @@ function policyOf({ metadata, spec }: Stored<ModelBinding>): string {
 async function appliedBefore(
   client: KubeClient,
   { metadata, spec, status }: Stored<ModelBinding>,
+  program: string,
 ): Promise<RevisionRef> {
   const wanted = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef : undefined;
   for (const { outcome, policyId, policyRevision } of status?.applications ?? []) {
@@ -107,6 +117,10 @@ async function appliedBefore(
     if (policy.name !== wanted?.name || number !== wanted.revision) {
       return { name: policy.name, revision: number, policyId };
     }
+  }
+  if (wanted === undefined) {
+    const beginning = `The ModelBinding ${metadata.name} has no policy and no recorded application of one: `;
+    throw withoutPolicy(beginning, `${metadata.name} N`, program);
   }
   throw new CliError(
     'usage',

@@ -20,7 +20,7 @@ import { type StatusView, viewOfStatus } from '../status/status-view.ts';
 import { type FoundProblem, findProblems, problemsText, withRemedy } from '../why/find-problems.ts';
 import { problemsOfOverview } from '../why/overview-problems.ts';
 import { type CheckOption, refuseProblems, withCheck } from '../why/refuse-problems.ts';
-import { remedyForServer } from '../why/remedy-for-server.ts';
+import { remedyElsewhere } from '../why/remedy-elsewhere.ts';
 
 type StatusOptions = SourceOptions & OutputOptions & CheckOption;
 /** The models that a gateway serves, or why they are unknown. */
@@ -43,7 +43,10 @@ async function status(options: StatusOptions): Promise<void> {
   const notApplied = readApplyProblems(platform.data);
   const { problems: found, ...served } = await servedBy(platform, options);
   const refused = [platform.data.providers, platform.data.limits].flatMap(problemOfFile);
-  const problems = [...found, ...notApplied.map(fileProblem), ...refused];
+  const problems = [...found, ...notApplied.map(fileProblem), ...refused].map((problem) => ({
+    ...problem,
+    whatToDo: remedyElsewhere(problem.whatToDo, options),
+  }));
   const format = formatOf(options);
   writeResult(format, { ...platform.status, problems, notApplied, ...served }, (isWide) =>
     [
@@ -61,7 +64,7 @@ async function statusOverApi(options: StatusOptions): Promise<void> {
   const overview = await openManagement(options).client.getOverview();
   const problems = problemsOfOverview(overview).map((problem) => ({
     ...problem,
-    whatToDo: remedyForServer(problem.whatToDo, options),
+    whatToDo: remedyElsewhere(problem.whatToDo, options),
   }));
   writeResult(formatOf(options), { ...overview, problems }, (isWide) =>
     [...(problems.length === 0 ? [] : [problemsText(problems)]), overviewText(overview, isWide)].join('\n'),

@@ -22,9 +22,12 @@ import { explainCollection } from '../why/explain-collection.ts';
 import { explainPolicy } from '../why/explain-policy.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
 import { overviewModelText } from '../why/overview-model-text.ts';
-import { remedyForServer } from '../why/remedy-for-server.ts';
+import { remedyElsewhere } from '../why/remedy-elsewhere.ts';
 
 type WhyOptions = ResourceCommandOptions & OutputOptions;
+
+/** The explanation of one resource: as a value for programs, and as text. */
+type Explained = { readonly value: object; readonly text: string };
 
 export function addWhy(program: Command, source: ResourceSource): void {
   const command = program
@@ -32,34 +35,50 @@ export function addWhy(program: Command, source: ResourceSource): void {
     .description(
       'explain why a binding is not applied, or a policy, collection, agent or version of an agent is not ready, and print the remedy',
     )
-    .argument('<binding>', 'name of the binding; policy/NAME, collection/NAME, agent/NAME or agentversion/NAME');
-  withUnnamedOutput(withResourceOptions(command, source)).action((name: string, options: WhyOptions) =>
-    why(source, name, options),
+    .argument('<binding...>', 'names of bindings; policy/NAME, collection/NAME, agent/NAME or agentversion/NAME');
+  withUnnamedOutput(withResourceOptions(command, source)).action((names: readonly string[], options: WhyOptions) =>
+    why(source, names, options),
   );
 }
 
-async function why(source: ResourceSource, name: string, options: WhyOptions): Promise<void> {
-  const target = resourceOf(name);
+/** Every name is read before anything is written, so that a name that does not exist leaves no part of an answer. */
+async function why(source: ResourceSource, names: readonly string[], options: WhyOptions): Promise<void> {
+  const targets = names.map(resourceOf);
   await using resources = await source.open(options);
+  const explained: Explained[] = [];
+  for (const target of targets)
+    explained.push(await explain(resources, target, { ...options, program: source.program }));
+  const values = explained.map(({ value }) => value);
+  writeResult(formatOf(options), values.length === 1 ? values[0] : values, () =>
+    explained.map(({ text }) => text).join('\n\n'),
+  );
+}
+
+async function explain(
+  resources: OpenedResources,
+  target: DeclaredResource | string,
+  options: WhyOptions & { readonly program: string },
+): Promise<Explained> {
   if (typeof target !== 'string') {
-    const found = await explainOne(resources, target, source.program);
-    const explanation = {
-      ...found,
-      ...(found.whatToDo === undefined ? {} : { whatToDo: remedyForServer(found.whatToDo, options) }),
-    };
-    return writeResult(formatOf(options), explanation, () => declaredText(explanation));
+    const value = placed(await explainOne(resources, target, options.program), options);
+    return { value, text: declaredText(value) };
   }
   if (resources.overview !== undefined) {
     const { models } = await resources.overview();
     const found = models.find((one) => one.name === target);
     if (found === undefined) throw await absentResource(resources.client, kinds.modelBinding, target);
     const { whatToDo } = found;
-    const model = { ...found, whatToDo: whatToDo === null ? null : remedyForServer(whatToDo, options) };
-    return writeResult(formatOf(options), model, () => overviewModelText(model));
+    const value = { ...found, whatToDo: whatToDo === null ? null : remedyElsewhere(whatToDo, options) };
+    return { value, text: overviewModelText(value) };
   }
-  const facts = await gatherFacts(resources, target);
-  const explanation = explainBinding(facts, source.program);
-  writeResult(formatOf(options), explanation, () => textOf(explanation));
+  const value = placed(explainBinding(await gatherFacts(resources, target), options.program), options);
+  return { value, text: textOf(value) };
+}
+
+/** The explanation with a remedy whose commands reach the same platform. */
+function placed<E extends { readonly whatToDo?: string }>(explanation: E, options: WhyOptions): E {
+  const { whatToDo } = explanation;
+  return whatToDo === undefined ? explanation : { ...explanation, whatToDo: remedyElsewhere(whatToDo, options) };
 }
 
 const declaredKinds = ['GuardrailPolicy', 'Collection', 'Agent', 'AgentVersion'] as const;

@@ -37,7 +37,9 @@ test('two files with the same id are refused, and the message names both', () =>
 });
 
 test('a submitted path without a file is reported with its name', () => {
-  expect(() => refuseUnreadable(['/no/such/folder'])).toThrow('There is no file or folder /no/such/folder.');
+  expect(() => refuseUnreadable(['/no/such/folder'])).toThrow(
+    'There is no file or folder /no/such/folder: check the path.',
+  );
   using folder = folderWith(['a.md']);
   expect(() => refuseUnreadable([folder.path, join(folder.path, 'a.md')])).not.toThrow();
 });

@@ -48,7 +48,8 @@ export function refuseUnreadable(paths: readonly string[]): void {
       statSync(`${path}/.`);
       readdirSync(path);
     } catch (cause) {
-      if (isAbsent(cause)) throw new CliError('not_found', `There is no file or folder ${path}.`, { cause });
+      if (isAbsent(cause))
+        throw new CliError('not_found', `There is no file or folder ${path}: check the path.`, { cause });
       throw new CliError('usage', `${path} cannot be read: ${fileReason(cause)}.`, { cause });
     }
   }

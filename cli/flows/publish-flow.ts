@@ -12,8 +12,9 @@ import { readCallerName } from '../http/caller-options.ts';
 import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
 import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
-import { openPlatform } from '../platform/open-platform.ts';
+import { withPlatform } from '../platform/open-platform.ts';
 import { restartWith, runningPlatform } from '../platform/running-platform.ts';
+import type { OpenedResources } from '../resources/resource-source.ts';
 import type { VersionManifest } from './make-version.ts';
 import { versionOfFolder } from './version-of-folder.ts';
 
@@ -29,6 +30,7 @@ export type PublishOptions = OutputOptions &
     readonly wait: number;
     readonly requestTimeout: number;
     readonly data?: string;
+    readonly message?: string;
   };
 
 type Access = Agent['spec']['access'];
@@ -45,12 +47,20 @@ export async function publishFlow(folder: string, options: PublishOptions): Prom
   if (platform.status.addresses.agents === undefined) {
     throw new CliError('failed', `No gateway of this platform serves agents: ${restartWith('--agents')}`);
   }
+  const { requestTimeout, message } = options;
+  const source = { requestTimeout, ...(message === undefined ? {} : { message }) };
+  await withPlatform(platform, source, (resources) => publish(resources, version, options));
+}
+
+async function publish(
+  { client, writer }: Pick<OpenedResources, 'client' | 'writer'>,
+  version: VersionManifest,
+  options: PublishOptions,
+): Promise<void> {
   const format = formatOf(options);
   const say = (text: string): void => {
     if (isForPeople(format)) writeText(text);
   };
-  await using resources = openPlatform(platform, { requestTimeout: options.requestTimeout });
-  const { client, writer } = resources;
   const name = version.spec.agent;
   const before = await client.get<Agent>(kinds.agent, name);
   const spec = before === undefined ? newAgent(version.metadata.name, options) : changed(before, version, options);

@@ -17,7 +17,7 @@ export function readTextFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    if (isAbsent(cause)) throw new CliError('not_found', `There is no file ${path}.`, { cause });
+    if (isAbsent(cause)) throw new CliError('not_found', `There is no file ${path}: check the path.`, { cause });
     throw new CliError('usage', `${path} cannot be read: ${fileReason(cause)}.`, { cause });
   }
 }

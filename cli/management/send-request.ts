@@ -9,6 +9,7 @@ import {
   repeatUntilAnswered,
 } from '../http/exchange-json.ts';
 import { ManagementAnswerError, ManagementApiError, ManagementUnreachableError } from './management-error.ts';
+import { roleRemedy } from './role-remedy.ts';
 
 export type ManagementConnection = {
   readonly origin: string;
@@ -59,11 +60,13 @@ async function sendOnce<T>(
   if (answer.ok) return answered(origin, answer, schema.safeParse(json));
   const failure = managementErrorSchema.safeParse(json);
   if (failure.success) {
-    throw new ManagementApiError(
-      answer.status,
-      withCause(answer, failure.data.error, bearer),
-      remedyOf(answer.status, connection),
-    );
+    const { error } = failure.data;
+    if (error.code === 'permission_denied') {
+      // The message of the API names the largest right, whatever the request needs.
+      const message = roleRemedy(call, { token: bearer, tokenFile: connection.tokenFile });
+      throw new ManagementApiError(answer.status, { ...error, message }, '');
+    }
+    throw new ManagementApiError(answer.status, withCause(answer, error, bearer), remedyOf(answer.status, connection));
   }
   throw new ManagementAnswerError(origin, `status ${answer.status} without an error of the contract`);
 }
@@ -79,17 +82,10 @@ function withCause({ status, headers }: JsonAnswer, error: ManagementErrorBody['
 
 /** The remedy for a refused token: the API does not know where it comes from. */
 function remedyOf(status: number, { tokenFile }: ManagementConnection): string {
-  if (status === 401) {
-    return tokenFile === undefined
-      ? 'The command line signed it itself: restart the platform, and check the clock of this machine.'
-      : `Write a valid token into ${tokenFile}; "portcullis token" signs one for a platform on this machine.`;
-  }
-  if (status === 403) {
-    return tokenFile === undefined
-      ? 'Ask an administrator for this right.'
-      : `Ask an administrator to give this right to the subject of the token in ${tokenFile}.`;
-  }
-  return '';
+  if (status !== 401) return '';
+  return tokenFile === undefined
+    ? 'The command line signed it itself: restart the platform, and check the clock of this machine.'
+    : `Write a valid token into ${tokenFile}; "portcullis token" signs one for a platform on this machine.`;
 }
 
 function answered<T>(origin: string, { headers }: JsonAnswer, read: z.ZodSafeParseResult<T>): ReceivedResponse<T> {

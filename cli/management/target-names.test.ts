@@ -101,6 +101,9 @@ test('a filter takes policies and models, refuses a word that is both, and keeps
   expect(await filteredTarget(connection(), 'guard')).toEqual({ id: idOf(1), doubt: '' });
   await expect(filteredTarget(connection(), 'shared')).rejects.toMatchObject({ exit: 'usage' });
   expect(await filteredTarget(connection(), 'guard-1')).toMatchObject({ id: 'guard-1', doubt: expect.any(String) });
+  expect((await filteredTarget(connection(), 'unheard-of')).doubt).toBe(
+    ' There is no policy, model or agent "unheard-of". "portcullis get all" lists the names.',
+  );
 });
 
 test('a filter passes on the id of another object without a look-up, and any word if the names may not be read', async () => {

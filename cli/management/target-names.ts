@@ -150,7 +150,8 @@ export async function filteredTarget(connection: ManagementConnection, word: str
   }
   const [id] = ids;
   if (id !== undefined) return { id, doubt: '' };
-  const meant = didYouMean(word, [...names.policy, ...names.model, ...names.agent].flatMap(wordsOf));
+  const known = [...names.policy, ...names.model, ...names.agent];
+  const meant = didYouMean(word, known.flatMap(wordsOf)) || ' "portcullis get all" lists the names.';
   return { id: word, doubt: ` There is no policy, model or agent ${JSON.stringify(word)}.${meant}` };
 }
 

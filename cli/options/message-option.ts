@@ -2,9 +2,9 @@ import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ChangeNote, changeAuthorSchema, changeMessageSchema } from '#resources/change-note';
 
-/** Adds the message of a change, which the revision and the application keep. */
+/** Adds the message of a change, which the resource keeps, and so do the revision and the application that it makes. */
 export function withMessage(command: Command): Command {
-  return command.option('-m, --message <text>', 'reason of the change, kept in its revision and application', readText);
+  return command.option('-m, --message <text>', 'reason of the change, which is kept with it', readText);
 }
 
 function readText(text: string): string {

@@ -35,6 +35,20 @@ export function openPlatform({ data, status }: RunningPlatform, options: SourceO
   };
 }
 
+/** Uses the resources of a running platform. An error of their server is thrown with its cause, where that is known. */
+export async function withPlatform<T>(
+  platform: RunningPlatform,
+  options: SourceOptions,
+  use: (resources: OpenedResources) => Promise<T>,
+): Promise<T> {
+  await using resources = openPlatform(platform, options);
+  try {
+    return await use(resources);
+  } catch (error) {
+    throw (await resources.explain(error)) ?? error;
+  }
+}
+
 /** @throws CliError not_found */
 export function refuseOtherNamespace(namespace: string): void {
   if (namespace === defaultNamespace || namespace === allNamespaces) return;

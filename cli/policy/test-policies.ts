@@ -27,8 +27,8 @@ type TestRow = {
 };
 
 /**
- * Validates policies, runs their tests and writes the results.
- * @throws CliError tests_failed, refused
+ * Validates policies, runs their tests and writes the results. A refused policy does not end the tests of the others.
+ * @throws CliError tests_failed; refused, with every refusal and failure, if a policy is refused
  */
 export async function testPolicies(
   policies: readonly PolicyInFile[],
@@ -37,22 +37,40 @@ export async function testPolicies(
 ): Promise<void> {
   const rows: TestRow[] = [];
   const warnings: string[] = [];
+  const refusals: CliError[] = [];
   for (const policy of policies) {
-    const { verdict } = await judgePolicy(policy, {
+    const judged = await judgePolicy(policy, {
       contentProfile: profile,
       limits,
       approved,
       checks: (policy.policy.spec.tests ?? []).map(({ name, stage, messages }) => ({ name, stage, messages })),
-    });
+    }).catch(refusalOf);
+    if (judged instanceof CliError) {
+      refusals.push(judged);
+      continue;
+    }
+    const { verdict } = judged;
     rows.push(...rowsOf(policy, verdict));
     warnings.push(...warningsOf(policy, verdict));
   }
   const failed = rows.filter(({ passed }) => !passed);
   const count = `${rows.length - failed.length} of ${rows.length} tests passed`;
-  writeResult(formatOf(output), { tests: rows, warnings }, () =>
-    [...rows.map((row) => describe(row, policies.length > 1)), ...warnings, count].join('\n'),
-  );
-  if (failed.length > 0) throw new CliError('tests_failed', failureSentence(what, rows, failed));
+  if (refusals.length < policies.length) {
+    writeResult(formatOf(output), { tests: rows, warnings }, () =>
+      [...rows.map((row) => describe(row, policies.length > 1)), ...warnings, count].join('\n'),
+    );
+  }
+  const failures = failed.length === 0 ? [] : [failureSentence(what, rows, failed)];
+  if (refusals.length > 0) {
+    throw new CliError('refused', [...refusals.map(({ message }) => message), ...failures].join('\n'));
+  }
+  for (const sentence of failures) throw new CliError('tests_failed', sentence);
+}
+
+/** @throws each error that is not the refusal of a policy as it is */
+function refusalOf(error: unknown): CliError {
+  if (error instanceof CliError && error.exit === 'refused') return error;
+  throw error;
 }
 
 /** The first failed test comes with its place; the lines of the output name the others. */

@@ -15,7 +15,7 @@ import { isOverApi } from '../management/is-over-api.ts';
 import { openManagement } from '../management/management-options.ts';
 import { openResourceReader } from '../management/resource-reader.ts';
 import { sendRequest } from '../management/send-request.ts';
-import { openPlatform } from '../platform/open-platform.ts';
+import { withPlatform } from '../platform/open-platform.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
@@ -30,8 +30,8 @@ export function openProviderTests(options: SourceOptions): (binding: string) => 
   if (!isOverApi(options)) {
     const platform = runningPlatform(options.data);
     return async (binding) => {
-      await using resources = openPlatform(platform, options);
-      return askGateways(platform, await aliasOf(resources.client, binding));
+      const alias = await withPlatform(platform, options, ({ client }) => aliasOf(client, binding));
+      return askGateways(platform, alias);
     };
   }
   const { connection } = openManagement(options);

@@ -23,6 +23,12 @@ export function otherPlace(kind: Kind | undefined): string {
   return ' "portcullis collection list --as PERSON" shows the collections that persons created.';
 }
 
+/** The name that was probably meant among those of several kinds, with a leading space; empty if none is near. */
+export async function meantName(client: KubeClient, among: readonly Kind[], name: string): Promise<string> {
+  const names = await Promise.all(among.map((kind) => namesOf(client, kind)));
+  return didYouMean(name, names.flat());
+}
+
 /** The list is only a hint: a missing permission or a server failure is not reported again. */
 async function namesOf(client: KubeClient, kind: Kind): Promise<readonly string[]> {
   try {

@@ -80,7 +80,10 @@ const parts: ReadonlySet<string> = new Set([
     'the worker',
   ],
   ...['x1 is not served: add it to the served policies', 'the media modes of the contract must be of x1'],
-  ...['the image cannot be pulledx1', 'the rule x1 needs a x1; the provider x1 is a x1'],
+  ...[
+    'the image cannot be pulledx1',
+    'the rule x1 needs a x1; the provider x1 is a x1: name a x1 in the rule and in spec.definition.providers',
+  ],
   ...['is above the deadlineMs x1 of the x1 section: lower it, or raise deadlineMs'],
   ...[
     'a string',
@@ -180,8 +183,8 @@ const wholes: readonly string[] = [
   'revision 3 of the policy guard is not served: add it to the served policies',
   'the media modes of the contract must be of text/plain and application/json',
   ...['the image cannot be pulled', 'the image cannot be pulled: not_found'],
-  'the rule spam needs a detector; the provider echo is a model',
-  'the rule spam needs a classifier; the provider echo is a model',
+  'the rule spam needs a detector; the provider echo is a model: name a detector in the rule and in spec.definition.providers',
+  'the rule spam needs a classifier; the provider echo is a model: name a classifier in the rule and in spec.definition.providers',
   ...['request', 'response'].map(
     (stage) => `is above the deadlineMs 200 of the ${stage} section: lower it, or raise deadlineMs`,
   ),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type NamedCommand, refusalOf } from '../../cli/testing/refusal-of.ts';
 import { root } from '../../hack/check/run-tool.ts';
+import { readBlocks } from '../readme/read-blocks.ts';
 
 const pages = [
   'README.md',
@@ -48,6 +49,27 @@ test('every command that a page names in its text exists with its options and ar
     if (refusal !== undefined) refused.push(`${page}: ${one.program} ${text}: ${refusal}`);
   }
   expect(refused).toEqual([]);
+});
+
+/** A command with an option that changes nothing but its exit code, before a pipe. */
+const forExitCode = /\bportcullis [^|&;\n]*--check\b[^|&;\n]*\|(?!\|)/;
+
+test('no page sends a command with --check through a pipe, which has the exit code of its last command', () => {
+  const piped = pages.flatMap((page) =>
+    readBlocks(readFileSync(join(root, page), 'utf8')).flatMap(({ line, text }) =>
+      forExitCode.test(text) ? [`${page}:${line}`] : [],
+    ),
+  );
+  expect(piped).toEqual([]);
+});
+
+test.each([
+  ['portcullis status --check | head -n 1', true],
+  ['portcullis status --check -o json | jq .', true],
+  ['portcullis status --check > /dev/null || echo ill', false],
+  ['portcullis status | head -n 1', false],
+])('a pipe behind a command with --check is found, %s: %s', (line, isFound) => {
+  expect(forExitCode.test(line)).toBe(isFound);
 });
 
 test.each([

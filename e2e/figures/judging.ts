@@ -15,10 +15,12 @@ import type { Figure } from '../support/figure.ts';
 const rules = 200;
 /** Multiples of the time to validate one term, which is mostly the start of the process. */
 const bounds = { cold: 20, warm: 3 };
+/** Seconds on two free cores, which the full size also asserts: it is measured without other load. */
+const mostSeconds = { cold: 4, warm: 1 };
 
 export const figure: Figure = {
   name: 'judging',
-  title: `validating ${rules} rules of the rule pack takes at most ${bounds.cold} times as long as one term, and ${bounds.warm} times when their results are cached`,
+  title: `validating ${rules} rules of the rule pack takes at most ${bounds.cold} times as long as one term, and ${bounds.warm} times when their results are cached; in full size also at most ${mostSeconds.cold} s and ${mostSeconds.warm} s`,
   async run(size, say) {
     const cacheDirectory = mkdtempSync(join(tmpdir(), 'portcullis-judging-'));
     try {
@@ -39,8 +41,9 @@ export const figure: Figure = {
       // Other load can only increase the times.
       const [base, first, again] = [Math.min(...one), Math.min(...cold), Math.min(...warm)];
       const ratios = `${(first / base).toFixed(1)} and ${(again / base).toFixed(1)} times one term`;
+      const isQuick = size !== 'full' || (first <= mostSeconds.cold && again <= mostSeconds.warm);
       return {
-        holds: first <= bounds.cold * base && again <= bounds.warm * base,
+        holds: first <= bounds.cold * base && again <= bounds.warm * base && isQuick,
         line: `${rules} rules in ${first.toFixed(2)} s, cached in ${again.toFixed(2)} s: ${ratios}`,
       };
     } finally {

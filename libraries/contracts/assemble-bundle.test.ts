@@ -95,7 +95,12 @@ describe('assembling a bundle', () => {
     ['a profile that is not supported', { ...input(term), contentProfile: 'other' }, 'profile_unsupported', 'other'],
     ['a provider that is not approved', input(term, [{ name: 'no', credential: 'k' }]), 'provider_unknown', 'no'],
     ['a model as a detector', input(term, [{ name: 'echo', credential: 'k' }]), 'provider_unknown', 'echo'],
-    ['another credential', input(detector, [{ name: 'pii', credential: 'k' }]), 'provider_unknown', 'approved is key'],
+    [
+      'another credential',
+      input(detector, [{ name: 'pii', credential: 'k' }]),
+      'provider_unknown',
+      'approved is key: name that one in spec.definition.providers',
+    ],
     ['a provider that is not listed', input(detector), 'provider_unknown', 'rule detect names the provider pii'],
     ['a policy id that no header can carry', { ...input(term), policyId: 'a b' }, 'bundle_invalid', ''],
   ] as const)('a bundle is refused for %s', (_, wrong, reason, part) => {

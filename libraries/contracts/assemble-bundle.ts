@@ -58,7 +58,10 @@ function sealed(bundle: Bundle): AssembledBundle {
   const bytes = canonicalBytes(bundle);
   const size = Math.max(plain, bytes.length);
   if (size > numbers.bundleBytes) {
-    return refused('bundle_invalid', `the bundle has ${size} bytes; at most ${numbers.bundleBytes} are allowed`);
+    return refused(
+      'bundle_invalid',
+      `the bundle has ${size} bytes; at most ${numbers.bundleBytes} are allowed: remove rules, or split the policy`,
+    );
   }
   return { kind: 'assembled', bundle, bytes, digest: sha256Hex(bytes) };
 }
@@ -82,7 +85,7 @@ function resolveProviders(approved: readonly ApprovedProvider[], definition: Def
     }
     if (entry.credential !== reference.credentialRef.name) {
       return unknown(
-        `the policy names the credential ${reference.credentialRef.name} for the provider ${entry.name}; approved is ${entry.credential}`,
+        `the policy names the credential ${reference.credentialRef.name} for the provider ${entry.name}; approved is ${entry.credential}: name that one in spec.definition.providers`,
       );
     }
     found.set(entry.name, entry);
@@ -101,7 +104,7 @@ function misuseOf(rule: Rule, found: ReadonlyMap<string, BundleProvider>): strin
   if (entry === undefined)
     return `the rule ${rule.id} names the provider ${name}, which the policy does not list: add it to spec.definition.providers`;
   if (entry.kind === wanted) return undefined;
-  return `the rule ${rule.id} needs a ${wanted}; the provider ${name} is a ${entry.kind}`;
+  return `the rule ${rule.id} needs a ${wanted}; the provider ${name} is a ${entry.kind}: name a ${wanted} in the rule and in spec.definition.providers`;
 }
 
 function unknown(message: string): ResolvedProviders {

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { changeMessageSchema, changeNoteAnnotation, readChangeNote, writeChangeNote } from './change-note.ts';
+import {
+  changeMessageSchema,
+  changeNoteAnnotation,
+  noteOfGeneration,
+  noteToken,
+  readChangeNote,
+  writeChangeNote,
+} from './change-note.ts';
 
 const note = { author: 'ann (command line)', message: 'first release' };
 const noted = (value: string) => ({ [changeNoteAnnotation]: value });
@@ -9,6 +16,28 @@ test('the note of a write is read by the token of that write only', () => {
   expect(readChangeNote(annotations, 't-1')).toEqual(note);
   expect(readChangeNote(annotations, 't-2')).toBeUndefined();
   expect(readChangeNote(undefined, 't-1')).toBeUndefined();
+});
+
+test('a note belongs to the token of a policy or binding, and to the generation of another object', () => {
+  const metadata = { generation: 3 };
+  expect(noteToken({ kind: 'ModelBinding', spec: { apply: 'a-1' }, metadata })).toBe('a-1');
+  expect(noteToken({ kind: 'GuardrailPolicy', spec: {}, metadata })).toBe('');
+  expect(noteToken({ kind: 'Agent', spec: { apply: 'a-1' }, metadata })).toBe('generation 3');
+});
+
+test('the note of an object without a token is read for its generation only', () => {
+  const object = (kind: string, generation: number) => ({
+    apiVersion: 'portcullis.dev/v1alpha1',
+    kind,
+    metadata: {
+      ...{ name: 'desk', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-31T09:00:00Z', generation },
+      annotations: noted(writeChangeNote('generation 3', note)),
+    },
+    spec: {},
+  });
+  expect(noteOfGeneration(object('Agent', 3))).toEqual(note);
+  for (const generation of [2, 4]) expect(noteOfGeneration(object('Agent', generation))).toBeUndefined();
+  expect(noteOfGeneration(object('ModelBinding', 3))).toBeUndefined();
 });
 
 test.each([

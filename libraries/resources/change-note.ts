@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
-import { group } from './kinds.ts';
+import { group, kinds } from './kinds.ts';
+import type { Resource, Stored } from './metadata.ts';
 
 /**
- * Annotation of a policy or binding: the author of its current token, and the reason. JSON of a ChangeNote with the
- * token.
+ * Annotation of a resource: the author of its current token, and the reason. JSON of a ChangeNote with the token.
  */
 export const changeNoteAnnotation = `${group}/change-note`;
 
@@ -33,6 +33,36 @@ const noteSchema = z.strictObject({
   author: changeAuthorSchema.optional(),
   message: changeMessageSchema.optional(),
 });
+
+/** The optional member of a spec whose new value marks a new application. */
+export const tokenMembers: ReadonlyMap<string, string> = new Map([
+  [kinds.guardrailPolicy.kind, 'change'],
+  [kinds.modelBinding.kind, 'apply'],
+]);
+
+/**
+ * What a note belongs to: the token of the spec, or for a kind without one the generation, which every change of the spec
+ * increases by one.
+ */
+export function noteToken({ kind, spec, metadata }: NotedObject): string {
+  const member = tokenMembers.get(kind);
+  if (member === undefined) return `generation ${metadata.generation}`;
+  const token = (spec as Readonly<Record<string, unknown>>)[member];
+  return typeof token === 'string' ? token : '';
+}
+
+type NotedObject = Pick<Resource, 'kind' | 'spec'> & {
+  readonly metadata: Pick<Stored<Resource>['metadata'], 'generation'>;
+};
+
+/**
+ * The note of the newest change of an object whose spec has no token; undefined if the writer of that change left none. The
+ * revisions and applications of other objects have their notes.
+ */
+export function noteOfGeneration(object: Stored<Resource>): ChangeNote | undefined {
+  if (tokenMembers.has(object.kind)) return undefined;
+  return readChangeNote(object.metadata.annotations, noteToken(object));
+}
 
 /** The value of the annotation for a write with this token. */
 export function writeChangeNote(token: string, { author, message }: ChangeNote): string {

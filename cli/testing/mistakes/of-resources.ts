@@ -143,8 +143,8 @@ export const mistakesOfResources: readonly Mistake[] = [
     title: 'a token of an unknown person',
     args: ['get', 'gp', ...token('stranger')],
     exit: 9,
-    place: ['stranger'],
-    remedy: ['administrator'],
+    place: ['The token in FOLDER/stranger is of "stranger", who has no role'],
+    remedy: ['"portcullis admin grant stranger --role viewer"'],
   },
   {
     title: 'a token file that does not exist',

@@ -1,5 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type ChangeNote, changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
+import {
+  type ChangeNote,
+  changeNoteAnnotation,
+  noteToken,
+  tokenMembers,
+  writeChangeNote,
+} from '#resources/change-note';
 import { appliedHashAnnotation, type Kind, keepAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { KubeClient } from '../client/client.ts';
@@ -9,12 +15,6 @@ import type { Manifest } from './read-manifests.ts';
 import { sameJson } from './same-json.ts';
 
 const maxAttempts = 5;
-
-/** The optional member of a spec whose new value marks a new application. */
-const tokenMembers: ReadonlyMap<string, string> = new Map([
-  [kinds.guardrailPolicy.kind, 'change'],
-  [kinds.modelBinding.kind, 'apply'],
-]);
 
 export type ApplyOptions = {
   /**
@@ -32,7 +32,7 @@ export type ApplyOptions = {
    * labels and annotations that the manifest no longer has are removed, and its token counts as omitted.
    */
   readonly base?: Stored<Resource>;
-  /** The author and the reason of the change. It is stored with the token of a write that changes the spec. */
+  /** The author and the reason of the change. It is stored with the token or generation of a write that changes the spec. */
   readonly note?: ChangeNote;
 };
 
@@ -90,7 +90,11 @@ async function applyOnce(
     const object = await client.create(kind, {
       apiVersion,
       kind: kind.kind,
-      metadata: { name, labels, annotations: { ...annotations, ...noteOf(kind, spec, options) } },
+      metadata: {
+        name,
+        labels,
+        annotations: { ...annotations, ...noteOf({ kind: kind.kind, spec, generation: 1 }, options) },
+      },
       spec,
     });
     return { action: 'created', object };
@@ -108,7 +112,8 @@ async function applyOnce(
   }
   if (deletionTimestamp !== undefined && !isKept) throw new DeletingError(kind, name);
   const spec = withToken(kind, resource.spec, current.spec, freshToken, options);
-  const note = sameJson(spec, current.spec) ? {} : noteOf(kind, spec, options);
+  const generation = current.metadata.generation + 1;
+  const note = sameJson(spec, current.spec) ? {} : noteOf({ kind: kind.kind, spec, generation }, options);
   const { base } = options;
   const desired = {
     spec,
@@ -136,11 +141,13 @@ function removed(map: Readonly<Record<string, string>> = {}): Readonly<Record<st
   return Object.fromEntries(Object.keys(map).map((key) => [key, null]));
 }
 
-function noteOf(kind: Kind, spec: unknown, { note }: ApplyOptions): Readonly<Record<string, string>> {
-  const member = tokenMembers.get(kind.kind);
-  if (note === undefined || member === undefined) return {};
-  const token = (spec as Readonly<Record<string, unknown>>)[member];
-  return { [changeNoteAnnotation]: writeChangeNote(typeof token === 'string' ? token : '', note) };
+/** @param written the object after the write, which fails if the generation before it was another one */
+function noteOf(
+  { generation, ...written }: { readonly kind: string; readonly spec: unknown; readonly generation: number },
+  { note }: ApplyOptions,
+): Readonly<Record<string, string>> {
+  if (note === undefined) return {};
+  return { [changeNoteAnnotation]: writeChangeNote(noteToken({ ...written, metadata: { generation } }), note) };
 }
 
 /** The spec with its token; a token in the manifest is kept, unless the manifest was written from `base`, which has it. */

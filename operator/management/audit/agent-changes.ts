@@ -2,6 +2,7 @@ import { type AuditAuthor, type AuditContent, type AuditServing, auditNamedHolde
 import { digestOf } from '#contracts/canonical';
 import { managerNote } from '#kube/client/field-manager';
 import type { AccessHolder, Agent } from '#resources/agent';
+import { noteOfGeneration } from '#resources/change-note';
 import type { Stored } from '#resources/metadata';
 import { postgresText } from '#sql/postgres-text';
 import type { ObservedAgent, RecordedState } from './ports.ts';
@@ -50,12 +51,12 @@ function pairText(first: string, separator: '|' | '/', second: string): string {
 
 /** The entries of a new state of an Agent: one if another version serves its callers, one if rights on it changed. */
 export function changesOfAgent(
-  { metadata, spec }: Stored<Agent>,
+  agent: Stored<Agent>,
   before: RecordedState<ObservedAgent>,
   { agentId, now }: Observed,
 ): readonly AuditContent[] {
-  const after = agentState({ spec });
-  const author = authorOf(metadata, before, now);
+  const after = agentState(agent);
+  const author = authorOf(agent, before, now);
   const serving = servingChange(before.state, after);
   const access = accessChange(before.state, after);
   const entry = { ...base, time: now.toISOString(), author, target: { type: 'agent', id: agentId } } as const;
@@ -96,9 +97,13 @@ const base = {
 /** An Agent that is older than this when it is first seen was not created now, milliseconds. */
 const newForMs = 60_000;
 
-/** The newest field manager of the spec made this change only if no generation between the two was missed. */
-function authorOf(metadata: Stored<Agent>['metadata'], before: RecordedState<ObservedAgent>, now: Date): AuditAuthor {
-  const { author } = managerNote(metadata);
+/**
+ * The author whom the change names, else the newest field manager of the spec, made this change only if no generation
+ * between the two was missed.
+ */
+function authorOf(agent: Stored<Agent>, before: RecordedState<ObservedAgent>, now: Date): AuditAuthor {
+  const { metadata } = agent;
+  const { author } = noteOfGeneration(agent) ?? managerNote(metadata);
   const isNext = metadata.generation === before.generation + 1;
   const isTimely = before.state !== undefined || now.getTime() - Date.parse(metadata.creationTimestamp) <= newForMs;
   return author === undefined || !isNext || !isTimely ? { kind: 'unknown' } : { kind: 'claimed', name: author };

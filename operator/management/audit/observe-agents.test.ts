@@ -230,6 +230,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     expect((await log.entries()).at(-1)?.author).toEqual({ kind: 'claimed', name: 'helm (field manager)' });
   });
 
+  test('a change that names its author has it, and the next one, which keeps the annotation, has its field manager', async () => {
+    await using log = await openLog();
+    const annotations = {
+      'portcullis.dev/change-note': '{"token":"generation 2","author":"ann (command line)","message":"trial"}',
+    };
+    const noted = (generation: number, version: string) => withMetadata(desk(generation, { version }), { annotations });
+    await using replica = startReplica(log.states, { agents: [desk(1)] });
+    for (const [generation, version, name] of [
+      [2, 'desk-2', 'ann (command line)'],
+      [3, 'desk-3', 'kubectl-edit (field manager)'],
+    ] as const) {
+      await replica.looked();
+      replica.watch(noted(generation, version));
+      await replica.looked();
+      expect((await log.entries()).at(-1)).toMatchObject({ action: 'agent.serve', author: { kind: 'claimed', name } });
+    }
+    expect(JSON.stringify(await log.entries())).not.toContain('trial');
+  });
+
   test('the deletion of an agent is recorded before the agent that was created again with its name', async () => {
     await using log = await openLog();
     const server = { agents: [desk(1)] };

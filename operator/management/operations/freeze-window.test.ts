@@ -10,7 +10,12 @@ test('a freeze window starts now where it names no start, and ends after its sta
   });
   expect(freezeWindow({ endsAt: '2026-03-01T12:00:00Z' }, now)).toEqual({
     ok: false,
-    problem: { path: '/endsAt', message: 'must be after the start' },
+    problem: { path: '/endsAt', message: 'must not be in the past' },
+  });
+  const later = '2026-03-01T12:00:00.001Z';
+  expect(freezeWindow({ startsAt: later, endsAt: later }, now)).toMatchObject({
+    ok: false,
+    problem: { message: 'must be after the start' },
   });
   const past = { startsAt: '2026-02-01T00:00:00Z', endsAt: '2026-03-01T12:00:00Z' };
   expect(freezeWindow(past, now)).toMatchObject({ ok: false, problem: { message: 'must not be in the past' } });

@@ -17,8 +17,8 @@ export function freezeWindow({ startsAt, endsAt }: Pick<NewFreeze, 'startsAt' | 
 }
 
 function problemOf(start: Date, end: Date, now: Date): string | undefined {
-  if (end <= start) return 'must be after the start';
   if (end <= now) return 'must not be in the past';
+  if (end <= start) return 'must be after the start';
   const tooLong = end.getTime() - start.getTime() > freezeLimits.days * dayMs;
   return tooLong ? `must be at most ${freezeLimits.days} days after the start` : undefined;
 }

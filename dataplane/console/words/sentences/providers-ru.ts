@@ -65,12 +65,12 @@ export const providerSentencesRu: SentenceTable = {
   // What a policy names.
   'the provider {provider} of the policy is not among the approved providers: name another one, or ask an administrator to approve it':
     'поставщика {provider} из политики нет среди разрешённых: назовите другого или попросите администратора разрешить его',
-  'the policy names the credential {credential} for the provider {provider}; approved is {approved}':
-    'политика называет для поставщика {provider} учётные данные {credential}, а разрешены {approved}',
+  'the policy names the credential {credential} for the provider {provider}; approved is {approved}: name that one in spec.definition.providers':
+    'политика называет для поставщика {provider} учётные данные {credential}, а разрешены {approved}: назовите их в spec.definition.providers',
   'the rule {rule} names the provider {provider}, which the policy does not list: add it to spec.definition.providers':
     'правило {rule} называет поставщика {provider}, которого нет в списке политики: добавьте его в spec.definition.providers',
-  'the rule {rule} needs a classifier; the provider {provider} is a {kind}':
-    'правилу {rule} нужен классификатор, а вид поставщика {provider} — {kind}',
-  'the rule {rule} needs a detector; the provider {provider} is a {kind}':
-    'правилу {rule} нужен детектор, а вид поставщика {provider} — {kind}',
+  'the rule {rule} needs a classifier; the provider {provider} is a {kind}: name a classifier in the rule and in spec.definition.providers':
+    'правилу {rule} нужен классификатор, а вид поставщика {provider} — {kind}: назовите классификатор в правиле и в spec.definition.providers',
+  'the rule {rule} needs a detector; the provider {provider} is a {kind}: name a detector in the rule and in spec.definition.providers':
+    'правилу {rule} нужен детектор, а вид поставщика {provider} — {kind}: назовите детектор в правиле и в spec.definition.providers',
 };

@@ -48,7 +48,8 @@ export const workloadSentencesRu: SentenceTable = {
   // Validation of a bundle.
   'the recorded definition is no longer valid': 'записанное определение больше не допустимо',
   'the bundle {problem*}': 'пакет: {problem}',
-  'the bundle has {bytes} bytes; at most {most} are allowed': 'в пакете {bytes} байт; разрешено не больше {most}',
+  'the bundle has {bytes} bytes; at most {most} are allowed: remove rules, or split the policy':
+    'в пакете {bytes} байт; разрешено не больше {most}: удалите правила или разделите политику',
   'the bundle is larger than {bytes} bytes': 'пакет больше {bytes} байт',
   'the bundle is not strict JSON: {fault} at byte {offset}': 'пакет не является строгим JSON: {fault}, байт {offset}',
   'the canonical form of the bundle is larger than {bytes} bytes': 'каноническая форма пакета больше {bytes} байт',
