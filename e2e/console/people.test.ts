@@ -377,6 +377,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       await page.getByRole('button').click();
       await page.getByRole('alert').waitFor();
       expect(['a wrong code', await violationsOf('-wrong-code')]).toEqual(['a wrong code', []]);
+      // The browser reports the status of the answer to a wrong code.
+      expect(complaints.splice(0)).toEqual([expect.stringContaining('status of 403')]);
       await signIn(platform, page);
       for (const path of every) {
         const answer = await page.goto(`${consoleOf(platform)}${path}`);

@@ -67,7 +67,7 @@ const refusals: readonly Refused[] = [
   {
     name: 'a form that is too large',
     status: 413,
-    open: (shown) => sent(shown, '/memory/erase', "form.elements.name.value = 'a'.repeat(2_097_152);"),
+    open: (shown) => sent(shown, '/memory/erase', "form.elements.name.value = 'a'.repeat(4_194_304);"),
   },
   {
     name: 'a form after the end of the session',
