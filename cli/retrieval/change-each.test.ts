@@ -25,7 +25,7 @@ async function changed(answers: Readonly<Record<string, Error | 'changed'>>) {
 }
 
 test.each([400, 404, 409])(
-  'an object that is refused with %s keeps no other one from being changed',
+  'an object that is refused with %s does not prevent the change of others',
   async (status) => {
     const { changes, end } = await changed({ a: 'changed', b: refusal(status, 'No.'), c: 'changed' });
     expect(changes).toEqual([

@@ -23,7 +23,7 @@ type Arrival<Caller> = {
   readonly held: TakenBytes | undefined;
   /** Called with the verified caller, even if the caller lacks a right. */
   readonly onCaller?: (caller: Caller) => void;
-  /** Called with the body, also if a later gate refuses the request. */
+  /** Called with the body, even if a later gate refuses the request. */
   readonly onBody?: (body: JsonBody) => void;
 };
 

@@ -87,7 +87,7 @@ test('a second file with the name of another one is not added, and says so', asy
   expect(text).toMatch(new RegExp(`${en.know.uploadSame}.*<code>one\\.md</code>`, 's'));
 });
 
-test('a file with the name of a document says that it replaces it, also if that was sent a moment ago', async () => {
+test('a file with the name of a document says that it replaces it, even if that was sent a moment ago', async () => {
   const replaces = `${en.know.uploadReplaces} <code>`;
   expect((await upload([['new.md', 'New.']])).text).not.toContain(replaces);
   expect((await upload([['present.md', 'New.']])).text).toContain(`${replaces}present.md`);

@@ -70,7 +70,7 @@ test.each([
   expect(other.text).toMatch(/^data: .*\nid: 3\n\n$/s);
 });
 
-test('after a notice a browser that connects again gets the tables, also if they are those of its page', async () => {
+test('after a notice a browser that connects again gets the tables, even if they are those of its page', async () => {
   const { text } = await eventsOf([overview('1'), refused(429, 'rate_limited'), refused(403, 'permission_denied')], {
     query: '?shown=1',
   });

@@ -29,7 +29,7 @@ export class StoredTextError extends Error {
  * guardrail).
  * @throws StoredTextError; the reason of the signal when it is aborted
  */
-export async function guardStoredTexts(
+async function guardStoredTexts(
   guard: MemoryGuard,
   texts: readonly string[],
   signal: AbortSignal,

@@ -4,7 +4,7 @@ import { clientClassOf } from '#audit/client-class';
 import { eraseUserSchema } from '#contracts/memory';
 import { deletionEntry } from '../people/deletion-entry.ts';
 import { erasePerson } from '../people/erase-person.ts';
-import { dropPeople, partitionOf } from '../search/memory-partition.ts';
+import { dropPeople, memoryPartitionOf } from '../people/memory-partition.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { wrongUser } from './read-scope.ts';
 
@@ -24,7 +24,7 @@ export async function eraseUser(request: MemoryRequest): Promise<MemoryResponse>
   });
   if (person !== undefined) {
     // The present partition is named, too, because it may be loading; a former one of a loaded person is in the list.
-    await service.index.drop(partitionOf(person, service.profile()));
+    await service.index.drop(memoryPartitionOf(person, service.profile()));
     await dropPeople(service.index, (other) => other === person);
     service.announceErasure();
   }

@@ -7,8 +7,8 @@ import type { TenantCaller } from '#identity/tenant-caller';
 import type { Clock } from '#kit/time/clock';
 import type { SearchIndex } from '#search/ports';
 import type { IndexRoom } from '../people/index-room.ts';
+import type { LoadedIndex } from '../people/memory-partition.ts';
 import type { MemoryQuota, QuotaName } from '../people/memory-quota.ts';
-import type { LoadedIndex } from '../search/memory-partition.ts';
 import type { MemorySearchPorts } from '../search/search-memories.ts';
 
 /** The dependencies that all operations of a memory process share. */

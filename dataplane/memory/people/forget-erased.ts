@@ -1,9 +1,9 @@
 import type { Database } from '#sql/connect';
-import { dropPeople, type LoadedIndex, partsOf } from '../search/memory-partition.ts';
+import { dropPeople, type LoadedIndex, partsOfPartition } from './memory-partition.ts';
 
 /** Removes persons from the index in memory whose rows any replica has erased. */
 export async function forgetErased({ sql }: Database, index: LoadedIndex): Promise<void> {
-  const loaded = [...new Set(index.loaded().map((partition) => partsOf(partition).person))];
+  const loaded = [...new Set(index.loaded().map((partition) => partsOfPartition(partition).person))];
   if (loaded.length === 0) return;
   const rows = await sql<{ person: string }[]>`
     select person from memory.people where person = any(${sql.array(loaded)}::bigint[])`;

@@ -1,8 +1,8 @@
 import type { PackedSource } from '#search/adapters/packed/packed-partition';
 import { readPartitions } from '#search/read-partitions';
 import type { Database } from '#sql/connect';
+import { partsOfPartition } from '../people/memory-partition.ts';
 import { type EntryRow, entryColumns, memoryEntryOf } from './memory-entry.ts';
-import { partsOf } from './memory-partition.ts';
 import { readSegments } from './segment-rows.ts';
 
 const pageSize = 1_000;
@@ -14,11 +14,11 @@ export function memorySource({ sql }: Pick<Database, 'sql'>): PackedSource {
     {
       async numbers(partition) {
         const [row] = await sql<{ change_no: string; forgotten_through: string }[]>`
-          select change_no, forgotten_through from memory.people where person = ${partsOf(partition).person}`;
+          select change_no, forgotten_through from memory.people where person = ${partsOfPartition(partition).person}`;
         return row && { newest: BigInt(row.change_no), forgottenThrough: BigInt(row.forgotten_through) };
       },
       async page(partition, after, size) {
-        const { key, person } = partsOf(partition);
+        const { key, person } = partsOfPartition(partition);
         const rows = await sql<EntryRow[]>`
           select ${entryColumns(sql, key)} from memory.memories
           where person = ${person} and deleted_at is null
@@ -30,13 +30,13 @@ export function memorySource({ sql }: Pick<Database, 'sql'>): PackedSource {
       async changedGroups(partition, after, size) {
         const rows = await sql<{ memory_id: string; change_no: string }[]>`
           select memory_id, change_no from memory.memories
-          where person = ${partsOf(partition).person} and change_no > ${String(after)}::bigint
+          where person = ${partsOfPartition(partition).person} and change_no > ${String(after)}::bigint
           order by change_no fetch first ${size} rows with ties`;
         const groups = rows.map(({ memory_id, change_no }) => ({ group: memory_id, changeNo: BigInt(change_no) }));
         return { groups, more: groups.length >= size };
       },
       async *entriesOf(partition, groups) {
-        const { key, person } = partsOf(partition);
+        const { key, person } = partsOfPartition(partition);
         const rows = await sql<EntryRow[]>`
           select ${entryColumns(sql, key)} from memory.memories
           where person = ${person} and deleted_at is null and memory_id = any(${sql.array([...groups])}::uuid[])`;
@@ -50,7 +50,7 @@ export function memorySource({ sql }: Pick<Database, 'sql'>): PackedSource {
     segments: (partition) => currentSegments(sql, partition),
     async sizeOf(partition) {
       const [row] = await sql<{ bytes: number }[]>`
-        select index_bytes::float8 as bytes from memory.people where person = ${partsOf(partition).person}`;
+        select index_bytes::float8 as bytes from memory.people where person = ${partsOfPartition(partition).person}`;
       return row?.bytes;
     },
   };
@@ -58,7 +58,7 @@ export function memorySource({ sql }: Pick<Database, 'sql'>): PackedSource {
 
 /** Undefined if some of the segments have vectors of another profile. */
 async function currentSegments(sql: Database['sql'], partition: string): ReturnType<PackedSource['segments']> {
-  const { key = null, person } = partsOf(partition);
+  const { key = null, person } = partsOfPartition(partition);
   const found = await readSegments(sql, person);
   return found?.segments.every(({ vectorsKey }) => vectorsKey === key) === true ? found : undefined;
 }

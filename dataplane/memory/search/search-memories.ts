@@ -10,8 +10,8 @@ import { SearchUnavailableError } from '#search/search-error';
 import type { Database } from '#sql/connect';
 import type { MemoryRow } from '../facts/memory-row.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
+import { memoryPartitionOf } from '../people/memory-partition.ts';
 import type { Person } from '../people/person.ts';
-import { partitionOf } from './memory-partition.ts';
 import { takeFitting } from './take-fitting.ts';
 
 export type MemorySearchPorts = TextPorts & { readonly database: Database; readonly index: SearchIndex };
@@ -47,7 +47,7 @@ const windowGrowth = 8;
 export async function searchMemories(ports: MemorySearchPorts, search: MemorySearch): Promise<FoundMemories> {
   // The profile may change during the search: its query and its partition are of the same one.
   const profile = search.embedded === undefined ? ports.profile() : search.embedded.profile;
-  const partition = partitionOf(search.person.person, profile);
+  const partition = memoryPartitionOf(search.person.person, profile);
   if (needsVector(search, profile)) loadMeanwhile(ports, search, partition);
   const legs = await legsOf(ports, search, profile);
   let { person } = search;

@@ -5,12 +5,12 @@ import { vectorsKey } from '#models/vectors-key';
  * The partition of the index with the memories of a person and their vectors of a profile; without one, with none. When the profile
  * gets another model or dimension it is another partition: vectors of two models are never in one.
  */
-export function partitionOf(person: string, profile: EmbeddingProfile | undefined): string {
+export function memoryPartitionOf(person: string, profile: EmbeddingProfile | undefined): string {
   return `${profile === undefined ? '' : vectorsKey(profile)}/${person}`;
 }
 
 /** The key of the vectors is undefined without a profile, and has no "/". */
-export function partsOf(partition: string): { readonly key: string | undefined; readonly person: string } {
+export function partsOfPartition(partition: string): { readonly key: string | undefined; readonly person: string } {
   const end = partition.indexOf('/');
   return { key: end === 0 ? undefined : partition.slice(0, end), person: partition.slice(end + 1) };
 }
@@ -20,5 +20,5 @@ export type LoadedIndex = { loaded(): readonly string[]; drop(partition: string)
 
 /** Removes persons from the index in memory: their partitions of all profiles. */
 export async function dropPeople(index: LoadedIndex, isGone: (person: string) => boolean): Promise<void> {
-  for (const partition of index.loaded()) if (isGone(partsOf(partition).person)) await index.drop(partition);
+  for (const partition of index.loaded()) if (isGone(partsOfPartition(partition).person)) await index.drop(partition);
 }
