@@ -42,10 +42,10 @@ async function renewPictures(): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'portcullis-pictures-'));
   process.env['PORTCULLIS_PICTURES'] = folder.path;
   const picture = ['run', 'e2e/console/overview.test.ts', '-t', 'picture of the documentation'];
-  if ((await runTool('vitest', picture)) !== 0) process.exit(1);
+  if ((await runTool('vitest', picture)) !== 0) throw new Error('the test of the pictures failed');
   const names = readdirSync(folder.path);
   if (names.length === 0)
-    return console.log('The pictures of the documentation were not renewed: no browser is installed.');
+    return console.log('The pictures of the documentation were not renewed: a browser or PostgreSQL is not installed.');
   for (const name of names) copyFileSync(join(folder.path, name), join(root, 'docs', name));
   writeFileSync(sourcesFile, `${pictureSources(root)}\n`);
 }

@@ -158,6 +158,17 @@ test.each([
   expect(await statusOf(most + 1)).toBe(413);
 });
 
+test('a form without a length is refused with 413 as soon as it is too large', async () => {
+  const headers = { origin: service.url, cookie, 'content-type': 'application/x-www-form-urlencoded' };
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(Buffer.alloc(1_048_576, 97));
+    },
+  });
+  const answer = await send('/policies', { method: 'POST', body, headers, duplex: 'half' } as RequestInit);
+  expect(answer.status).toBe(413);
+});
+
 test('a stream reports that the management API does not answer, and keeps the connection', async () => {
   await using stack = new AsyncDisposableStack();
   const stop = new AbortController();

@@ -124,6 +124,9 @@
     sender.hidden = true;
     form.after(sender);
     htmx.process(sender);
+    // The browser asks before it leaves the page: files that wait would be lost.
+    const hold = (event) => event.preventDefault();
+    addEventListener('beforeunload', hold);
     const line = document.getElementById('sending');
     const progress = line.querySelector('progress');
     line.hidden = false;
@@ -135,6 +138,7 @@
       await sendFile(sender, next, upload.known);
       upload.sent += 1;
     }
+    removeEventListener('beforeunload', hold);
     line.hidden = true;
     sender.remove();
     upload.sent = 0;
@@ -175,19 +179,18 @@
     if (fields.some(isTyped) && !confirm(dataset.confirm)) event.preventDefault();
   });
 
-  // A form whose answer is awaited shows that, and a whole page is requested once. The script of its parts has its own order.
-  function setBusy(form, isBusy) {
-    if (isBusy) form.setAttribute('aria-busy', 'true');
-    else form.removeAttribute('aria-busy');
-    for (const button of form.querySelectorAll('button:not([type="button"])')) button.disabled = isBusy;
-  }
+  // A form whose answer is awaited shows that, and is not sent a second time. The browser does not report that a person stopped the
+  // request, so the form can be sent again after the longest time that the console waits for a command.
+  const busyMs = 10_000;
+  const setIdle = (form) => form.removeAttribute('aria-busy');
   document.addEventListener('submit', (event) => {
-    // The pressed button is part of what is sent, so it is disabled afterwards.
-    if (!event.defaultPrevented && event.target.method === 'post') setTimeout(setBusy, 0, event.target, true);
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== 'post') return;
+    if (form.getAttribute('aria-busy') === 'true') return void event.preventDefault();
+    form.setAttribute('aria-busy', 'true');
+    setTimeout(setIdle, busyMs, form);
   });
-  addEventListener('pageshow', () => {
-    for (const form of document.querySelectorAll('form[aria-busy="true"]')) setBusy(form, false);
-  });
+  addEventListener('pageshow', () => document.querySelectorAll('form[aria-busy="true"]').forEach(setIdle));
 
   // A menu closes with Escape and with a click elsewhere.
   document.addEventListener('keydown', ({ key }) => {

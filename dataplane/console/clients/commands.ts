@@ -11,6 +11,8 @@ type Operation = z.infer<typeof operationSchema>;
 /** How long a page waits for the end of a command, milliseconds; the command continues without it. */
 const longestMs = 8_000;
 const pauseMs = 150;
+/** The pause after an answer that the API cannot give now, as beyond the limit of requests. */
+const passingPauseMs = 1_000;
 
 /** Sends a command and waits for its end. An answer with the state `pending` or `running` means that it continues. */
 export async function runPolicyCommand(
@@ -28,11 +30,13 @@ export async function runPolicyCommand(
   const headers = { 'idempotency-key': key, ...(etag === undefined ? {} : { 'if-match': etag }) };
   let answer = await api.call(path, operationSchema, { method, body, headers });
   const until = performance.now() + longestMs;
+  let isPassed = false;
   while (answer.kind === 'value' && !isFinal(answer.value) && performance.now() < until) {
-    await pause(pauseMs);
+    await pause(isPassed ? passingPauseMs : pauseMs);
     const next = await api.call(`/api/v1/operations/${answer.value.operationId}`, operationSchema);
     // The command was accepted: it continues while the API does not answer about it.
-    if (isPassing(next)) continue;
+    isPassed = isPassing(next);
+    if (isPassed) continue;
     if (next.kind !== 'value') return next;
     answer = next;
   }

@@ -108,8 +108,10 @@ function boundForm(maxSize: number, textOf: (words: Words) => string): Middlewar
  * @param body of a request that is refused for its size
  */
 async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
+  // A body without a length is read by the limit itself, which ends the request.
+  if (body === null || body.locked) return;
   let bytes = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body) {
     bytes += chunk.byteLength;
     if (bytes > mostDiscarded) return;
   }

@@ -3,8 +3,7 @@ import { currentProfile } from '#contracts/profiles';
 import { runPolicyCommand } from '../clients/commands.ts';
 import { applicationMark, changedModelPage, markNameOf } from '../pages/apply-form.ts';
 import { failureNotice } from '../pages/notice.ts';
-import { mostModels } from '../pages/overview.ts';
-import { overviewQuery } from '../pages/overview-place.ts';
+import { overviewPathOf } from '../pages/overview.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleContext } from './environment.ts';
 import { readForm } from './read-form.ts';
@@ -40,12 +39,9 @@ export async function applyPolicy(context: ConsoleContext): Promise<Response> {
   return context.redirect(await overviewOf(context, model), 303);
 }
 
-/** The page of the overview that has the model. */
 async function overviewOf(context: ConsoleContext, model: string): Promise<string> {
   const overview = await context.get('management').overview();
-  const at = overview.kind === 'value' ? overview.value.models.findIndex(({ modelId }) => modelId === model) : 0;
-  const models = Math.floor(Math.max(0, at) / mostModels) + 1;
-  return `/overview${overviewQuery({ attention: 1, models, charts: 1 })}`;
+  return overviewPathOf(overview.kind === 'value' ? overview.value.models : [], model);
 }
 
 async function answerChanged(

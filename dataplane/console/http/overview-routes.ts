@@ -7,7 +7,7 @@ import { isPassing } from '../clients/is-passing.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
 import { decisionCharts } from '../pages/decision-chart.ts';
 import { refusalNotice } from '../pages/notice.ts';
-import { overviewPage, overviewTables } from '../pages/overview.ts';
+import { overviewPage, overviewPathOf, overviewTables } from '../pages/overview.ts';
 import { type OverviewPlace, readOverviewPlace } from '../pages/overview-place.ts';
 import type { Words } from '../words/en.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
@@ -21,6 +21,8 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: Abort
     const answer = await context.get('management').overview();
     const page = context.get('page');
     if (answer.kind !== 'value') return answerRefusal(context, page.words.overview, answer);
+    const model = context.req.query('model');
+    if (model !== undefined) return context.redirect(overviewPathOf(answer.value.models, model), 303);
     const isReadable = await readablePolicies(context);
     return answerPage(context, overviewPage(page, answer.value, { isReadable, place: placeOf(context) }));
   });

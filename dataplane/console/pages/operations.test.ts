@@ -85,7 +85,7 @@ test('a failed operation has its code, its meaning and its cause as text, and do
 
 test('the page of an operation leads where the person may go, and not to an object that no longer exists', async () => {
   const whole = await pageOf(administrator);
-  for (const href of ['/overview', `/policies/${policyId}`, `/audit?operationId=${operationId}`])
+  for (const href of [`/overview?model=${modelId}`, `/policies/${policyId}`, `/audit?operationId=${operationId}`])
     expect(whole).toContain(`href="${href}"`);
   expect(whole).toContain('<th scope="row">Message</th><td>for &lt;b&gt;sales&lt;/b&gt;</td>');
   expect(await pageOf(administrator, { message: null })).not.toContain('Message');

@@ -160,7 +160,7 @@ function objectOf(
   if (targetName === null) return html`${type} <code>${target.id}</code>`;
   if (target.type === 'policy')
     return html`${type} ${isReadable(target.id) ? html`<a href="/policies/${target.id}">${targetName}</a>` : targetName}`;
-  return html`${type} ${session?.rights.view === true || session?.rights.readsModels === true ? html`<a href="/overview">${targetName}</a>` : targetName}`;
+  return html`${type} ${session?.rights.view === true || session?.rights.readsModels === true ? html`<a href="/overview?model=${target.id}">${targetName}</a>` : targetName}`;
 }
 
 function wantedOf(words: Words, { wanted, result }: ListedOperation, isReadable: IsReadable): Markup | Promise<Markup> {

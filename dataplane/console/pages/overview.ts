@@ -33,7 +33,7 @@ type ShownOverview = {
 };
 
 /** Entries of one page: with the scripts and the charts, a page has at most 150 KB over the wire. */
-export const mostModels = 40;
+const mostModels = 40;
 const mostCards = 10;
 /** Replicas of one model that are shown by name. */
 const mostReplicas = 6;
@@ -112,4 +112,10 @@ function modelRow(words: Words, model: OverviewModel, isReadable: ShownOverview[
     (replica) =>
       html`<li>${badge(replicaTones[replica.state], `${replica.name}: ${words.replicaStates[replica.state]}`)}</li>`,
   )}${replicas.length > mostReplicas ? html`<li class="quiet">${words.audit.others(replicas.length - mostReplicas)}</li>` : ''}</ul></td></tr>`;
+}
+
+/** The page of the overview that has the model; the first one if none has it. */
+export function overviewPathOf(models: Overview['models'], model: string): string {
+  const at = models.findIndex(({ modelId }) => modelId === model);
+  return `/overview${overviewQuery({ attention: 1, models: Math.floor(Math.max(0, at) / mostModels) + 1, charts: 1 })}`;
 }

@@ -186,7 +186,7 @@ export const en = {
     uploadHint:
       'You can read it, and the readers of the collection if it decides by collection. A file with the name of a document replaces it and its readers.',
     uploadMost: (mebibytes: number) => `A file has at most ${mebibytes} MiB.`,
-    uploadUnsent: 'This file was not sent: the service does not answer. Add it again.',
+    uploadUnsent: 'There is no answer about this file. If the list of documents does not have it, add it again.',
     uploadSending: 'Files that are sent',
     uploadReplaces: 'Replaces the document with this name.',
     uploadSame: 'The file was not added: another one has its name',
