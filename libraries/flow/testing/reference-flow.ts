@@ -142,10 +142,10 @@ export function runReference(flow: FlowSource, input: JsonValue, world: Referenc
       case 'subflow':
         return subflow(node, frame);
       case 'prompt':
-        return promptOutput(node, roots, (port, request, read) =>
+        return promptOutput(node, roots, (port, request, read, hasEffect = false) =>
           asked(
             node,
-            { port, request, read: (answer) => (hasMembers(answer) ? read(answer) : 'answer_invalid') },
+            { port, request, read: (answer) => (hasMembers(answer) ? read(answer) : 'answer_invalid'), hasEffect },
             attempts,
           ),
         );
@@ -217,7 +217,7 @@ export function runReference(flow: FlowSource, input: JsonValue, world: Referenc
 
   function asked<Output extends JsonValue>(
     node: FlowNode,
-    { port, request, read }: Call<Output>,
+    { port, request, read, hasEffect = port === 'agent' }: Call<Output>,
     attempts: { count: number },
   ): Output {
     const retry = 'retry' in node ? node.retry : undefined;
@@ -228,8 +228,8 @@ export function runReference(flow: FlowSource, input: JsonValue, world: Referenc
       if (typeof output !== 'string') return output as Output;
       const code = output as FlowErrorCode;
       const isAgain = retry !== undefined && attempt < retry.maxAttempts && retry.on.some((one) => one === code);
-      const hasRun = port === 'agent' && !('error' in given && given.hadNoEffect);
-      if (!isAgain || hasRun) throw fault(code);
+      const hadEffect = hasEffect && !('error' in given && given.hadNoEffect);
+      if (!isAgain || hadEffect) throw fault(code);
     }
   }
 
@@ -250,6 +250,8 @@ type Call<Output = JsonValue> = {
   readonly request: JsonValue;
   /** The output, or the code of an answer that cannot be used. */
   readonly read: (answer: JsonValue) => Output | FlowErrorCode;
+  /** Whether an attempt may have an effect, so that it is repeated only if it had none; else by the port. */
+  readonly hasEffect?: boolean;
 };
 
 function callOf(node: FlowNode, roots: Roots): Call {

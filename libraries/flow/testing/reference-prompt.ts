@@ -14,7 +14,13 @@ import {
 } from './reference-values.ts';
 
 /** One call with its attempts. `read` gives the members that are used, or the code of an answer that cannot be used. */
-type Ask = (port: PortName, request: JsonValue, read: (answer: Members) => Members | FlowErrorCode) => Members;
+type Ask = (
+  port: PortName,
+  request: JsonValue,
+  read: (answer: Members) => Members | FlowErrorCode,
+  /** Whether a call of a tool may have an effect, so that it is repeated only if it had none; else by the port. */
+  hasEffect?: boolean,
+) => Members;
 type ToolCall = { readonly id: string; readonly name: string; readonly arguments: JsonValue };
 
 /** Turns of a prompt with tools that does not say how many. */
@@ -93,13 +99,13 @@ function resultOf({ name, arguments: given }: ToolCall, tools: readonly PromptTo
 function called(tool: PromptTool, given: Members, ask: Ask): JsonValue {
   const found = ({ text, data }: Members): JsonValue => data ?? text ?? null;
   const whole = (answer: Members): Members => answer;
-  if ('mcp' in tool) return found(ask('mcp', { ...tool.mcp, arguments: given }, whole));
+  if ('mcp' in tool) return found(ask('mcp', { ...tool.mcp, arguments: given }, whole, true));
   if ('agent' in tool) {
-    return found(ask('agent', { agentId: tool.agent.agentId, text: given['message'] as string }, whole));
+    return found(ask('agent', { agentId: tool.agent.agentId, text: given['message'] as string }, whole, true));
   }
   if ('retrieval' in tool) {
     const request = { ...tool.retrieval, rerank: false, query: given['query'] as string };
-    return ask('retrieval', request, whole)['items'] as JsonValue;
+    return ask('retrieval', request, whole, false)['items'] as JsonValue;
   }
   const { connection, method, path } = tool.http;
   const rest = Object.entries(given).filter(([name]) => !path.includes(`{${name}}`));
@@ -108,6 +114,6 @@ function called(tool: PromptTool, given: Members, ask: Ask): JsonValue {
   const query = hasBody ? [] : rest.map(([name, value]) => [name, scalar(value)] as const);
   const body = hasBody ? { body: Object.fromEntries(rest) } : {};
   const request = { connection, method, path: filled, query: Object.fromEntries(query), ...body };
-  const { status, body: answer } = ask('http', request, whole);
+  const { status, body: answer } = ask('http', request, whole, !['GET', 'PUT', 'DELETE'].includes(method));
   return { status: status as JsonValue, body: answer as JsonValue };
 }
