@@ -54,3 +54,15 @@ test('jobs replay says that a change is unknown when the connection is lost, and
       `Job ${ids[1]} is not repeated: it was not sent.\n`,
   ]);
 });
+
+test('documents submit names the accepted documents of a batch when the connection is lost before those that are sent once more', async () => {
+  using service = await losingService(1);
+  using folder = folderWithFiles();
+  for (const name of ['new.md', 'other.md', 'replaced.md']) folder.write(name, name);
+  const submit = ['documents', 'submit', folder.path, '--collection', 'c', '--allow-person', 'ann'];
+  const { code, stdout } = await service.run(...submit, '--no-wait', '-o', 'json');
+  expect(code).toBe(4);
+  expect(JSON.parse(stdout)).toEqual({
+    items: ['new.md', 'other.md'].map((docId) => ({ docId, jobId: expect.any(String), state: 'waiting' })),
+  });
+});
