@@ -107,7 +107,7 @@ async function approve(id: string, options: Options): Promise<void> {
     formatOf(options),
     value,
     () =>
-      `The ${kind} of ${personOf(requester)} is approved until ${expiresAt}: ${personOf(requester)} repeats the command.`,
+      `The ${kind} of ${personOf(requester)} is approved until ${expiresAt}. ${personOf(requester)} can now repeat the command.`,
   );
 }
 

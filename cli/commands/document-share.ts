@@ -3,7 +3,7 @@ import { type AllowOptions, withAllowOptions } from '../documents/allow-options.
 import { CliError } from '../errors/cli-error.ts';
 import { formatOf, type OutputOptions, withUnnamedOutput, writeResult } from '../output/format.ts';
 import { escapeLine } from '../output/write.ts';
-import { changeEach, refuseUnchanged } from '../retrieval/change-each.ts';
+import { changeEach, refuseUnchanged, unchangedSentence } from '../retrieval/change-each.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
 type ShareOptions = RetrievalOptions & OutputOptions & AllowOptions & { readonly collection: string };
@@ -33,7 +33,11 @@ async function shareDocuments(ids: readonly string[], options: ShareOptions): Pr
       .map((one) =>
         'value' in one
           ? `Document ${one.id} is shared with ${readers.join(', ')}.`
-          : `Document ${one.id} is shared as before: ${one.reason.replace(/\.$/, '')}.`,
+          : unchangedSentence(one, {
+              object: `document ${one.id}`,
+              done: 'shared',
+              kept: `Document ${one.id} is shared as before`,
+            }),
       )
       .map(escapeLine)
       .join('\n'),

@@ -4,7 +4,7 @@ import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput } from '../output/format.ts';
 import { escapeLine, tableOf } from '../output/write.ts';
 import { writeNamed } from '../output/write-named.ts';
-import { changeEach, refuseUnchanged } from '../retrieval/change-each.ts';
+import { changeEach, refuseUnchanged, unchangedSentence } from '../retrieval/change-each.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
 type JobOptions = RetrievalOptions & OutputOptions;
@@ -52,9 +52,11 @@ async function replayJobs(ids: readonly string[], options: JobOptions): Promise<
   const replayed = await changeEach(ids, 'repeated', (id) => client.replayJob(id));
   const items = replayed.changes.map((one) => ('value' in one ? one.value : { job_id: one.id, reason: one.reason }));
   const jobs = replayed.changes.flatMap((one) => ('value' in one ? [one.value] : []));
-  const refusals = replayed.changes.flatMap((one) =>
-    'reason' in one ? [escapeLine(`Job ${one.id} is not repeated: ${one.reason.replace(/\.$/, '')}.`)] : [],
-  );
+  const refusals = replayed.changes.flatMap((one) => {
+    if ('value' in one) return [];
+    const words = { object: `job ${one.id}`, done: 'repeated', kept: `Job ${one.id} is not repeated` };
+    return [escapeLine(unchangedSentence(one, words))];
+  });
   const text = (isWide: boolean): string =>
     [...(jobs.length === 0 ? [] : [jobTable(jobs, isWide)]), ...refusals].join('\n');
   writeNamed(formatOf(options), { value: { items }, names: jobs.map(({ job_id }) => job_id), text });

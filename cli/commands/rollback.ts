@@ -81,7 +81,7 @@ export function rollbackTarget(word: string): ReturnType<typeof readKindAndName>
   );
 }
 
-/** @throws CliError usage for a binding without a policy, of which a number of a revision is nothing */
+/** @throws CliError usage for a binding without a policy: a number alone names no revision */
 function policyOf({ metadata, spec, status }: Stored<ModelBinding>, revision: number, program: string): string {
   if (spec.guardrail.mode === 'Policy') return spec.guardrail.policyRef.name;
   const wasGuarded = status?.applications?.some(
@@ -124,8 +124,6 @@ async function appliedBefore(
   }
   throw new CliError(
     'usage',
-    wanted === undefined
-      ? `The recorded applications of the ModelBinding ${metadata.name} name no revision: name one with --to N; ${typedCommand('history POLICY')} lists the revisions of a policy.`
-      : `The recorded applications of the ModelBinding ${metadata.name} name only revision ${wanted.revision} of ${wanted.name}, so that there is none before it. To apply another one, name it with --to N; ${typedCommand(`history ${wanted.name}`)} lists them.`,
+    `The ModelBinding ${metadata.name} has no recorded application of another revision that is still stored. To apply another revision of ${wanted.name}, name it with --to N; ${typedCommand(`history ${wanted.name}`)} lists them.`,
   );
 }

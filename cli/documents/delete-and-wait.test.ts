@@ -55,7 +55,7 @@ test('when the connection is lost between deletions, earlier results are kept an
   expect(asked).toEqual(['a', 'b']);
   expect(lines).toEqual([
     'Document a is being deleted (job a).',
-    'Document b was not deleted: the connection was lost, and it may be deleted: repeat the command.',
+    'It is unknown whether document b is deleted: the connection was lost. Repeat the command.',
     'Document c was not deleted: it was not sent.',
   ]);
   expect(end).toEqual(['not_running', expect.stringContaining('http://service does not answer')]);

@@ -1,6 +1,6 @@
 import { CliError } from '../errors/cli-error.ts';
 import { escapeLine } from '../output/write.ts';
-import { changeEach } from '../retrieval/change-each.ts';
+import { changeEach, unchangedSentence } from '../retrieval/change-each.ts';
 import type { RetrievalClient } from '../retrieval/retrieval-client.ts';
 import { awaitJobs, type FileResult } from './submit-files.ts';
 
@@ -10,8 +10,11 @@ type DeletionTools = {
   readonly timeoutMs: number;
 };
 
+/** `isUnknown`: no answer to the deletion came, so that the document may be deleted. */
+type DeletionResult = FileResult & { readonly isUnknown?: true };
+
 /** One result for each document, and the error that ended the command before all were deleted. */
-type Deletions = { readonly results: readonly FileResult[]; readonly failure?: unknown };
+type Deletions = { readonly results: readonly DeletionResult[]; readonly failure?: unknown };
 
 /**
  * Deletes documents and waits for their jobs. A lost connection ends the command; earlier results are kept.
@@ -24,9 +27,10 @@ export async function deleteAndWait(
   const { changes, failure: ended } = await changeEach(ids, 'deleted', (docId) =>
     client.deleteDocument(collectionId, docId),
   );
-  const sent = changes.map((one): FileResult => {
-    if ('reason' in one) return { docId: one.id, state: 'failed', reason: one.reason };
-    return { docId: one.id, jobId: one.value.job_id, state: 'waiting' };
+  const sent = changes.map((one): DeletionResult => {
+    if ('value' in one) return { docId: one.id, jobId: one.value.job_id, state: 'waiting' };
+    const { id: docId, ...unchanged } = one;
+    return { docId, state: 'failed', ...unchanged };
   });
   if (ended !== undefined) return { results: sent, failure: ended };
   let results: readonly FileResult[] = sent;
@@ -41,7 +45,7 @@ export async function deleteAndWait(
 }
 
 /** One line for each document. */
-export function deletedDocumentLines(results: readonly FileResult[]): string {
+export function deletedDocumentLines(results: readonly DeletionResult[]): string {
   return results.map((one) => escapeLine(deletionLine(one))).join('\n');
 }
 
@@ -58,8 +62,11 @@ export function refuseUndeleted({ results, failure }: Deletions): void {
   );
 }
 
-function deletionLine({ docId, state, reason = '', jobId = '' }: FileResult): string {
-  if (state === 'failed') return `Document ${docId} was not deleted: ${reason.replace(/\.$/, '')}.`;
+function deletionLine({ docId, state, reason = '', jobId = '', ...unknown }: DeletionResult): string {
+  if (state === 'failed') {
+    const words = { object: `document ${docId}`, done: 'deleted', kept: `Document ${docId} was not deleted` };
+    return unchangedSentence({ reason, ...unknown }, words);
+  }
   if (state === 'waiting') return `Document ${docId} is being deleted (job ${jobId}).`;
   return `Document ${docId} deleted.`;
 }

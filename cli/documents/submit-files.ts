@@ -58,8 +58,10 @@ export async function submitFiles(
   const send = async (batch: readonly DocumentInput[]): Promise<void> => {
     if (batch.length === 0) return;
     onSend?.(batch.map(({ doc_id }) => doc_id));
-    results.push(...(await submitBatch(client, batch, retries)));
-    onProgress(results);
+    await submitBatch(client, batch, retries, (ended) => {
+      results.push(...ended);
+      onProgress(results);
+    });
   };
   for (const file of files) {
     const read = await readFile(file, reader, settings);
@@ -79,38 +81,40 @@ export async function submitFiles(
  * A document that repeats an earlier job while a later one decides is submitted once more: its text and its readers become
  * those of this submit.
  * @param repetitions names by the ids of documents whose repetition has a name of its own
+ * @param onEnd called with the results of each answer, so that they are known if a later request of the batch has none
  */
 async function submitBatch(
   client: Pick<RetrievalClient, 'submit'>,
   batch: readonly DocumentInput[],
   repetitions: ReadonlyMap<string, string>,
-): Promise<readonly FileResult[]> {
+  onEnd: (results: readonly FileResult[]) => void,
+): Promise<void> {
   const [first] = batch;
-  if (first === undefined) return [];
+  if (first === undefined) return;
+  let jobs: Awaited<ReturnType<RetrievalClient['submit']>>['jobs'];
   try {
-    const { jobs } = await client.submit(
+    ({ jobs } = await client.submit(
       batch.map((document) => {
         const repetition = repetitions.get(document.doc_id);
         return repetition === undefined ? document : repeatedDocument(document, repetition);
       }),
-    );
-    const superseded = new Map(
-      jobs.flatMap((job) => (job.superseded === true ? [[job.doc_id, job.job_id] as const] : [])),
-    );
-    const current = jobs.flatMap(({ doc_id: docId, job_id: jobId, status }): readonly FileResult[] =>
-      superseded.has(docId) ? [] : [{ docId, jobId, state: status === 'DEDUPLICATED' ? 'unchanged' : 'waiting' }],
-    );
-    const again = batch.filter(({ doc_id }) => superseded.has(doc_id));
-    return [...current, ...(await submitBatch(client, again, superseded))];
+    ));
   } catch (error) {
     if (!(error instanceof ServiceApiError && error.exit === 'usage')) throw error;
-    if (batch.length === 1) return [{ docId: first.doc_id, state: 'failed', reason: error.message }];
+    if (batch.length === 1) return onEnd([{ docId: first.doc_id, state: 'failed', reason: error.message }]);
     const middle = Math.ceil(batch.length / 2);
-    return [
-      ...(await submitBatch(client, batch.slice(0, middle), repetitions)),
-      ...(await submitBatch(client, batch.slice(middle), repetitions)),
-    ];
+    await submitBatch(client, batch.slice(0, middle), repetitions, onEnd);
+    return await submitBatch(client, batch.slice(middle), repetitions, onEnd);
   }
+  const superseded = new Map(
+    jobs.flatMap((job) => (job.superseded === true ? [[job.doc_id, job.job_id] as const] : [])),
+  );
+  const current = jobs.flatMap(({ doc_id: docId, job_id: jobId, status }): readonly FileResult[] =>
+    superseded.has(docId) ? [] : [{ docId, jobId, state: status === 'DEDUPLICATED' ? 'unchanged' : 'waiting' }],
+  );
+  if (current.length > 0) onEnd(current);
+  const again = batch.filter(({ doc_id }) => superseded.has(doc_id));
+  await submitBatch(client, again, superseded, onEnd);
 }
 
 /** Waits until each job has ended, also those of unchanged files, which may have failed before. */

@@ -1,4 +1,4 @@
-type Claims = { readonly [name in 'exp' | 'nbf' | 'iat' | 'iss' | 'sub']?: unknown };
+type Claims = { readonly [name in 'exp' | 'nbf' | 'iat' | 'iss' | 'sub' | 'act']?: unknown };
 
 /** Tolerated clock skew. */
 const toleratedSkewSeconds = 60;

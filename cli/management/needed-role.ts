@@ -2,10 +2,13 @@ import { overrideFreezeHeader } from '#contracts/freezes';
 import type { controlRoles } from '#contracts/rights';
 import type { JsonRequest } from '../http/exchange-json.ts';
 
-type NeededRole = {
+export type NeededRole = {
   readonly role: (typeof controlRoles)[number];
-  /** The id of the policy or model for which the role is enough; absent where the role must be for all. */
-  readonly of?: { readonly option: '--policy' | '--model'; readonly id: string };
+  /**
+   * The policy or model for which the role is enough; absent where the role must be for all. The id is absent where the
+   * request does not name it.
+   */
+  readonly of?: { readonly option: '--policy' | '--model'; readonly id?: string };
 };
 
 const id = '([^/]+)';
@@ -14,7 +17,7 @@ const diffs = new RegExp(`^policy-diffs/${id}$`);
 const bindings = new RegExp(`^(?:dry-runs/)?models/${id}/guardrail-binding$`);
 const administration = /^(?:audit|rights|provider-test|policy-purges)(?:\/|$)/;
 
-/** The smallest role that permits a request to the management API. An approval also needs the role of its command. */
+/** The smallest role that permits a request to the management API. Of an approval, it is the role for a command on a model. */
 export function neededRole({
   method,
   path,
@@ -28,8 +31,9 @@ export function neededRole({
   const binding = bindings.exec(route);
   if (binding !== null) return limited(isRead ? 'viewer' : 'applier', '--model', binding[1]);
   if (isRead) return { role: 'viewer' };
-  if (route === 'policy-checks') return { role: 'author' };
-  return { role: route.startsWith('approvals/') ? 'applier' : 'administrator' };
+  if (route === 'policy-checks') return { role: 'author', of: { option: '--policy' } };
+  if (route.startsWith('approvals/')) return { role: 'applier', of: { option: '--model' } };
+  return { role: 'administrator' };
 }
 
 function limited(role: NeededRole['role'], option: '--policy' | '--model', of: string | undefined): NeededRole {

@@ -38,15 +38,20 @@ test.each([400, 404, 409])(
 );
 
 test.each([
-  ['the connection is lost', lost, 'the connection was lost, and it may be shared: repeat the command', 'not_running'],
-  ['the service is unavailable', refusal(503, 'Away.'), 'Away.', 'failed'],
+  [
+    'the connection is lost',
+    lost,
+    { reason: 'the connection was lost, and it may be shared: repeat the command', isUnknown: true },
+    'not_running',
+  ],
+  ['the service is unavailable', refusal(503, 'Away.'), { reason: 'Away.' }, 'failed'],
 ])('when %s between two objects, earlier changes are kept and those that were not sent are named', async (...given) => {
-  const [, error, reason, exit] = given;
+  const [, error, unchanged, exit] = given;
   const { asked, changes, end } = await changed({ a: 'changed', b: error, c: 'changed' });
   expect(asked).toEqual(['a', 'b']);
   expect(changes).toEqual([
     { id: 'a', value: 'changed' },
-    { id: 'b', reason },
+    { id: 'b', ...unchanged },
     { id: 'c', reason: 'it was not sent' },
   ]);
   expect(end?.[0]).toBe(exit);

@@ -1,8 +1,11 @@
 import { CliError } from '../errors/cli-error.ts';
 import { ServiceApiError } from '../http/service-error.ts';
 
+/** Why an object was not changed. `isUnknown`: no answer came, so that it may be changed. */
+type Unchanged = { readonly reason: string; readonly isUnknown?: true };
+
 /** What one object of a command was changed to, or why it was not changed. */
-type Change<T> = { readonly id: string } & ({ readonly value: T } | { readonly reason: string });
+type Change<T> = { readonly id: string } & ({ readonly value: T } | Unchanged);
 
 /** One entry for each object in their order, and the error that ended the command before all were sent. */
 type Changes<T> = { readonly changes: readonly Change<T>[]; readonly failure?: unknown };
@@ -24,7 +27,7 @@ export async function changeEach<T>(
       changes.push({ id, value: await change(id) });
     } catch (failure) {
       if (ids.length === 1) throw failure;
-      changes.push({ id, reason: reasonOf(failure, done) });
+      changes.push({ id, ...unchangedBy(failure, done) });
       if (isOfOneObject(failure)) continue;
       const rest = ids.slice(changes.length);
       changes.push(...rest.map((one) => ({ id: one, reason: 'it was not sent' })));
@@ -41,12 +44,26 @@ export function refuseUnchanged({ changes, failure }: Changes<unknown>, sentence
   if (refused > 0) throw new CliError('failed', `${refused} of ${changes.length} ${sentence}.`);
 }
 
+/**
+ * The sentence about an object that was not changed, or may not be.
+ * @param object the object in a sentence, such as `document a` @param done what the request does, such as `deleted`
+ * @param kept the sentence about an object that is not changed, without its reason
+ */
+export function unchangedSentence(
+  { reason, isUnknown }: Unchanged,
+  { object, done, kept }: { readonly object: string; readonly done: string; readonly kept: string },
+): string {
+  if (isUnknown === true)
+    return `It is unknown whether ${object} is ${done}: the connection was lost. Repeat the command.`;
+  return `${kept}: ${reason.replace(/\.$/, '')}.`;
+}
+
 /** Whether the service refused this object, so that the next one can be changed. */
 function isOfOneObject(error: unknown): boolean {
   return error instanceof ServiceApiError && (error.status === 400 || error.status === 404 || error.status === 409);
 }
 
-function reasonOf(error: unknown, done: string): string {
-  if (error instanceof ServiceApiError) return error.message;
-  return `the connection was lost, and it may be ${done}: repeat the command`;
+function unchangedBy(error: unknown, done: string): Unchanged {
+  if (error instanceof ServiceApiError) return { reason: error.message };
+  return { reason: `the connection was lost, and it may be ${done}: repeat the command`, isUnknown: true };
 }

@@ -52,7 +52,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('approvals of a second person in
     await apply();
     await page.getByRole('alert').getByText('approval_required').waitFor();
     await page.getByRole('alert').getByRole('link', { name: 'Approvals' }).click();
-    await administrator.row.getByText('You asked for it: another person approves it.').waitFor();
+    await administrator.row.getByText('You requested this. Another person must approve it.').waitFor();
     expect(await administrator.row.innerText()).toMatch(/Apply a policy\s+Model guarded-echo\s+\S+ Revision 1/);
     expect(await administrator.row.getByRole('button').count()).toBe(0);
 
@@ -68,11 +68,11 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('approvals of a second person in
     expect([refused.status(), (await refused.text()).includes('approval_of_requester')]).toEqual([409, true]);
     await other.row.getByRole('button', { name: 'Approve' }).click();
     const requester = platform.status().administrators?.[0]?.split('|')[1] ?? '';
-    await other.row.getByText(`Approved by eve: ${requester} repeats the command.`).waitFor();
+    await other.row.getByText(`Approved by eve. ${requester} can now repeat the command.`).waitFor();
     expect(await other.row.getByRole('button').count()).toBe(0);
 
     await page.reload();
-    await administrator.row.getByText('It is approved: repeat the command.').waitFor();
+    await administrator.row.getByText('It is approved. You can now repeat the command.').waitFor();
     await apply();
     await page.waitForURL('**/overview');
     await page.goto(`${consoleOf(platform)}/approvals`);

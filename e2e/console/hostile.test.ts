@@ -168,8 +168,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     await page.locator('#sending').waitFor({ state: 'hidden' });
     expect(await uploads.locator('code').allInnerTexts()).toEqual(texts.map(([name]) => name));
     expect(await uploads.getByRole('alert').allInnerTexts()).toEqual([
-      expect.stringMatching(/another one has its name.*notes\.md/s),
-      expect.stringMatching(/The file is too large\s+A file has at most 4 MiB\.\s+more\.md/),
+      expect.stringMatching(/another file has the same name.*notes\.md/s),
+      expect.stringMatching(/The file is too large\s+A file can be at most 4 MiB\.\s+more\.md/),
     ]);
     expect(sent).toEqual(texts.map(() => `/knowledge/${id}/documents`));
     await page.getByLabel('Text or Markdown file').setInputFiles(files.slice(1, 2));

@@ -15,7 +15,7 @@ test.each([...new Map(asked.map((one) => [`${one.operation} ${one.type ?? ''}`, 
     if (template.includes('/approve')) expect(['author', 'applier']).toContain(found.role);
     else expect(sufficient).toContain(found.role);
     const isOfOne = needs.some((need) => need === `${found.role} of ${type}`);
-    if (found.of !== undefined) expect([type, isOfOne]).toEqual([found.of.option.slice(2), true]);
+    if (found.of?.id !== undefined) expect([type, isOfOne]).toEqual([found.of.option.slice(2), true]);
   },
 );
 
@@ -25,6 +25,13 @@ test('a command that takes effect in a freeze window needs an administrator', ()
   expect(neededRole({ method: 'PUT', path, headers: { 'x-portcullis-override-freeze': 'true' } })).toEqual({
     role: 'administrator',
   });
+});
+
+test.each([
+  ['policy-checks', { role: 'author', of: { option: '--policy' } }],
+  ['approvals/01890a5d-ac96-774b-bcce-b302099a8057/approve', { role: 'applier', of: { option: '--model' } }],
+])('a role for one policy or model is enough for a POST to %s, which does not name it', (route, needed) => {
+  expect(neededRole({ method: 'POST', path: `/api/v1/${route}` })).toEqual(needed);
 });
 
 test('a role for one policy or model is enough where the request names it, and the filters of a list are no names', () => {

@@ -13,15 +13,15 @@ export const approvalsEn = {
   version: 'Version',
   approval: 'Approval',
   approve: 'Approve',
-  approved: (person: string, requester: string) => `Approved by ${person}: ${requester} repeats the command.`,
-  repeat: 'It is approved: repeat the command.',
-  own: 'You asked for it: another person approves it.',
+  approved: (person: string, requester: string) => `Approved by ${person}. ${requester} can now repeat the command.`,
+  repeat: 'It is approved. You can now repeat the command.',
+  own: 'You requested this. Another person must approve it.',
   needs: {
     applier: 'It needs the role applier for this model.',
     author: 'It needs the role author for this policy.',
   },
   none: 'No command waits for an approval',
-  noneText: 'An administrator requires approvals for a policy or a model: portcullis approval require --model NAME',
+  noneText: 'To require approvals for a model, an administrator runs: portcullis approval require --model NAME',
 };
 
 export type ApprovalWords = typeof approvalsEn;

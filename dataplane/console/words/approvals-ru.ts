@@ -15,13 +15,14 @@ export const approvalsRu: ApprovalWords = {
   version: 'Версия',
   approval: 'Одобрение',
   approve: 'Одобрить',
-  approved: (person, requester) => `Одобрил ${person}: ${requester} повторяет команду.`,
-  repeat: 'Команда одобрена: повторите её.',
-  own: 'Просите вы: одобряет другой человек.',
+  approved: (person, requester) => `Одобрил ${person}. Теперь ${requester} может повторить команду.`,
+  repeat: 'Команда одобрена. Теперь вы можете её повторить.',
+  own: 'Это ваш запрос. Одобрить его должен другой человек.',
   needs: {
     applier: 'Нужна роль applier для этой модели.',
     author: 'Нужна роль author для этой политики.',
   },
   none: 'Ни одна команда не ждёт одобрения',
-  noneText: 'Администратор требует одобрений для политики или модели: portcullis approval require --model NAME',
+  noneText:
+    'Чтобы команды для модели требовали одобрения, администратор выполняет: portcullis approval require --model NAME',
 };
