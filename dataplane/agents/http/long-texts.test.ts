@@ -83,6 +83,9 @@ describe('a text that is larger than one check', () => {
       const denied = await send(agent, { text: 'hello' });
       expect([denied.status, denied.code, denied.text.includes(term)]).toEqual([403, 'guardrail_denied', false]);
     }
+    // One check may have 256 masks.
+    gateway.play({ kind: 'answer', content: `${maskedTerm} `.repeat(2_500) });
+    expect(await send(agent, { text: 'hello' })).toMatchObject({ status: 403, code: 'guardrail_denied' });
   });
 
   test('is refused for good where the policy needs the whole text, and a text that fills one check passes', async () => {

@@ -27,6 +27,8 @@ const leastPieceBytes = 4_096;
 const maxCuts = 16;
 /** Failures of a check that has too many masks: smaller checks have fewer. */
 const tooMany: ReadonlySet<string> = new Set(['match_limit', 'output_too_large']);
+/** Failures of a check that has a mask. */
+const masking: ReadonlySet<string> = new Set([...tooMany, 'invalid_replacement']);
 
 /** The stage by whose checks texts are measured, and how those that are larger than one check are judged. */
 type Reading = { readonly stage: Stage; readonly longTexts: LongTexts };
@@ -137,7 +139,8 @@ async function judgeInWindows(ask: AskGuard, { content, index }: Unit, bounds: B
   for (const batch of batchMessages(windows, bounds, 'response')) {
     const outcome = await ask(batch.map((window) => window.content));
     if (outcome.kind === 'mask' || outcome.kind === 'deny') return { kind: 'denied' };
-    if (outcome.kind === 'failed') return { kind: 'failed', check: outcome };
+    if (outcome.kind === 'failed')
+      return masking.has(outcome.code) ? { kind: 'denied' } : { kind: 'failed', check: outcome };
   }
   return { kind: 'passed', value: content };
 }
