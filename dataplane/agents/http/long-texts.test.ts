@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { checkBytes } from '#checks/batch-messages';
+import { windowsOf } from '#checks/cut-windows';
 import { regexEngine } from '#contracts/local-rules';
 import type { ServedTarget } from '#contracts/served-target';
 import { deniedTerm, maskedTerm, replacement, sampleDefinition } from '../../../e2e/support/sample-policy.ts';
@@ -236,5 +237,14 @@ describe('the number of checks of one call', () => {
     const agent = await startList(direction);
     expect(await send(agent, { data: { list: items(1_024) } })).toMatchObject(refused);
     expect(await send(agent, { data: { list: items(1_023) } })).toMatchObject({ status: 200 });
+  });
+
+  test('is counted for the windows of a long text of the output', async () => {
+    const agent = await startList('output');
+    // A window of these words has 1,020 new bytes.
+    const [largest, more] = ['word '.repeat(1_023 * 204), 'word '.repeat(1_023 * 204 + 1)];
+    expect([windowsOf(largest)?.length, windowsOf(more)?.length]).toEqual([1_023, 1_024]);
+    expect(await send(agent, { data: { list: [more] } })).toMatchObject({ status: 502, code: 'output_invalid' });
+    expect(await send(agent, { data: { list: [largest] } })).toMatchObject({ status: 200 });
   });
 });
