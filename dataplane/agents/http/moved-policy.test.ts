@@ -56,9 +56,17 @@ verifies(
 );
 
 test('a version with an unmoved policy stays ready while the runtime of the policy does not answer', async () => {
-  await using agent = await startAgent({ bundle, policy: sampleDefinition(), policyProbeMs: 20 });
+  const lines: string[] = [];
+  const options = { bundle, policy: sampleDefinition(), policyProbeMs: 20 };
+  await using agent = await startAgent(options);
+  await using moved = await startAgent({ ...options, log: (line) => void lines.push(line) });
+  await changeTarget(moved, (target) => ({ ...target, policyRevision: '2' }));
+  await until('the target is refused', () => lines.some((line) => line.includes('policy_target_refused')));
   await agent.endRuntime();
   expect(errorCodeOf(await say(agent))).toBe('guardrail_error');
+  // Its probes have the same interval, and two of them must fail.
+  await moved.endRuntime();
+  await until('a moved policy counts as gone', async () => (await readiness(moved)).health === 503);
   expect(await readiness(agent)).toEqual(ready);
 });
 
