@@ -5,7 +5,7 @@ import type { ServedTarget } from '#contracts/served-target';
 import { until } from '#kit/testing/until';
 import { sampleDefinition } from '../../../e2e/support/sample-policy.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { agentBundle, textFlow } from '../testing/agent-bundle.ts';
+import { agentBundle, type BundleParts, textFlow } from '../testing/agent-bundle.ts';
 import { alteredHandlers } from '../testing/altered-handlers.ts';
 import { errorCodeOf, messageOf, policyName, type RunningAgent, startAgent } from '../testing/start-agent.ts';
 
@@ -116,10 +116,10 @@ test('a version that cannot be prepared again stays alive, and is served when it
 });
 
 const publicUrl = 'http://agents.example/a';
-const windowless = {
+const windowless: BundleParts = {
   flow: textFlow('m'),
   bundle: { guardrails: { input: 'None', output: guardrails.input }, requires: [{ kind: 'model', name: 'm' }] },
-} as const;
+};
 
 test.each([
   ['its public address', agentBundle({ bundle: { guardrails, publicUrl } }), { policyRevision: '2' }, 2],
