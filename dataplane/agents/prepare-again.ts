@@ -10,6 +10,8 @@ type AgainOptions = {
   readonly prepare: () => Promise<PreparedAgent>;
   /** Receives each result, and owns it from then on. */
   readonly onPrepared: (next: PreparedAgent) => void;
+  /** Receives why a version could not be prepared, as while a file of a secret is missing. It is prepared again. */
+  readonly onFailed: (error: unknown) => void;
   readonly pauses?: PreparePauses | undefined;
 };
 
@@ -17,7 +19,13 @@ type AgainOptions = {
  * Prepares a version again while its problems can pass: a policy that is not served yet, or a check at the start that failed. A version
  * that was served once is not prepared again, and neither is one with a lasting problem. Disposing ends it.
  */
-export function prepareAgain({ first, prepare, onPrepared, pauses = usualPauses }: AgainOptions): AsyncDisposable {
+export function prepareAgain({
+  first,
+  prepare,
+  onPrepared,
+  onFailed,
+  pauses = usualPauses,
+}: AgainOptions): AsyncDisposable {
   const stopping = new AbortController();
   const { signal } = stopping;
 
@@ -26,7 +34,12 @@ export function prepareAgain({ first, prepare, onPrepared, pauses = usualPauses 
     for (let pause = pauses.firstMs; current.mayPass; pause = Math.min(pauses.longestMs, 2 * pause)) {
       await wait(pause, signal);
       if (signal.aborted) return;
-      current = await prepare();
+      try {
+        current = await prepare();
+      } catch (error) {
+        onFailed(error);
+        continue;
+      }
       onPrepared(current);
     }
   }

@@ -95,7 +95,9 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
     if (opened.ok) await opened.policies[Symbol.asyncDispose]();
     const isPassing = ({ code, capability }: AgentProblem): boolean =>
       code === 'policy_invalid' || implemented.some((one) => one === capability);
-    return { ...unserved(problems, agent, capabilities), mayPass: problems.every(isPassing) };
+    // Whether a policy judges in windows never changes within one revision.
+    const mayPass = windowless === undefined && problems.every(isPassing);
+    return { ...unserved(problems, agent, capabilities), mayPass };
   }
   const policies = parts.use(opened.policies);
   const { runtimeTokenFile, modelGatewayTokenFile } = secrets;

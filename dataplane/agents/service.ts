@@ -1,5 +1,6 @@
 import { type AgentProblem, type AgentState, agentStateLimits } from '#contracts/agent-state';
 import { listen } from '#kit/http/listen';
+import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
 import { openSpans } from '#kit/trace/export-spans';
@@ -119,7 +120,8 @@ export async function createAgentService(
     onPrepared(next);
     if (next.served.kind === 'ready') logger.info('ready', {});
   };
-  parts.use(prepareAgain({ first, prepare, onPrepared: onPreparedAgain, pauses: overrides.pauses }));
+  const onFailed = (error: unknown): void => logger.error('not_prepared', { failure: describeFailure(error) });
+  parts.use(prepareAgain({ first, prepare, onPrepared: onPreparedAgain, onFailed, pauses: overrides.pauses }));
   parts.defer(() => {
     isEnding = true;
     return traffic.drain({ graceMs: drainMs, idleMs });

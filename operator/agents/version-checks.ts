@@ -42,12 +42,12 @@ export function createVersionChecks({
   const file = join(import.meta.dirname, 'checking', 'main.ts');
   const slots = createSemaphore(atOnce);
   return {
-    async check({ flow, manifest, tests, subflows }, signal) {
+    async check({ flow, manifest, tests, subflows, hasRun }, signal) {
       const release = slots.tryAcquire();
       if (release === undefined) return undefined;
       try {
         const ended = await runChild(file, {
-          input: JSON.stringify({ flow, manifest, tests, subflows }),
+          input: JSON.stringify({ flow, manifest, tests, subflows, hasRun }),
           env: { ...childEnvironment(), NODE_OPTIONS: `--max-old-space-size=${heapMib}` },
           timeoutMs,
           signal,

@@ -299,6 +299,25 @@ describe('a change of the served version', () => {
   });
 });
 
+test.each(['unknown_format', 'invalid_route: versions.0.guardrails.input'])(
+  'a version whose route a replica of an earlier release cannot read is served when that replica is replaced: %s',
+  async (reason) => {
+    const { world, one, two } = await startServing();
+    await using _world = world;
+    await world.edit({ version: 'two' });
+    await world.route('two is routed', ({ served }) => served === two);
+    await world.report({ reject: reason });
+    const waiting = await world.settled('RouteRejected');
+    expect(statusOf(waiting).served).toBe('one');
+    const { spec } = await world.route('it is kept', () => true);
+    expect([spec.served, spec.refused, spec.versions.map(({ versionId }) => versionId)]).toEqual([
+      ...[two, undefined, [two, one]],
+    ]);
+    await world.report();
+    expect(statusOf(await world.settled('Ready')).served).toBe('two');
+  },
+);
+
 describe('a version on trial', () => {
   test('a version on trial gets its share of the calls, is served after its promotion, and is removed when it is withdrawn', async () => {
     const { world, one, two } = await startServing();

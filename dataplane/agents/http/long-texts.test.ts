@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { checkBytes } from '#checks/batch-messages';
+import { windowsOf } from '#checks/cut-windows';
+import { regexEngine } from '#contracts/local-rules';
 import type { ServedTarget } from '#contracts/served-target';
 import { deniedTerm, maskedTerm, replacement, sampleDefinition } from '../../../e2e/support/sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
@@ -30,13 +32,13 @@ afterAll(() => gateway?.[Symbol.asyncDispose]());
 beforeEach(() => gateway.play({ kind: 'answer', content: 'fine' }));
 
 /** A version with a model, judged in both directions by a policy with these members of its target. */
-async function start(target: Partial<ServedTarget> = {}): Promise<RunningAgent> {
+async function start(target: Partial<ServedTarget> = {}, policy = sampleDefinition()): Promise<RunningAgent> {
   const agent = await startAgent({
     bundle: agentBundle({
       flow: questionFlow('m'),
       bundle: { requires: [model], guardrails: { input: guardrail, output: guardrail }, limits },
     }),
-    policy: sampleDefinition(),
+    policy,
     target,
     services: { modelGateway: new URL(gateway.url) },
   });
@@ -82,6 +84,9 @@ describe('a text that is larger than one check', () => {
       const denied = await send(agent, { text: 'hello' });
       expect([denied.status, denied.code, denied.text.includes(term)]).toEqual([403, 'guardrail_denied', false]);
     }
+    // One check may have 256 masks.
+    gateway.play({ kind: 'answer', content: `${maskedTerm} `.repeat(2_500) });
+    expect(await send(agent, { text: 'hello' })).toMatchObject({ status: 403, code: 'guardrail_denied' });
   });
 
   test('is refused for good where the policy needs the whole text, and a text that fills one check passes', async () => {
@@ -95,6 +100,32 @@ describe('a text that is larger than one check', () => {
     expect(await send(agent, { text: 'hello' })).toMatchObject({ status: 200 });
     gateway.play({ kind: 'answer', content: `${fittingAnswer}w` });
     expect(await send(agent, { text: 'hello' })).toMatchObject({ status: 502, code: 'output_invalid', retry: null });
+  });
+
+  test('is the texts of a message together: a phrase over two parts is found, and two parts are refused as one', async () => {
+    const definition = sampleDefinition();
+    const regex = { engine: regexEngine, pattern: 'alpha(?:\\sx){0,400}\\somega', caseSensitive: true } as const;
+    const rule = { id: 'phrase', kind: 'regex', timeoutMs: 100, action: { type: 'deny' }, regex } as const;
+    const { request } = definition;
+    const policy = { ...definition, request: { ...request, baseline: [...request.baseline, rule] } };
+    const half = 'word '.repeat(5_000);
+    const [begin, end] = [`${half}alpha${' x'.repeat(150)}`, `${'x '.repeat(150)}omega ${half}`];
+    const agent = await start({}, policy);
+    for (const texts of [[`${begin}\n${end}`], [begin, end]]) {
+      const denied = await send(agent, ...texts.map((text) => ({ text })));
+      expect([denied.status, denied.code, denied.sent]).toEqual([403, 'guardrail_denied', []]);
+    }
+    const passed = await send(agent, { text: begin }, { text: half });
+    expect([passed.status, passed.sent[0]?.includes(JSON.stringify(`${begin}\n${half}`).slice(1, -1))]).toEqual([
+      200,
+      true,
+    ]);
+
+    const strict = await start(whole);
+    const refused = { status: 413, code: 'request_too_large', retry: null, sent: [] };
+    const [one, other] = [fitting.slice(0, 20_000), fitting.slice(20_000 + '\\n'.length)];
+    expect(await send(strict, { text: one }, { text: other })).toMatchObject({ status: 200 });
+    expect(await send(strict, { text: one }, { text: `${other}w` })).toMatchObject(refused);
   });
 
   test('is refused for good where it has no place to divide it, or more masks than its smallest part may have', async () => {
@@ -206,5 +237,14 @@ describe('the number of checks of one call', () => {
     const agent = await startList(direction);
     expect(await send(agent, { data: { list: items(1_024) } })).toMatchObject(refused);
     expect(await send(agent, { data: { list: items(1_023) } })).toMatchObject({ status: 200 });
+  });
+
+  test('is counted for the windows of a long text of the output', async () => {
+    const agent = await startList('output');
+    // A window of these words has 1,020 new bytes.
+    const [largest, more] = ['word '.repeat(1_023 * 204), 'word '.repeat(1_023 * 204 + 1)];
+    expect([windowsOf(largest)?.length, windowsOf(more)?.length]).toEqual([1_023, 1_024]);
+    expect(await send(agent, { data: { list: [more] } })).toMatchObject({ status: 502, code: 'output_invalid' });
+    expect(await send(agent, { data: { list: [largest] } })).toMatchObject({ status: 200 });
   });
 });

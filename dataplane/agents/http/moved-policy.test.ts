@@ -1,10 +1,11 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ServedTarget } from '#contracts/served-target';
 import { until } from '#kit/testing/until';
 import { sampleDefinition } from '../../../e2e/support/sample-policy.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { agentBundle } from '../testing/agent-bundle.ts';
+import { agentBundle, type BundleParts, textFlow } from '../testing/agent-bundle.ts';
 import { alteredHandlers } from '../testing/altered-handlers.ts';
 import { errorCodeOf, messageOf, policyName, type RunningAgent, startAgent } from '../testing/start-agent.ts';
 
@@ -56,9 +57,17 @@ verifies(
 );
 
 test('a version with an unmoved policy stays ready while the runtime of the policy does not answer', async () => {
-  await using agent = await startAgent({ bundle, policy: sampleDefinition(), policyProbeMs: 20 });
+  const lines: string[] = [];
+  const options = { bundle, policy: sampleDefinition(), policyProbeMs: 20 };
+  await using agent = await startAgent(options);
+  await using moved = await startAgent({ ...options, log: (line) => void lines.push(line) });
+  await changeTarget(moved, (target) => ({ ...target, policyRevision: '2' }));
+  await until('the target is refused', () => lines.some((line) => line.includes('policy_target_refused')));
   await agent.endRuntime();
   expect(errorCodeOf(await say(agent))).toBe('guardrail_error');
+  // Its probes have the same interval, and two of them must fail.
+  await moved.endRuntime();
+  await until('a moved policy counts as gone', async () => (await readiness(moved)).health === 503);
   expect(await readiness(agent)).toEqual(ready);
 });
 
@@ -90,20 +99,45 @@ test('a version whose check at the start failed once is served after the next on
   expect(await readiness(agent)).toEqual(ready);
 });
 
-test('a version with a lasting problem is not checked again', async () => {
+test('a version that cannot be prepared again stays alive, and is served when it can', async () => {
   const lines: string[] = [];
-  const lasting = agentBundle({ bundle: { guardrails, publicUrl: 'http://agents.example/a' } });
   await using agent = await startAgent({
-    ...{ bundle: lasting, policy: sampleDefinition(), pauses, target: { policyRevision: '2' } },
+    ...{ bundle, policy: sampleDefinition(), pauses, target: { policyRevision: '2' } },
+    log: (line) => void lines.push(line),
+  });
+  const token = join(dirname(String(agent.targetFile)), '..', 'runtime.token');
+  const content = await readFile(token);
+  await rm(token);
+  await changeTarget(agent, (target) => ({ ...target, policyRevision: '1' }));
+  await until('it cannot be prepared', () => lines.filter((line) => line.includes('not_prepared')).length > 1);
+  expect(await readiness(agent)).toMatchObject(gone);
+  await writeFile(token, content);
+  await until('it is served', async () => (await say(agent)).status === 200);
+});
+
+const publicUrl = 'http://agents.example/a';
+const windowless: BundleParts = {
+  flow: textFlow('m'),
+  bundle: { guardrails: { input: 'None', output: guardrails.input }, requires: [{ kind: 'model', name: 'm' }] },
+};
+
+test.each([
+  ['its public address', agentBundle({ bundle: { guardrails, publicUrl } }), { policyRevision: '2' }, 2],
+  ['a policy that needs the whole text', agentBundle(windowless), { streaming: { allowed: false, rule: 'long' } }, 1],
+] as const)('a version with a lasting problem is not checked again: %s', async (_, lasting, target, problems) => {
+  const lines: string[] = [];
+  await using agent = await startAgent({
+    ...{ bundle: lasting, policy: sampleDefinition(), pauses, target },
+    services: { modelGateway: new URL('http://127.0.0.1:9') },
     log: (line) => void lines.push(line),
   });
   const count = (): number => lines.filter((line) => line.includes('not_ready')).length;
-  expect(count()).toBe(2);
+  expect(count()).toBe(problems);
   await using other = await startAgent({
     ...{ bundle, policy: sampleDefinition(), pauses, target: { policyRevision: '2' } },
   });
   await changeTarget(other, (target) => ({ ...target, policyRevision: '1' }));
   await until('another version was checked again', async () => (await say(other)).status === 200);
-  expect(count()).toBe(2);
+  expect(count()).toBe(problems);
   expect((await readiness(agent)).health).toBe(503);
 });

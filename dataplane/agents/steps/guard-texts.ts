@@ -1,7 +1,6 @@
 import { isLasting } from '#checks/check-outcome';
 import type { CheckClient } from '#checks/client';
-import { joinSeams } from '#checks/guard/join-seams';
-import { judgeSlots, slotsOf, type TextSlot } from '#checks/guard/judge-slots';
+import { judgeSlots, slotsOf } from '#checks/guard/judge-slots';
 import type { AgentBundle } from '#contracts/agent-bundle';
 import type { Stage } from '#contracts/policy';
 import type { JsonValue } from '#kit/json/json-value';
@@ -14,8 +13,6 @@ export type TextGuard = { readonly checks: Pick<CheckClient, 'check'>; readonly 
  * Judges every text of the values and returns the values that may be used: unchanged after a pass, masked after a mask.
  * Texts are judged independently, in as few checks as the limits of the policy allow, and one that is larger than a check in parts of it,
  * where the rules of the policy allow that. Names of members and numbers are judged, too; a mask of one of them denies the values.
- * @param lines number of the first values that are texts which are read as lines of one text: the places where they are joined are
- *   judged, too
  * @throws AgentError guardrail_denied after a deny, guardrail_error if a check has no decision, and the code of `tooLarge` for texts that
  *   the policy cannot judge, also not later
  */
@@ -25,13 +22,12 @@ export async function guardTexts(
   stage: Stage,
   values: readonly JsonValue[],
   signal: AbortSignal,
-  lines = 0,
 ): Promise<readonly JsonValue[]> {
   if (guardrail === 'None') return values;
   const target = policies.target(guardrail.name, stage);
   if (target === undefined) throw new AgentError('guardrail_error');
   const copy = structuredClone(values) as JsonValue[];
-  const slots = [...copy.flatMap((_, index) => slotsOf(copy, index)), ...joinedSlots(copy, lines)];
+  const slots = copy.flatMap((_, index) => slotsOf(copy, index));
   switch (await judgeSlots(checks, target, stage, slots, signal)) {
     case 'allowed':
       return copy;
@@ -46,12 +42,6 @@ export async function guardTexts(
 
 /** The error of texts that need more than the largest number of checks, or one of which the policy cannot judge. */
 const tooLarge = { request: 'request_too_large', response: 'output_invalid' } as const satisfies Record<Stage, string>;
-
-function joinedSlots(values: readonly JsonValue[], lines: number): readonly TextSlot[] {
-  const texts = values.slice(0, lines).map((text, at) => (at === 0 ? String(text) : `\n${text}`));
-  const accepts = (masked: string): boolean => values.slice(0, lines).join('\n').includes(masked);
-  return joinSeams(texts).map((text) => ({ text, accepts }));
-}
 
 /**
  * Judges one window of a text that is sent in parts (docs/design/streaming.md).

@@ -1,5 +1,4 @@
 import { v7 as uuid } from 'uuid';
-import { checkBytes } from '#checks/batch-messages';
 import { traceChecks } from '#checks/trace-checks';
 import type { FlowPorts } from '#flow/engine/ports';
 import type { RunEvent } from '#flow/engine/run-events';
@@ -87,8 +86,7 @@ function bindingOf({ bundle: { agentId, versionId } }: LoadedAgent, { subject, a
 
 /**
  * The parts, and the texts of the files of the run, as the input policy allows them. The texts of a message are judged as the one
- * text that the flow reads, so that a phrase in two parts is found; those that are larger than a check, one by one and around
- * the places where they are joined.
+ * text that the flow reads, of any length, so that a policy decides about two parts as about one.
  */
 async function guardParts(
   { agent: { bundle }, guard, files }: Pick<AgentApplication, 'agent' | 'guard' | 'files'>,
@@ -96,36 +94,14 @@ async function guardParts(
   runId: string,
   signal: AbortSignal,
 ): Promise<readonly CallPart[]> {
-  const { input } = bundle.guardrails;
-  const one = joinTexts(sent);
-  const parts = fitsCheck(guard, input, one) ? one : sent.toSorted(textsFirst);
-  const texts = files.texts(runId);
-  const given = [...parts.map((part) => (part.kind === 'text' ? part.text : part.data)), ...texts];
-  const lines = parts.filter(({ kind }) => kind === 'text').length;
-  const allowed = await guardTexts(guard, input, 'request', given, signal, lines);
+  const parts = joinTexts(sent);
+  const given = [...parts.map((part) => (part.kind === 'text' ? part.text : part.data)), ...files.texts(runId)];
+  const allowed = await guardTexts(guard, bundle.guardrails.input, 'request', given, signal);
   files.setTexts(runId, allowed.slice(parts.length).map(String));
-  return joinTexts(
-    parts.map(({ kind }, at): CallPart => {
-      const value = allowed[at] ?? null;
-      return kind === 'text' ? { kind, text: String(value) } : { kind, data: value };
-    }),
-  );
-}
-
-const textsFirst = (one: CallPart, other: CallPart): number =>
-  Number(one.kind !== 'text') - Number(other.kind !== 'text');
-
-/** Whether one check can hold the text of these parts. */
-function fitsCheck(
-  { policies }: TextGuard,
-  guardrail: LoadedAgent['bundle']['guardrails']['input'],
-  parts: readonly CallPart[],
-): boolean {
-  const target = guardrail === 'None' ? undefined : policies.target(guardrail.name, 'request');
-  if (target === undefined) return true;
-  return parts.every(
-    (part) => part.kind !== 'text' || checkBytes({ role: 'user', content: part.text }) <= target.maxBodyBytes,
-  );
+  return parts.map(({ kind }, at): CallPart => {
+    const value = allowed[at] ?? null;
+    return kind === 'text' ? { kind, text: String(value) } : { kind, data: value };
+  });
 }
 
 /**

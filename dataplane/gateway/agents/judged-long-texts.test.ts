@@ -73,6 +73,31 @@ test.each([{ division: 'Whole' as const }, {}])(
   },
 );
 
+test.each(['word '.repeat(200), 'word '.repeat(5_000)])(
+  'a denied phrase that is longer than a window is found over two parts of a message or of an answer: %#',
+  async (around) => {
+    const [begin, end] = [`${around}alpha${' x'.repeat(150)}`, `${' x'.repeat(150)} omega ${around}`];
+    await serve({ division: 'Pieces', streaming: 'Whole' });
+    for (const texts of [[begin + end], [begin, end], [begin, end.slice(1)]]) {
+      const denied = await send(...texts.map((text) => ({ text })));
+      expect([denied.status, denied.code, denied.sent]).toEqual([403, 'guardrail_denied', []]);
+    }
+    const masked = await send({ text: `${begin} ${terms.masked}` }, { text: `${terms.masked}${end}` });
+    expect([masked.status, masked.sent[0]?.includes(`${begin} ***"},{"text":"***${end}`)]).toEqual([200, true]);
+    answer = messageOf(begin, end);
+    const refused =
+      around.length < 5_000 ? { status: 403, code: 'guardrail_denied' } : { status: 502, code: 'answer_refused' };
+    expect(await send({ text: 'hello' })).toMatchObject(refused);
+  },
+);
+
+test('two parts of a message that are together larger than one check are refused where the policy needs the whole text', async () => {
+  await serve({ division: 'Whole' });
+  const [one, other] = [fitting.slice(0, 20_000), fitting.slice(20_000 + '\\n'.length)];
+  expect(await send({ text: one }, { text: other })).toMatchObject({ status: 200 });
+  expect(await send({ text: one }, { text: `${other}w` })).toMatchObject(tooLarge);
+});
+
 test('a text of an answer that is larger than one check is judged in windows, where a mask denies', async () => {
   await serve({ streaming: 'Windows' });
   answer = messageOf(`${long}end`);
@@ -83,6 +108,14 @@ test('a text of an answer that is larger than one check is judged in windows, wh
     const denied = await send({ text: 'hello' });
     expect([denied.status, denied.code, denied.text.includes(term)]).toEqual([403, 'guardrail_denied', false]);
   }
+});
+
+test('two parts of an answer that are together larger than one check are masked one by one where the policy judges windows', async () => {
+  await serve({ streaming: 'Windows' });
+  const half = 'word '.repeat(5_000);
+  answer = messageOf(`${half}${terms.masked}`, `${half}end`);
+  const masked = await send({ text: 'hello' });
+  expect([masked.status, masked.text.includes(`${half}***`)]).toEqual([200, true]);
 });
 
 test('a text of an answer that is larger than one check is refused for good where the policy needs the whole text', async () => {

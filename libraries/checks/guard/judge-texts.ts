@@ -27,6 +27,10 @@ const leastPieceBytes = 4_096;
 const maxCuts = 16;
 /** Failures of a check that has too many masks: smaller checks have fewer. */
 const tooMany: ReadonlySet<string> = new Set(['match_limit', 'output_too_large']);
+/** Failures of a check that has a mask. */
+const masking: ReadonlySet<string> = new Set([...tooMany, 'invalid_replacement']);
+/** Windows are not counted one by one in texts that need more checks than this anyway. */
+const mostCounted = 1_024;
 
 /** The stage by whose checks texts are measured, and how those that are larger than one check are judged. */
 type Reading = { readonly stage: Stage; readonly longTexts: LongTexts };
@@ -78,8 +82,8 @@ const longJudges: Readonly<Record<LongTexts, JudgeLong>> = {
 };
 
 /**
- * The least number of checks of texts that `judgeTexts` judges: those of a long text are counted without the places at which it
- * must be cut, and a text that cannot be divided counts as one.
+ * The least number of checks of texts that `judgeTexts` judges: those of pieces are counted without the places at which a text
+ * must be cut, those of windows exactly up to `mostCounted`, and a text that cannot be divided counts as one.
  */
 export function leastChecks(texts: readonly string[], bounds: Bounds, { stage, longTexts }: Reading): number {
   const units = texts.filter((text) => text !== '').map((content) => ({ role: roles[stage], content }));
@@ -91,7 +95,10 @@ export function leastChecks(texts: readonly string[], bounds: Bounds, { stage, l
 
 const leastParts: Readonly<Record<LongTexts, (text: string, bounds: Bounds) => number>> = {
   pieces: (text, { maxBodyBytes }) => leastPieces(text, maxBodyBytes),
-  windows: (text, { maxBodyBytes }) => Math.ceil(Buffer.byteLength(text) / maxBodyBytes),
+  windows(text, bounds) {
+    const least = Math.ceil(Buffer.byteLength(text) / bounds.maxBodyBytes);
+    return least > mostCounted ? least : (windowBatches(text, bounds)?.length ?? 1);
+  },
   refused: () => 1,
 };
 
@@ -132,14 +139,21 @@ async function judgeBatch(
 
 /** Judges a text in the windows of a stream, several in one check. A mask denies, because it may begin in the window before. */
 async function judgeInWindows(ask: AskGuard, { content, index }: Unit, bounds: Bounds): Promise<Judged<string>> {
-  const windows = windowsOf(content)?.map((text) => ({ role: roles.response, content: text }));
-  if (windows === undefined) return { kind: 'indivisible', index };
-  for (const batch of batchMessages(windows, bounds, 'response')) {
+  const batches = windowBatches(content, bounds);
+  if (batches === undefined) return { kind: 'indivisible', index };
+  for (const batch of batches) {
     const outcome = await ask(batch.map((window) => window.content));
     if (outcome.kind === 'mask' || outcome.kind === 'deny') return { kind: 'denied' };
-    if (outcome.kind === 'failed') return { kind: 'failed', check: outcome };
+    if (outcome.kind === 'failed')
+      return masking.has(outcome.code) ? { kind: 'denied' } : { kind: 'failed', check: outcome };
   }
   return { kind: 'passed', value: content };
+}
+
+/** The windows of a text in checks; undefined for a text that is not well-formed Unicode. */
+function windowBatches(text: string, bounds: Bounds): ReturnType<typeof batchMessages> | undefined {
+  const windows = windowsOf(text)?.map((content) => ({ role: roles.response, content }));
+  return windows === undefined ? undefined : batchMessages(windows, bounds, 'response');
 }
 
 async function judgeInPieces(

@@ -64,6 +64,9 @@ test('a version whose texts are together larger than what a cluster stores in on
     `flow.yaml:1:1: the file has ${most + 1} bytes as JSON with the other texts of the version, at most ${most} are allowed: shorten one of them`,
   );
   expect(await checkVersion(padded(most))).toMatchObject({ kind: 'loaded', failed: [] });
+  const running = { ...padded(most + 1), hasRun: true };
+  expect(await checkVersion(running)).toMatchObject({ kind: 'loaded', failed: [] });
+  expect(await createVersionChecks().check(running, signal)).toMatchObject({ kind: 'loaded' });
 });
 
 test('a version check that finds no free place says so immediately, and has one when another check has ended', async () => {

@@ -10,7 +10,7 @@ const modeNames = { a2a_agent: 'A2A', mcp_tool: 'MCP' } as const;
 
 /** Judges the size of the texts, parses flow, manifest and tests, each of which depends on the previous one, and runs the tests one by one. */
 export async function checkVersion(job: VersionJob): Promise<VersionVerdict> {
-  const tooLarge = versionSizeProblem(job);
+  const tooLarge = job.hasRun === true ? undefined : versionSizeProblem(job);
   if (tooLarge !== undefined) return refused('flow', [tooLarge]);
   const flow = loadVersionFlow(job.flow, job.subflows);
   if (!flow.ok) return refused('flow', flow.problems);

@@ -10,6 +10,8 @@ export const versionJobSchema = z.strictObject({
   manifest: z.string(),
   tests: z.string(),
   subflows: z.array(z.string()).optional(),
+  /** Whether the version has run, so that its size is no question any more: an earlier release may have had no limit for it. */
+  hasRun: z.boolean().optional(),
 });
 export type VersionJob = z.infer<typeof versionJobSchema>;
 

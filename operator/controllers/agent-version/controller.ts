@@ -106,8 +106,12 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     throw new TypeError('the reconcile of an agent version exceeded its maximum number of steps');
   }
 
-  async function outcomeOf({ spec }: Stored<AgentVersion>, signal: AbortSignal): Promise<VersionOutcome | undefined> {
-    return spec.lowCode === undefined ? checkImage(spec) : await checks.check(spec.lowCode, signal);
+  async function outcomeOf(
+    { spec, status }: Stored<AgentVersion>,
+    signal: AbortSignal,
+  ): Promise<VersionOutcome | undefined> {
+    const hasRun = status?.workload !== undefined;
+    return spec.lowCode === undefined ? checkImage(spec) : await checks.check({ ...spec.lowCode, hasRun }, signal);
   }
 
   /** Whether the checks of the version were late before, also those of an earlier operator. */

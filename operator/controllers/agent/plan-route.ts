@@ -55,21 +55,29 @@ export function previousVersions(
 }
 
 /**
- * The versions that this generation of the Agent must not begin to use, because a replica rejected a route that began
- * to
- * use them; undefined if there are none.
+ * The versions that this generation of the Agent must not begin to use, because a replica rejected a route that began to use
+ * them; undefined if there are none. A replica that cannot read the form of a route is of another release, and says nothing
+ * about a version: the route stays, and is loaded by the replica that follows it.
  */
 function refusedNow(s: AgentSnapshot): AgentRouteSpec['refused'] {
   const route = ownRoute(s);
   if (route === undefined) return undefined;
-  const before = route.refused?.generation === s.generation ? route.refused : undefined;
-  const reason = s.replicas.find(({ ready, rejected }) => ready && rejected !== undefined)?.rejected;
+  const { refused } = route;
+  const before = refused?.generation === s.generation && !isOfForm(refused.reason) ? refused : undefined;
+  const reason = s.replicas.find(
+    ({ ready, rejected }) => ready && rejected !== undefined && !isOfForm(rejected),
+  )?.rejected;
   const begun = begunBy(s, route);
   if (reason === undefined || begun.length === 0) return before;
   return { generation: s.generation, versionIds: [...begun], reason: reason.slice(0, maxReason) };
 }
 
 const maxReason = 1_024;
+
+/** Whether a replica gives this reason for a route whose form it cannot read. */
+function isOfForm(reason: string): boolean {
+  return reason === 'unknown_format' || reason.startsWith('invalid_route');
+}
 
 /** The versions that the route began to serve or to try since it was confirmed last. */
 function begunBy({ confirmed }: Pick<AgentSnapshot, 'confirmed'>, route: AgentRouteSpec): readonly string[] {

@@ -109,5 +109,5 @@ export function startObservingStates<R extends Resource, S>(
     }
   }
 
-  return repeatLook(look, { synced, logger, faults });
+  return repeatLook(look, { synced, clock, logger, faults });
 }

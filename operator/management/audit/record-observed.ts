@@ -235,7 +235,7 @@ export function startObserving(options: {
     return items.some(({ metadata }) => metadata.uid === uid);
   }
 
-  return repeatLook(look, { synced: caches.synced, logger, faults });
+  return repeatLook(look, { synced: caches.synced, clock, logger, faults });
 }
 
 type Candidate = { readonly source: string; readonly read: () => ObservedChange };

@@ -1,5 +1,6 @@
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
 
 /** Interval of looking at the watched resources, milliseconds. Nothing is sent while nothing changed. */
@@ -7,8 +8,8 @@ const everyMs = 1_000;
 
 /** Counts what keeps changes from the audit log. */
 export type ObservingFaults = {
-  /** A look at the resources ended early; it is repeated. */
-  lookFailed(): void;
+  /** A look at the resources ended early; it is repeated. @param seconds time since the end of the one before */
+  lookFailed(seconds: number): void;
   /** A change has no valid form and gets no entry. */
   changeNotRecorded(): void;
 };
@@ -18,10 +19,12 @@ export function repeatLook(
   look: (signal: AbortSignal) => Promise<void>,
   {
     synced,
+    clock,
     logger,
     faults,
   }: {
     readonly synced: Promise<void>;
+    readonly clock: Pick<Clock, 'now'>;
     readonly logger: Pick<Logger, 'warn'>;
     readonly faults: Pick<ObservingFaults, 'lookFailed'>;
   },
@@ -34,11 +37,15 @@ export function repeatLook(
 
   async function run(): Promise<void> {
     await Promise.race([synced, stopped]);
+    let endedAt = clock.now();
     while (!signal.aborted) {
+      const before = endedAt;
       try {
         await look(signal);
+        endedAt = clock.now();
       } catch (error) {
-        faults.lookFailed();
+        endedAt = clock.now();
+        faults.lookFailed((endedAt - before) / 1_000);
         logger.warn('observing_failed', { failure: describeFailure(error) });
       }
       if (!signal.aborted) await wait(everyMs, signal);

@@ -62,13 +62,19 @@ export function createManagementMetrics(): ManagementMetrics {
     help: 'Looks of the audit log at the resources that failed. Each is repeated after a second.',
     labels: { observer: observers },
   });
+  const failedSeconds = registry.counter({
+    name: 'portcullis_management_observing_failed_seconds_total',
+    help: 'Seconds that ended with a failed look of the audit log at the resources, each counted from the look before it.',
+    labels: { observer: observers },
+  });
   const unrecorded = registry.counter({
     name: 'portcullis_management_changes_not_recorded_total',
     help: 'Changes of resources that have no entry in the audit log because they have no valid form.',
     labels: { observer: observers },
   });
   // Prometheus sees the first increase of a series only if the series was there before.
-  for (const observer of observers) for (const metric of [looks, unrecorded]) metric.add({ observer }, 0);
+  for (const observer of observers)
+    for (const metric of [looks, failedSeconds, unrecorded]) metric.add({ observer }, 0);
   database.set({}, 1);
   return {
     registry,
@@ -80,7 +86,10 @@ export function createManagementMetrics(): ManagementMetrics {
       for (const quota of policyQuotaNames) quotas.set({ quota }, used[quota]);
     },
     observingFaults: (observer) => ({
-      lookFailed: () => looks.add({ observer }),
+      lookFailed(seconds) {
+        looks.add({ observer });
+        failedSeconds.add({ observer }, seconds);
+      },
       changeNotRecorded: () => unrecorded.add({ observer }),
     }),
     databaseAnswers: (answers) => database.set({}, answers ? 1 : 0),

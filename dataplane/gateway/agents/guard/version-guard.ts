@@ -62,7 +62,7 @@ export function stageGuard(
   return {
     judgesWindows: guardrail.streaming === 'Windows',
     async judge(holder, key) {
-      const slots = wireSlots(holder, key);
+      const slots = wireSlots(holder, key, target.longTexts);
       if (slots === 'opaque') {
         throw new AgentRefusal(stage === 'request' ? 'content_type_not_supported' : 'answer_refused');
       }

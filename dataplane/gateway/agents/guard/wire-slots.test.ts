@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
+import type { LongTexts } from '#checks/guard/guard-target';
 import type { JsonValue } from '#kit/json/json-value';
 import { wireSlots } from './wire-slots.ts';
 
-function textsOf(message: JsonValue): readonly string[] {
-  const slots = wireSlots({ message }, 'message');
+function textsOf(message: JsonValue, longTexts: LongTexts = 'pieces'): readonly string[] {
+  const slots = wireSlots({ message }, 'message', longTexts);
   return slots === 'opaque' ? [slots] : slots.map(({ text }) => text);
 }
 
-test('the texts of a message are its text parts and what lies around the places where they are joined', () => {
+test('the texts of a message are its text parts and these joined', () => {
   expect(textsOf({ parts: [{ text: 'one' }] })).toEqual(['one']);
   expect(textsOf({ parts: [{ text: 'one' }, { data: { a: 2 } }, { text: 'two' }] })).toEqual([
     ...['one', 'a', '2', 'two'],
@@ -15,9 +16,19 @@ test('the texts of a message are its text parts and what lies around the places 
   ]);
 });
 
+test('long text parts are judged joined as a whole, or around the place where they are joined if the policy judges in windows', () => {
+  const [first, second] = ['one '.repeat(500), 'two '.repeat(500)];
+  const message = { parts: [{ text: first }, { text: second }] };
+  for (const longTexts of ['pieces', 'refused'] as const) {
+    expect(textsOf(message, longTexts)).toEqual([first, second, `${first}${second}`, `${first}\n${second}`]);
+  }
+  const [, , direct, broken] = textsOf(message, 'windows');
+  expect([direct, broken]).toEqual([`${first.slice(-256)}${second.slice(0, 259)}`, expect.stringContaining(' \ntwo ')]);
+});
+
 test('a mask of a joined text is accepted only if it equals the joined masks of its parts', () => {
   const message = { parts: [{ text: 'ann' }, { text: 'one' }, { text: 'two' }] };
-  const slots = wireSlots({ message }, 'message');
+  const slots = wireSlots({ message }, 'message', 'pieces');
   if (slots === 'opaque') throw new Error('the message has no opaque content');
   const [first, , , joined] = slots;
   expect([joined?.text, joined?.replace, joined?.accepts?.('***onetwo')]).toEqual(['annonetwo', undefined, false]);

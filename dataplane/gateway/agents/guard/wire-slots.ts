@@ -1,3 +1,4 @@
+import type { LongTexts } from '#checks/guard/guard-target';
 import { joinSeams } from '#checks/guard/join-seams';
 import { slotsOf, type TextSlot } from '#checks/guard/judge-slots';
 import type { JsonValue } from '#kit/json/json-value';
@@ -39,19 +40,29 @@ const numbers = names('historyLength pageSize totalSize code progress total inde
 const opaque = names('raw blob url');
 const opaqueTypes = names('image audio');
 
-/** The texts of a message of A2A or MCP; `opaque` if it has content that cannot be judged. */
-export function wireSlots(holder: Record<string, JsonValue>, key: string): readonly TextSlot[] | 'opaque' {
+/**
+ * The texts of a message of A2A or MCP; `opaque` if it has content that cannot be judged.
+ * @param longTexts how the policy judges a text that is larger than one check
+ */
+export function wireSlots(
+  holder: Record<string, JsonValue>,
+  key: string,
+  longTexts: LongTexts,
+): readonly TextSlot[] | 'opaque' {
   const slots: TextSlot[] = [];
-  return visit(holder, key, key, slots) ? slots : 'opaque';
+  return visit(holder, key, key, { slots, longTexts }) ? slots : 'opaque';
 }
+
+type Found = { readonly slots: TextSlot[]; readonly longTexts: LongTexts };
 
 /** @returns false for opaque content */
 function visit(
   holder: Record<string, JsonValue> | JsonValue[],
   key: string | number,
   name: string,
-  slots: TextSlot[],
+  found: Found,
 ): boolean {
+  const { slots } = found;
   const value = (holder as Record<string | number, JsonValue>)[key];
   if (typeof value === 'string') {
     const isFixed = (ids.has(name) && uuid.test(value)) || forms[name]?.test(value) === true;
@@ -66,23 +77,29 @@ function visit(
     return true;
   }
   if (typeof value !== 'object' || value === null) return true;
-  if (!Array.isArray(value)) return visitObject(value, slots);
-  const isReadable = value.every((_, index) => visit(value, index, name, slots));
-  append(slots, seamSlots(value, name));
+  if (!Array.isArray(value)) return visitObject(value, found);
+  const isReadable = value.every((_, index) => visit(value, index, name, found));
+  append(slots, joinedSlots(value, name, found.longTexts));
   return isReadable;
 }
 
 /**
- * The texts around the places where two text parts of a list are joined: by a line break, and those of a message directly, too. The
- * blocks of a result are separate values, such as numbers.
+ * The text parts of a list as one text: joined by a line break, and those of a message directly, too. The blocks of a result are
+ * separate values, such as numbers. A policy that judges in windows decides within the overlap of two windows, so that the text
+ * around the places where parts are joined is enough; a mask in a window of the whole text would deny what the masks of the parts allow.
  */
-function seamSlots(parts: readonly JsonValue[], name: string): readonly TextSlot[] {
+function joinedSlots(parts: readonly JsonValue[], name: string, longTexts: LongTexts): readonly TextSlot[] {
   const glues = name === 'content' ? ['\n'] : ['', '\n'];
   return glues.flatMap((glue) => {
     const texts = textsOf(parts).map((text, at) => (at === 0 ? text : `${glue}${text}`));
     const accepts = (masked: string): boolean => textsOf(parts).join(glue).includes(masked);
-    return joinSeams(texts).map((text) => ({ text, accepts }));
+    const joined = longTexts === 'windows' ? joinSeams(texts) : joinWhole(texts);
+    return joined.map((text) => ({ text, accepts }));
   });
+}
+
+function joinWhole(texts: readonly string[]): readonly string[] {
+  return texts.filter((text) => text !== '').length < 2 ? [] : [texts.join('')];
 }
 
 function textsOf(parts: readonly JsonValue[]): readonly string[] {
@@ -93,14 +110,14 @@ function textsOf(parts: readonly JsonValue[]): readonly string[] {
   });
 }
 
-function visitObject(value: Record<string, JsonValue>, slots: TextSlot[]): boolean {
+function visitObject(value: Record<string, JsonValue>, found: Found): boolean {
   if (typeof value['type'] === 'string' && opaqueTypes.has(value['type'])) return false;
   for (const member of Object.keys(value)) {
     if (opaque.has(member)) return false;
     const isFree = free.has(member);
-    if (!isFree && !known.has(member)) slots.push({ text: member });
-    if (isFree || !known.has(member)) append(slots, slotsOf(value, member));
-    else if (!visit(value, member, member, slots)) return false;
+    if (!isFree && !known.has(member)) found.slots.push({ text: member });
+    if (isFree || !known.has(member)) append(found.slots, slotsOf(value, member));
+    else if (!visit(value, member, member, found)) return false;
   }
   return true;
 }

@@ -1,5 +1,6 @@
 import { defaultBundleLimits } from '#contracts/bundle';
 import { digestOf } from '#contracts/canonical';
+import { regexEngine } from '#contracts/local-rules';
 import { publishedSdkCard, readSdkCard } from '#contracts/sdk-card';
 import type { Script, ScriptedHttp } from '#kit/testing/scripted-http';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
@@ -7,8 +8,10 @@ import type { RoutedVersion, RouteGuardrail } from '#resources/agent-route';
 import { policySection, startPolicy, termRule } from '../../testing/start-policy.ts';
 import { type AgentPlaneWorld, agentId, firstVersion, routedVersion } from './start-agent-plane.ts';
 
-/** The terms of the policy that judges both directions. */
+/** The terms of the policy that judges both directions. It also denies `alpha` and `omega` with up to 400 `x` between. */
 export const terms = { denied: 'forbidden', masked: 'concealed' } as const;
+
+const phrase = { engine: regexEngine, pattern: 'alpha(?:\\sx){0,400}\\somega', caseSensitive: true } as const;
 
 type JudgedImage = AsyncDisposable & {
   readonly process: ScriptedHttp;
@@ -38,6 +41,7 @@ export async function startJudgedImage(
   await using parts = new AsyncDisposableStack();
   const rules = policySection([
     termRule('deny', [terms.denied]),
+    { id: 'phrase', kind: 'regex', timeoutMs: 500, action: { type: 'deny' }, regex: phrase },
     termRule('mask', [terms.masked], { type: 'mask', replacement: '***' }),
   ]);
   const folder = parts.use(temporaryFolder()).path;
