@@ -59,7 +59,7 @@ describe('the command line', () => {
     [
       ['completion', 'bsh'],
       2,
-      '<shell> of "completion" cannot be "bsh". It must be one of bash, zsh, fish. Did you mean bash?',
+      '<shell> of "completion" cannot be "bsh". Did you mean bash? It must be one of bash, zsh, fish.',
     ],
     [
       ['apply'],

@@ -184,7 +184,7 @@ const wholes: readonly string[] = [
   'the media modes of the contract must be of text/plain and application/json',
   ...['the image cannot be pulled', 'the image cannot be pulled: not_found'],
   'the rule spam needs a detector; the provider echo is a model: name a detector in the rule and in spec.definition.providers',
-  'the rule spam needs a classifier; the provider echo is a model: name a classifier in the rule and in spec.definition.providers',
+  'the rule spam needs a classifier, but the provider pii is a detector: name an approved classifier in the rule and in spec.definition.providers',
   ...['request', 'response'].map(
     (stage) => `is above the deadlineMs 200 of the ${stage} section: lower it, or raise deadlineMs`,
   ),
