@@ -1,7 +1,6 @@
 import { type Kind, kinds } from '#resources/kinds';
 import { typedCommand } from '../command-line/typed-command.ts';
-import type { ResourceCommandOptions } from '../options/resource-options.ts';
-import type { ResourceSource } from './resource-source.ts';
+import type { ResourceSource, SourceOptions } from './resource-source.ts';
 
 type Owned = { readonly kind: Kind; readonly name: string };
 
@@ -12,7 +11,7 @@ type Owned = { readonly kind: Kind; readonly name: string };
 export async function ownerRemedy(
   source: ResourceSource,
   owned: readonly Owned[],
-  options: ResourceCommandOptions,
+  options: SourceOptions,
 ): Promise<string> {
   if (owned.length === 0) return '';
   try {
