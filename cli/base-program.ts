@@ -7,6 +7,7 @@ import { runAs } from './command-line/typed-command.ts';
 import { completeWord, directives } from './completion/shell-scripts.ts';
 import { describeError } from './errors/describe-error.ts';
 import { type ExitName, exitCodes } from './errors/exit-codes.ts';
+import { UnknownOptionError } from './errors/unknown-option-error.ts';
 import { paint, usesColour } from './output/colour.ts';
 import { asksForJson, withOutput } from './output/format.ts';
 import { writeText } from './output/write.ts';
@@ -71,9 +72,16 @@ async function runLine(create: CreateProgram, args: readonly string[], givenSour
       await completeLine(create, args.slice(1), source);
       return exitCodes.ok.code;
     }
-    const program = await create(args[0], source);
-    if (asJson) silenceParser(program);
-    await program.parseAsync(withLeadingOptions(program, source, args), { from: 'user' });
+    const parse = async (only: string | undefined): Promise<void> => {
+      const program = await create(only, source);
+      if (asJson) silenceParser(program);
+      await program.parseAsync(withLeadingOptions(program, source, args), { from: 'user' });
+    };
+    await parse(args[0]).catch((error: unknown) => {
+      if (!(error instanceof UnknownOptionError)) throw error;
+      // Nothing has run. The parser refuses the line again, now with the commands that have the option.
+      return parse(undefined);
+    });
     return exitCodes.ok.code;
   } catch (error) {
     if (!(error instanceof CommanderError)) return fail(describeError(await explained(error)), asJson);

@@ -53,13 +53,19 @@ describe('the command line', () => {
     [['why', 'policy/a/b'], 2, 'portcullis: "policy/a/b" is not KIND/NAME'],
     [['get', 'gp/a', 'b'], 2, 'portcullis: "b" is not KIND/NAME'],
     [['get', 'gp', '--nonsense'], 2, 'portcullis: "get" has no option --nonsense. "portcullis get --help" lists'],
+    [
+      ['why', 'm', '--stage', 'x'],
+      2,
+      '"why" has no option --stage. Leave it out: only "portcullis activity" and "portcullis check" have',
+    ],
+    [['why', 'm', '--filename', 'x'], 2, '"why" has no option --filename. "portcullis why --help" lists the options.'],
     [['get', 'gp', '--outptu', 'json'], 2, '"get" has no option --outptu. Did you mean --output?'],
     [['--stage', 'request', 'check'], 2, 'Write it after the command: portcullis COMMAND --stage.'],
     [['get', 'gp', '-o', 'xml'], 2, '--output of "get" cannot be "xml". It must be one of json, yaml,'],
     [
       ['completion', 'bsh'],
       2,
-      '<shell> of "completion" cannot be "bsh". It must be one of bash, zsh, fish. Did you mean bash?',
+      '<shell> of "completion" cannot be "bsh". Did you mean bash? It must be one of bash, zsh, fish.',
     ],
     [
       ['apply'],

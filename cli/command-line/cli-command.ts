@@ -1,5 +1,6 @@
 import { type Argument, Command, InvalidArgumentError, type Option } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
+import { UnknownOptionError } from '../errors/unknown-option-error.ts';
 import {
   excessArgumentsSentence,
   invalidLineSentence,
@@ -25,7 +26,7 @@ export class CliCommand extends Command {
   }
 
   unknownOption(flag: string): never {
-    throw usage(unknownOptionSentence(this, flag));
+    throw new UnknownOptionError(unknownOptionSentence(this, flag));
   }
 
   missingArgument(name: string): never {

@@ -18,7 +18,7 @@ const replacements: Readonly<Record<string, string>> = {
   'binding list': 'get modelbindings',
   'binding get': 'get modelbinding NAME',
   'binding create': 'apply -f FILE',
-  'binding apply': 'apply-revision BINDING',
+  'binding apply': 'apply-revision BINDING REVISION',
   'binding delete': 'delete modelbinding NAME',
   'binding history': 'history binding/NAME',
   'binding reapply': 'reapply BINDING',
@@ -43,8 +43,23 @@ type Replacement = {
 };
 
 /** The command that replaces the first words of a command line; undefined if they were never a command. */
-export function replacementOf([first = '', second = '']: readonly string[]): Replacement | undefined {
+export function replacementOf(typed: readonly string[]): Replacement | undefined {
+  const [first = '', second = ''] = typed;
   const words = [`${first} ${second}`, first].find((one) => Object.hasOwn(replacements, one));
   const by = words === undefined ? undefined : replacements[words];
-  return words === undefined || by === undefined ? undefined : { words, by };
+  if (words === undefined || by === undefined) return undefined;
+  return { words, by: filled(by, typed.slice(words.split(' ').length)) };
+}
+
+/** A word in capitals, which stands for a word of the reader. */
+const slot = /\b[A-Z]{2,}\b/g;
+/** A word that needs no quotes and is no option. */
+const plainWord = /^[\w.][\w./:-]{0,59}$/;
+
+/** The replacement with the words of the reader; as it is, if they are too many or not all of them are plain. */
+function filled(by: string, rest: readonly string[]): string {
+  const slots = by.match(slot) ?? [];
+  if (rest.length > slots.length || !rest.every((word) => plainWord.test(word))) return by;
+  let at = 0;
+  return by.replace(slot, (name) => rest[at++] ?? name);
 }

@@ -22,9 +22,30 @@ export function unknownOptionSentence(command: Command, word: string): string {
   const hint = ofCommands.includes(flag)
     ? ` Write it after the command: ${pathOf(command)} COMMAND ${flag}.`
     : flag.startsWith('--')
-      ? didYouMean(flag, own)
+      ? didYouMean(flag, own) || ownersHint(command, flag)
       : '';
   return `${subject(command)} has no option ${flag}.${hint} ${helpRemedy(command, 'options')}`;
+}
+
+/** Most commands that a message names as those that have an option. */
+const maxOwners = 3;
+
+/** The commands that have an option, as a sentence with a leading space; empty if none or many have it. */
+function ownersHint(command: Command, flag: string): string {
+  const all = commandsBelow(rootOf(command)).filter((one) => one.options.some(({ long }) => long === flag));
+  const owners = all.map((one) => `"${pathOf(one)}"`);
+  if (owners.length === 0 || owners.length > maxOwners) return '';
+  const last = owners.pop();
+  const named = owners.length === 0 ? `${last} has it` : `${owners.join(', ')} and ${last} have it`;
+  return ` Leave it out: only ${named}.`;
+}
+
+function commandsBelow(command: Command): readonly Command[] {
+  return command.commands.flatMap((sub) => [sub, ...commandsBelow(sub)]);
+}
+
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
 }
 
 export function missingArgumentSentence(command: Command, name: string): string {
@@ -56,9 +77,10 @@ export function invalidValueSentence(
 ): string {
   const name = 'flags' in target ? longNames(target) : `<${target.name()}>`;
   const { argChoices } = target;
-  const rule =
-    argChoices === undefined ? reason : `It must be one of ${argChoices.join(', ')}.${didYouMean(value, argChoices)}`;
-  return `${name} of ${subject(command)} cannot be ${quoted(value)}. ${rule}`;
+  // A list may be long: the word that was probably meant is before it.
+  const meant = argChoices === undefined ? '' : didYouMean(value, argChoices);
+  const rule = argChoices === undefined ? reason : `It must be one of ${argChoices.join(', ')}.`;
+  return `${name} of ${subject(command)} cannot be ${quoted(value)}.${meant} ${rule}`;
 }
 
 /** The long names of an option: "--to, --to-revision" for one that has two. */
@@ -93,9 +115,7 @@ function usageRemedy(command: Command): string {
 }
 
 function exampleRemedy(command: Command): string {
-  let root = command;
-  while (root.parent !== null) root = root.parent;
-  const example = exampleOf(root.name(), wordsOf(command));
+  const example = exampleOf(rootOf(command).name(), wordsOf(command));
   return example === undefined ? usageRemedy(command) : `Example: ${example}`;
 }
 

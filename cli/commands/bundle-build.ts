@@ -44,6 +44,7 @@ async function build(options: BuildOptions): Promise<void> {
     contentProfile: options.profile,
     limits: readLimits(options.limits),
     approved: readProviders(options.providers),
+    approvedIn: options.providers,
   });
   await writeAtomic(options.out, bytes, { mode: 0o644 });
   if (options.json === true) writeJson({ digest, bytes: bytes.length, file: options.out });

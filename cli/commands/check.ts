@@ -38,6 +38,7 @@ async function check(given: string | undefined, options: CheckOptions): Promise<
     contentProfile: options.profile,
     limits: readLimits(options.limits),
     approved: readProviders(options.providers),
+    approvedIn: options.providers,
     checks: [{ name: 'text', stage: options.stage, messages: [{ role: options.role, content }] }],
   });
   const [result] = verdict.results;

@@ -91,3 +91,33 @@ test('portcullis delete names a version of an agent that uses a policy, and dele
   );
   expect(deleteObject).not.toHaveBeenCalled();
 });
+
+const general = 'You can delete guardrailpolicies, modelbindings, collections, agentversions and agents';
+const ownedBy =
+  (...owners: readonly (readonly [kind: string, name: string])[]) =>
+  async () => ({
+    metadata: { name: 'route', ownerReferences: owners.map(([kind, name]) => ({ kind, name })) },
+  });
+test.each([
+  [
+    'its only owner',
+    ownedBy(['ModelBinding', 'one']),
+    ` The GatewayRoute route is deleted with the ModelBinding one: "portcullis delete modelbinding one". ${general}`,
+  ],
+  [
+    'the last of several owners',
+    ownedBy(['ModelBinding', 'one'], ['Agent', 'helper']),
+    ` The GatewayRoute route is deleted with the last of its owners: ModelBinding one, Agent helper. ${general}`,
+  ],
+  ['no owner', ownedBy(), ` only. ${general}`],
+  ['an owner that the platform alone writes', ownedBy(['RuntimeWorkload', 'x']), ` only. ${general}`],
+  ['no object of the name', async () => undefined, ` only. ${general}`],
+  ['an object that cannot be read', () => Promise.reject(new KubeError('forbidden', 'no')), ` only. ${general}`],
+])('portcullis delete of a kind of the platform names %s', async (_, get, told) => {
+  const deleteObject = vi.fn(async () => undefined);
+  const client = { namespace: 'default', get, delete: deleteObject } as unknown as KubeClient;
+  const program = new Command().exitOverride();
+  addDelete(program, sourceOf(client));
+  await expect(program.parseAsync(['delete', 'gatewayroute', 'route'], { from: 'user' })).rejects.toThrow(told);
+  expect(deleteObject).not.toHaveBeenCalled();
+});

@@ -17,6 +17,7 @@ import { type FileOption, withFiles } from '../options/file-option.ts';
 import { withSelector } from '../options/list-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult, writeValue } from '../output/format.ts';
+import { ownerRemedy } from '../resources/owner-remedy.ts';
 import { readPolicyUsers } from '../resources/policy-references.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
 import { readSelected, type SelectedKind } from '../selection/read-selected.ts';
@@ -60,9 +61,10 @@ async function remove(source: ResourceSource, words: readonly string[], options:
   const selectedKinds = selection.by === 'kind' ? selection.kinds : selection.targets.map(({ kind }) => kind);
   const internal = selectedKinds.find((kind) => kind.internal);
   if (internal !== undefined) {
+    const named = selection.by === 'name' ? selection.targets.filter(({ kind }) => kind === internal) : [];
     throw new CliError(
       'usage',
-      `A ${internal.kind} is created and deleted by the platform only. You can delete guardrailpolicies, modelbindings, collections, agentversions and agents; what the platform created for them is deleted with them.`,
+      `A ${internal.kind} is created and deleted by the platform only.${await ownerRemedy(source, named, options)} You can delete guardrailpolicies, modelbindings, collections, agentversions and agents; what the platform created for them is deleted with them.`,
     );
   }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });

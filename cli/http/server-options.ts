@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { fileReason, isAbsent } from '../errors/file-fault.ts';
 
@@ -31,8 +32,18 @@ function openUserTokenFile(path: string): TokenFile {
     if (isAbsent(cause.cause)) {
       throw new CliError('not_found', `There is no token file ${path}: check the path of --token-file.`, { cause });
     }
-    const reason = cause.code === 'unreadable' ? fileReason(cause.cause) : 'it must hold one token on one line';
-    throw new CliError('usage', `The token file ${path} cannot be used: ${reason}.`, { cause });
+    throw new CliError('usage', `The token file ${path} ${tokenFault(cause)}`, { cause });
+  }
+}
+
+function tokenFault({ code, cause }: TokenFileError): string {
+  switch (code) {
+    case 'unreadable':
+      return `cannot be used: ${fileReason(cause)}.`;
+    case 'too_many_lines':
+      return 'has more than two lines with text: keep one token on one line.';
+    case 'empty':
+      return `is empty or has blank lines only: write one token on one line into it. ${typedCommand('token')} signs one for a platform on this machine.`;
   }
 }
 

@@ -1,4 +1,6 @@
-import { type Manifest, manifestKey, readManifests } from '#kube/apply/read-manifests';
+import type { Place } from '#kube/apply/place-in-yaml';
+import { type Manifest, type ManifestProblem, manifestKey, readManifests } from '#kube/apply/read-manifests';
+import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { problemSentence } from './problem-sentence.ts';
 import type { ManifestSource } from './read-sources.ts';
@@ -28,7 +30,7 @@ export function readResources(
   const resources: ReadManifest[] = [];
   for (const { name, bytes } of sources) {
     const read = readManifests(bytes, { repeat: 'found', ...(complete === undefined ? {} : { complete }) });
-    problems.push(...read.problems.map((problem) => problemSentence(name, problem)));
+    problems.push(...read.problems.map((problem) => `${problemSentence(name, problem)}${valuesHint(problem)}`));
     resources.push(...read.resources.map((manifest) => ({ ...manifest, source: name })));
   }
   const foreign = namespace === undefined ? [] : foreignNamespaces(resources, namespace);
@@ -49,11 +51,11 @@ export function refuseOtherNamespaces(resources: readonly ReadManifest[], namesp
 }
 
 function foreignNamespaces(resources: readonly ReadManifest[], namespace: string): readonly string[] {
-  return resources.flatMap(({ source, document, resource: { metadata } }) =>
+  return resources.flatMap(({ source, document, placeOf, resource: { metadata } }) =>
     metadata.namespace === undefined || metadata.namespace === namespace
       ? []
       : [
-          `${source}: document ${document}: metadata.namespace is ${JSON.stringify(metadata.namespace)}, but the command writes to the namespace ${JSON.stringify(namespace)}: remove metadata.namespace from the file; on a cluster you can add --namespace ${metadata.namespace} instead`,
+          `${placed(source, document, placeOf(['metadata', 'namespace']))}: metadata.namespace is ${JSON.stringify(metadata.namespace)}, but the command writes to the namespace ${JSON.stringify(namespace)}: remove metadata.namespace from the file; on a cluster you can add --namespace ${metadata.namespace} instead`,
         ],
   );
 }
@@ -68,13 +70,23 @@ function refuse(problems: readonly string[]): void {
 /** Two texts must not define the same resource. */
 function repeated(resources: readonly ReadManifest[]): readonly string[] {
   const first = new Map<string, string>();
-  return resources.flatMap(({ source, document, kind, resource }) => {
+  return resources.flatMap(({ source, document, placeOf, kind, resource }) => {
     const key = manifestKey(kind, resource.metadata.name);
     const other = first.get(key);
     if (other === undefined) first.set(key, source);
     if (other === undefined || other === source) return [];
     return [
-      `${source}: document ${document}: metadata.name is also the name of a ${kind.kind} in ${other}: give one of the two another name`,
+      `${placed(source, document, placeOf(['metadata', 'name']))}: metadata.name is also the name of a ${kind.kind} in ${other}: give one of the two another name, or remove one`,
     ];
   });
+}
+
+/** The command that lists the values of an absent field, as a sentence with a leading space; else empty. */
+function valuesHint({ field, message }: ManifestProblem): string {
+  const isAbsent = field === 'spec.model.provider' && message.startsWith('is required');
+  return isAbsent ? `. ${typedCommand('provider list')} lists the names.` : '';
+}
+
+function placed(source: string, document: number, { line, column }: Place): string {
+  return `${source}: document ${document}${line === undefined ? '' : `, line ${line}, column ${column}`}`;
 }

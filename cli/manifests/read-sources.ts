@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { fieldPath, readShape } from '#contracts/read-shape';
-import { placeAt, placeOfPath } from '#kube/apply/place-in-yaml';
+import { type Place, placeAt, placeOfPath } from '#kube/apply/place-in-yaml';
 import { shapeMessages } from '#kube/apply/shape-message';
 import { yamlFaults } from '#kube/apply/yaml-fault';
 import { CliError } from '../errors/cli-error.ts';
@@ -72,17 +72,18 @@ export function readYaml<S extends z.ZodType>({ name, bytes }: ManifestSource, s
   const lines = new LineCounter();
   const options = { uniqueKeys: true, stringKeys: true, prettyErrors: false, lineCounter: lines } as const;
   const document = parseDocument(bytes.toString('utf8'), options);
-  const problems = yamlFaults(document, maxProblems).map(({ offset, message }) =>
+  const problems = yamlFaults(document, maxProblems, lines).map(({ offset, message }) =>
     problemSentence(name, { document: 0, ...placeAt(offset, lines), field: '', message }),
   );
   if (problems.length > 0) throw new CliError('usage', problems.join('\n'));
   const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   const read = readShape(schema, value);
   if (read.ok) return read.value;
-  const sentences = shapeMessages(read.problems, value)
+  const placeOf = (path: readonly PropertyKey[]): Place => placeOfPath(document, path, lines);
+  const sentences = shapeMessages(read.problems, { value, placeOf, repeat: 'found' })
     .slice(0, maxProblems)
     .map(({ path, message }) => {
-      const place = placeOfPath(document, path, lines);
+      const place = placeOf(path);
       const field = fieldPath(path) || 'the file';
       return problemSentence(name, { document: 0, ...place, field, message });
     });

@@ -13,6 +13,8 @@ type JudgeOptions = {
   readonly contentProfile: string;
   readonly limits?: BundleLimits;
   readonly approved: readonly ApprovedProvider[];
+  /** The file that lists the approved providers, if it is one that the user names. */
+  readonly approvedIn?: string | undefined;
   /** Texts to check with the local rules. */
   readonly checks?: readonly Omit<JudgeJob['checks'][number], 'policyId'>[];
 };
@@ -40,7 +42,7 @@ export async function judgePolicy({ source, policy, id }: PolicyInFile, options:
     const message =
       isListAbsent && provider !== undefined
         ? `whether the provider ${provider.name} is approved is not known: name the file of the approved providers with --providers FILE, such as .portcullis/providers.yaml`
-        : assembled.message;
+        : `${assembled.message}${listHint(assembled.reason, options.approvedIn)}`;
     throw new CliError('refused', `${source}: policy ${name}: ${message} (${assembled.reason})`);
   }
   const { bytes, digest } = assembled;
@@ -53,4 +55,10 @@ export async function judgePolicy({ source, policy, id }: PolicyInFile, options:
     throw new CliError('refused', problems.join('\n'));
   }
   return { bytes, digest, verdict };
+}
+
+function listHint(reason: string, approvedIn: string | undefined): string {
+  return reason === 'provider_unknown' && approvedIn !== undefined
+    ? `; ${approvedIn} lists the approved providers`
+    : '';
 }

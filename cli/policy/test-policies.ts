@@ -12,6 +12,8 @@ type TestPoliciesOptions = OutputOptions & {
   readonly profile: string;
   /** The name of the tested policies in the message about failures. */
   readonly what: string;
+  /** The file of the approved providers, if it is one that the user names. */
+  readonly providers?: string;
 };
 
 type TestRow = {
@@ -33,7 +35,7 @@ type TestRow = {
 export async function testPolicies(
   policies: readonly PolicyInFile[],
   { approved, limits }: JudgedEnvironment,
-  { profile, what, ...output }: TestPoliciesOptions,
+  { profile, what, providers, ...output }: TestPoliciesOptions,
 ): Promise<void> {
   const rows: TestRow[] = [];
   const warnings: string[] = [];
@@ -43,6 +45,7 @@ export async function testPolicies(
       contentProfile: profile,
       limits,
       approved,
+      approvedIn: providers,
       checks: (policy.policy.spec.tests ?? []).map(({ name, stage, messages }) => ({ name, stage, messages })),
     }).catch(refusalOf);
     if (judged instanceof CliError) {

@@ -3,7 +3,7 @@ import type { KubeClient } from '#kube/client/client';
 import type { Kind } from '#resources/kinds';
 import { nameSchema, type Resource, type Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
-import { absentResource } from './absent-resource.ts';
+import { absentResource, meantName } from './absent-resource.ts';
 
 /** @throws CliError usage for an invalid name, not_found */
 export async function readResource<R extends Resource>(
@@ -13,7 +13,11 @@ export async function readResource<R extends Resource>(
 ): Promise<Stored<R>> {
   const checked = readShape(nameSchema, name);
   if (!checked.ok) {
-    throw new CliError('usage', `${JSON.stringify(name)} is not a valid name: it ${checked.problems[0]?.message}.`);
+    const meant = await meantName(client, [kind], name.toLowerCase().replaceAll(/[^a-z0-9.-]+/g, '-'));
+    throw new CliError(
+      'usage',
+      `${JSON.stringify(name)} is not a valid name: it ${checked.problems[0]?.message}.${meant}`,
+    );
   }
   const found = await client.get<R>(kind, name);
   if (found !== undefined) return found;

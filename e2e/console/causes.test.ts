@@ -82,7 +82,9 @@ const parts: ReadonlySet<string> = new Set([
   ...['x1 is not served: add it to the served policies', 'the media modes of the contract must be of x1'],
   ...[
     'the image cannot be pulledx1',
-    'the rule x1 needs a x1; the provider x1 is a x1: name a x1 in the rule and in spec.definition.providers',
+    'the rule x1 needs a x1, but the provider x1 is a x1',
+    'x1: name an approved x1 in the rule and in spec.definition.providers',
+    'x1, and no x1 is approved: add one to the approved providers, or write the rule with the kind x1',
   ],
   ...['is above the deadlineMs x1 of the x1 section: lower it, or raise deadlineMs'],
   ...[
@@ -183,8 +185,13 @@ const wholes: readonly string[] = [
   'revision 3 of the policy guard is not served: add it to the served policies',
   'the media modes of the contract must be of text/plain and application/json',
   ...['the image cannot be pulled', 'the image cannot be pulled: not_found'],
-  'the rule spam needs a detector; the provider echo is a model: name a detector in the rule and in spec.definition.providers',
-  'the rule spam needs a classifier; the provider echo is a model: name a classifier in the rule and in spec.definition.providers',
+  ...[
+    ['detector', 'classifier', 'llm_classifier'],
+    ['classifier', 'detector', 'external_pipeline'],
+  ].flatMap(([wanted, found, kind]) => [
+    `the rule spam needs a ${wanted}, but the provider pii is a ${found}: name an approved ${wanted} in the rule and in spec.definition.providers`,
+    `the rule spam needs a ${wanted}, but the provider pii is a ${found}, and no ${wanted} is approved: add one to the approved providers, or write the rule with the kind ${kind}`,
+  ]),
   ...['request', 'response'].map(
     (stage) => `is above the deadlineMs 200 of the ${stage} section: lower it, or raise deadlineMs`,
   ),

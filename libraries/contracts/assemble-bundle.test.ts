@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { assembleBundle, type BundleInput } from './assemble-bundle.ts';
 import { defaultBundleLimits } from './bundle.ts';
 import { digestOf } from './canonical.ts';
-import type { BaselineRule } from './policy.ts';
+import { type BaselineRule, classifierProfile } from './policy.ts';
 
 const term: BaselineRule = {
   id: 'term',
@@ -18,6 +18,20 @@ const detector: BaselineRule = {
   action: { type: 'deny' },
   externalPipeline: { provider: 'pii', contract: 'platform.guardrail-runtime.detector/v1' },
 };
+const classified: BaselineRule = {
+  id: 'classify',
+  kind: 'llm_classifier',
+  timeoutMs: 20,
+  action: { type: 'deny' },
+  llmClassifier: { provider: 'pii', profile: classifierProfile, instruction: { version: '1', text: 'x' } },
+};
+const classifier = {
+  name: 'small',
+  kind: 'classifier',
+  endpoint: 'http://127.0.0.1:1/c',
+  model: 'm',
+  credential: 'c',
+} as const;
 const approved: BundleInput['approved'] = [
   { name: 'zeta', kind: 'detector', endpoint: 'http://127.0.0.1:1/z', credential: 'z' },
   { name: 'pii', kind: 'detector', endpoint: 'http://127.0.0.1:1/d', credential: 'key' },
@@ -99,9 +113,32 @@ describe('assembling a bundle', () => {
       'another credential',
       input(detector, [{ name: 'pii', credential: 'k' }]),
       'provider_unknown',
-      'approved is key: name that one in spec.definition.providers',
+      'spec.definition.providers[0].credentialRef.name is "k", but "key" is the approved credential of the provider pii: write that one there',
     ],
-    ['a provider that is not listed', input(detector), 'provider_unknown', 'rule detect names the provider pii'],
+    [
+      'a provider that is approved and not listed',
+      input(detector),
+      'provider_unknown',
+      'add { name: pii, credentialRef: { name: key } } to spec.definition.providers, or correct the name in the rule',
+    ],
+    [
+      'a provider that is neither approved nor listed',
+      { ...input(detector), approved: approved.slice(0, 1) },
+      'provider_unknown',
+      'add { name: pii, credentialRef: { name: CREDENTIAL } } to spec.definition.providers, or correct the name',
+    ],
+    [
+      'a detector for a classifier where a classifier is approved',
+      { ...input(classified, [{ name: 'pii', credential: 'key' }]), approved: [...approved, classifier] },
+      'provider_unknown',
+      'but the provider pii is a detector: name an approved classifier in the rule and in spec.definition.providers',
+    ],
+    [
+      'a detector for a classifier where no classifier is approved',
+      input(classified, [{ name: 'pii', credential: 'key' }]),
+      'provider_unknown',
+      'and no classifier is approved: add one to the approved providers, or write the rule with the kind external_pipeline',
+    ],
     ['a policy id that no header can carry', { ...input(term), policyId: 'a b' }, 'bundle_invalid', ''],
   ] as const)('a bundle is refused for %s', (_, wrong, reason, part) => {
     const refused = assembleBundle(wrong);

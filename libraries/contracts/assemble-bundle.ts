@@ -76,7 +76,7 @@ type ResolvedProviders =
  */
 function resolveProviders(approved: readonly ApprovedProvider[], definition: Definition): ResolvedProviders {
   const found = new Map<string, BundleProvider>();
-  for (const reference of definition.providers) {
+  for (const [at, reference] of definition.providers.entries()) {
     const entry = approved.find((candidate) => candidate.name === reference.name && candidate.kind !== 'model');
     if (entry === undefined || entry.kind === 'model') {
       return unknown(
@@ -85,26 +85,38 @@ function resolveProviders(approved: readonly ApprovedProvider[], definition: Def
     }
     if (entry.credential !== reference.credentialRef.name) {
       return unknown(
-        `the policy names the credential ${reference.credentialRef.name} for the provider ${entry.name}; approved is ${entry.credential}: name that one in spec.definition.providers`,
+        `spec.definition.providers[${at}].credentialRef.name is "${reference.credentialRef.name}", but "${entry.credential}" is the approved credential of the provider ${entry.name}: write that one there`,
       );
     }
     found.set(entry.name, entry);
   }
-  const misused = rulesOfDefinition(definition).flatMap((rule) => misuseOf(rule, found) ?? [])[0];
+  const misused = rulesOfDefinition(definition).flatMap((rule) => misuseOf(rule, found, approved) ?? [])[0];
   if (misused !== undefined) return unknown(misused);
   const providers = [...found.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return { kind: 'resolved', providers };
 }
 
-function misuseOf(rule: Rule, found: ReadonlyMap<string, BundleProvider>): string | undefined {
+function misuseOf(
+  rule: Rule,
+  found: ReadonlyMap<string, BundleProvider>,
+  approved: readonly ApprovedProvider[],
+): string | undefined {
   const name = providerOf(rule);
   if (name === undefined) return undefined;
-  const wanted = rule.kind === 'llm_classifier' ? 'classifier' : 'detector';
+  const [wanted, otherKind] =
+    rule.kind === 'llm_classifier'
+      ? (['classifier', 'external_pipeline'] as const)
+      : (['detector', 'llm_classifier'] as const);
+  const suitable = approved.filter(({ kind }) => kind === wanted);
   const entry = found.get(name);
-  if (entry === undefined)
-    return `the rule ${rule.id} names the provider ${name}, which the policy does not list: add it to spec.definition.providers`;
+  if (entry === undefined) {
+    const credential = suitable.find((one) => one.name === name)?.credential ?? 'CREDENTIAL';
+    return `the rule ${rule.id} names the provider ${name}, which the policy does not list: add { name: ${name}, credentialRef: { name: ${credential} } } to spec.definition.providers, or correct the name in the rule`;
+  }
   if (entry.kind === wanted) return undefined;
-  return `the rule ${rule.id} needs a ${wanted}; the provider ${name} is a ${entry.kind}: name a ${wanted} in the rule and in spec.definition.providers`;
+  const fault = `the rule ${rule.id} needs a ${wanted}, but the provider ${name} is a ${entry.kind}`;
+  if (suitable.length > 0) return `${fault}: name an approved ${wanted} in the rule and in spec.definition.providers`;
+  return `${fault}, and no ${wanted} is approved: add one to the approved providers, or write the rule with the kind ${otherKind}`;
 }
 
 function unknown(message: string): ResolvedProviders {

@@ -96,17 +96,18 @@ export const sectionSchema = z
       .describe('additional lists rules that enforce or observe; it may be empty.'),
   })
   .superRefine((section, context) => {
-    const seen = new Set<string>();
+    const seen = new Map<string, string>();
     const check = (list: 'baseline' | 'additional', rules: readonly { id: string; timeoutMs: number }[]): void => {
       for (const [index, rule] of rules.entries()) {
-        if (seen.has(rule.id)) {
+        const first = seen.get(rule.id);
+        if (first !== undefined) {
           context.addIssue({
             code: 'custom',
             path: [list, index, 'id'],
-            message: 'is used twice in its section: give the rule another id',
+            message: `is used twice in its section, first by ${first}: give the rule another id`,
           });
         }
-        seen.add(rule.id);
+        if (first === undefined) seen.set(rule.id, `${list}[${index}]`);
         if (rule.timeoutMs > section.deadlineMs) {
           context.addIssue({
             code: 'custom',

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { findOtherPlace, type OtherPlace, requiredFields } from './schema-fields.ts';
+import { fieldPurpose, findOtherPlace, type OtherPlace, requiredFields } from './schema-fields.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -15,6 +15,8 @@ export type ShapeProblem = {
   readonly otherPlace?: OtherPlace;
   /** The fields that an absent object must have. */
   readonly required?: readonly string[];
+  /** What an absent field is for, without a full stop. */
+  readonly purpose?: string;
 };
 
 type Shape<T> =
@@ -37,7 +39,9 @@ export function readShape<S extends z.ZodType>(schema: S, value: unknown): Shape
     ok: false,
     problems: problems.map((problem) => {
       if (isAbsent(value, problem.path)) {
-        return { ...problem, message: 'is required', required: requiredFields(schema, problem.path) };
+        const purpose = fieldPurpose(schema, problem.path);
+        const required = requiredFields(schema, problem.path);
+        return { ...problem, message: 'is required', required, ...(purpose === undefined ? {} : { purpose }) };
       }
       const otherPlace = problem.isUnknown ? findOtherPlace(schema, problem.path) : undefined;
       return otherPlace === undefined ? problem : { ...problem, otherPlace };

@@ -28,6 +28,14 @@ export function requiredFields(schema: z.ZodType, path: readonly PropertyKey[]):
   return Object.entries(shapeOf(object)).flatMap(([field, inner]) => (inner._zod.optin === undefined ? [field] : []));
 }
 
+/** The description of a field, without its full stop; undefined if it has none, or alternatives have several. */
+export function fieldPurpose(schema: z.ZodType, path: readonly PropertyKey[]): string | undefined {
+  const name = String(path.at(-1));
+  const found = schemasAt(schema, path.slice(0, -1)).flatMap((object) => shapeOf(object)[name]?.description ?? []);
+  const [only, ...others] = new Set(found);
+  return others.length > 0 ? undefined : only?.replace(/\.$/, '');
+}
+
 /** The alternative of the objects at one path that has the field, named by a field with only one value. */
 function variantWith(objects: readonly z.ZodType[], name: string): OtherPlace | undefined {
   const having = objects.filter((object) => name in shapeOf(object));

@@ -183,7 +183,7 @@ describe('a section', () => {
 
   test('a section of a policy may not contain two rules with one id', () => {
     refuses(bundleOf([quiet, quiet]), 'used twice');
-    refuses(bundleOf([quiet], [observed(quiet)]), 'used twice');
+    refuses(bundleOf([quiet], [observed(quiet)]), 'used twice in its section, first by baseline[0]');
   });
 });
 

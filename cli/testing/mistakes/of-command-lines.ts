@@ -22,7 +22,7 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     args: ['binding', 'apply', 'guarded-echo', '1'],
     exit: 2,
     place: ['"binding apply"'],
-    remedy: ['Use "portcullis apply-revision BINDING"'],
+    remedy: ['Use "portcullis apply-revision guarded-echo 1"'],
   },
   {
     title: 'a verb of another tool',
@@ -156,7 +156,7 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     args: ['why', 'guarded-echo', '--stage', 'request'],
     exit: 2,
     place: ['"why"', '--stage'],
-    remedy: ['"portcullis why --help" lists the options'],
+    remedy: ['Leave it out', '"portcullis activity"', '"portcullis why --help" lists the options'],
   },
   {
     title: 'an option before its command',
@@ -250,7 +250,7 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     args: ['rollback', 'guarded-echo', '--to', 'latest'],
     exit: 2,
     place: ['--to, --to-revision of "rollback"', '"latest"'],
-    remedy: ['the number of a revision, 1 or more'],
+    remedy: ['the number of a revision, 1 or more', '"portcullis history POLICY" lists the revisions'],
   },
   {
     title: 'a transport that does not exist',
@@ -278,14 +278,17 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     args: ['describe', 'gp', 'Guarded_Chat'],
     exit: 2,
     place: ['"Guarded_Chat"'],
-    remedy: ['lower case'],
+    remedy: ['lower case', 'Did you mean guarded-chat?'],
   },
   {
     title: 'a kind that only the platform writes',
     args: ['delete', 'gatewayroute', 'guarded-echo'],
     exit: 2,
     place: ['GatewayRoute'],
-    remedy: ['guardrailpolicies, modelbindings, collections, agentversions and agents'],
+    remedy: [
+      'The GatewayRoute guarded-echo is deleted with the ModelBinding guarded-echo: "portcullis delete modelbinding guarded-echo".',
+      'guardrailpolicies, modelbindings, collections, agentversions and agents',
+    ],
   },
   {
     title: 'an id of an operation that is not a UUID',

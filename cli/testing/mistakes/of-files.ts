@@ -13,8 +13,12 @@ export const mistakesOfFiles: readonly Mistake[] = [
     args: ['test', '-f', 'FOLDER/p.yaml', '--providers', 'FOLDER/v.yaml'],
     files: { 'p.yaml': policyManifest({ request: rule, providers }), 'v.yaml': approved('detector', 'other') },
     exit: 9,
-    place: ['p.yaml: policy small', 'credential pii for the provider pii'],
-    remedy: ['approved is other: name that one in spec.definition.providers'],
+    place: ['p.yaml: policy small: spec.definition.providers[0].credentialRef.name is "pii"', 'provider pii'],
+    remedy: [
+      '"other" is the approved credential',
+      'write that one there',
+      'FOLDER/v.yaml lists the approved providers',
+    ],
   },
   {
     title: 'a classifier in place of a detector',
@@ -25,7 +29,10 @@ export const mistakesOfFiles: readonly Mistake[] = [
     },
     exit: 9,
     place: ['p.yaml: policy small', 'the rule far', 'the provider pii is a classifier'],
-    remedy: ['name a detector in the rule and in spec.definition.providers'],
+    remedy: [
+      'no detector is approved: add one to the approved providers, or write the rule with the kind llm_classifier',
+      'FOLDER/v.yaml lists the approved providers',
+    ],
   },
   {
     title: 'a flow that does not exist',

@@ -69,7 +69,7 @@ export const mistakesOfManifests: readonly Mistake[] = [
   }),
   edited('a field in the wrong place', ['  replicas: 1', '  alias: typed\n  replicas: 1'], {
     place: ['line 18, column 3: spec.alias is an unknown field'],
-    remedy: ['move it to spec.model.alias'],
+    remedy: ['remove it, because spec.model.alias is there already (line 7)'],
   }),
   edited('a wrong type', ['replicas: 1', 'replicas: "1"'], {
     place: ['line 18, column 3: spec.replicas'],
@@ -85,7 +85,10 @@ export const mistakesOfManifests: readonly Mistake[] = [
   }),
   edited('a missing field', ['    provider: echo\n', ''], {
     place: ['line 6, column 3: spec.model.provider'],
-    remedy: ['is required: add it'],
+    remedy: [
+      'is required: add it (provider names an approved provider of kind model)',
+      '"portcullis provider list" lists the names',
+    ],
   }),
   edited('a missing metadata', ['metadata:\n  name: typed\n', ''], {
     place: ['document 1, line 1, column 1: metadata'],
@@ -108,7 +111,7 @@ export const mistakesOfManifests: readonly Mistake[] = [
     remedy: ['letters, digits', ', not "my model"'],
   }),
   edited('a wrong namespace', ['  name: typed', '  name: typed\n  namespace: other'], {
-    place: ['document 1: metadata.namespace is "other"'],
+    place: ['document 1, line 5, column 3: metadata.namespace is "other"'],
     remedy: ['default', '--namespace other'],
   }),
   edited('a tab as indentation', ['  model:\n', '\tmodel:\n'], {
@@ -133,11 +136,11 @@ export const mistakesOfManifests: readonly Mistake[] = [
   }),
   edited('two equal keys', ['  gateway: default', '  gateway: default\n  gateway: other'], {
     place: ['m.yaml: document 1, line 12, column 3'],
-    remedy: ['has this key already', 'remove one'],
+    remedy: ['has this key already, on line 11: remove one of the two'],
   }),
   edited('two documents with the same name', ['replicas: 1\n', `replicas: 1\n---\n${binding}`], {
-    place: ['m.yaml: document 2', 'metadata.name is also the name of document 1'],
-    remedy: ['another name'],
+    place: ['m.yaml: document 2, line 23, column 3', 'metadata.name is also the name of document 1 (line 4)'],
+    remedy: ['another name, or remove one'],
   }),
   edited(
     'an action that does not exist',
@@ -190,7 +193,7 @@ export const mistakesOfManifests: readonly Mistake[] = [
     ['id: email-address', 'id: forbidden-subjects'],
     {
       place: ['spec.definition.request.baseline[1].id'],
-      remedy: ['is used twice in its section', 'another id'],
+      remedy: ['is used twice in its section, first by baseline[0]', 'another id'],
     },
     policy,
   ),

@@ -34,7 +34,10 @@ export const mistakesOfPolicies: readonly Mistake[] = [
   tested('a provider that the policy does not list', policyManifest({ request: detector }), {
     exit: 9,
     place: ['p.yaml: policy small: the rule far', 'provider presidio'],
-    remedy: ['add it to spec.definition.providers'],
+    remedy: [
+      'add { name: presidio, credentialRef: { name: CREDENTIAL } } to spec.definition.providers',
+      'or correct the name in the rule',
+    ],
   }),
   tested(
     'a provider that is not approved',

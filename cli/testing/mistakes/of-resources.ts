@@ -159,7 +159,7 @@ export const mistakesOfResources: readonly Mistake[] = [
     files: { blank: '' },
     exit: 2,
     place: ['/blank'],
-    remedy: ['one token on one line'],
+    remedy: ['is empty or has blank lines only: write one token on one line into it', '"portcullis token" signs one'],
   },
   {
     title: 'a token file without the API',

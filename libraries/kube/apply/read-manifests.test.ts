@@ -31,21 +31,28 @@ test('every problem of a manifest has its document, line and field', () => {
     column: 3,
     message: /^is an unknown field: spec has /,
   });
-  expect(placed('apiVersion')).toEqual({
+  expect(placed('apiVersion')).toMatchObject({
     document: 2,
     line: 4,
     column: 1,
     field: 'apiVersion',
-    message: 'is required: add it',
+    message: /^is required: add it/,
   });
-  expect(placed('spec.gateway')).toMatchObject({ document: 2, line: 7, column: 1, message: 'is required: add it' });
+  expect(placed('spec.gateway')).toMatchObject({
+    document: 2,
+    line: 7,
+    column: 1,
+    message: 'is required: add it (gateway names the gateway that serves the alias)',
+  });
   expect(placed('metadata.name')).toMatchObject({ line: 6, column: 3, message: /lower case/ });
   expect(placed('spec.replicas')).toMatchObject({ line: 9, column: 3 });
 });
 
 test.each([
   ['invalid YAML', 'a: [1', /./],
-  ['a key twice', 'kind: a\nkind: b', /key already/],
+  ['a key twice', 'a: 1\nkind: a\nkind: b', /key already, on line 2: remove one/],
+  ['a key twice within brackets', 'a: {\n  x: 1,\n  "x": 2 }', /key already, on line 2: remove one/],
+  ['a key three times', 'a: 1\na: 2\na: 3', /on line 1: remove one of the two\n.*on line 1: remove/],
   ['an unknown tag', 'a: !secret x', /tag/],
   ['another version of YAML', '%YAML 1.1\n---\nkind: x', /1\.2/],
   ['exponential aliases', bomb(), /aliases/],
@@ -54,7 +61,11 @@ test.each([
   ['a scalar', 'text', /must be one of/],
   ['invalid UTF-8', Buffer.from([0x61, 0xff]), /UTF-8/],
   ['an internal kind', JSON.stringify(sampleRevision('r')), /written by Portcullis only/],
-  ['a resource twice', `${binding}\n---\n${binding}`, /name of document 1/],
+  [
+    'a resource twice',
+    `${binding}\n---\n${binding}`,
+    /name of document 1 \(line 1\): give one of the two another name, or remove one$/,
+  ],
   ['a bad label', JSON.stringify(sampleBinding('x', { labels: { a: '-' } })), /63 letters/],
 ])('a manifest is refused: %s', (_name, text, wanted) => {
   expect(messages(text).join('\n')).toMatch(wanted);
@@ -104,6 +115,15 @@ test('a misspelt field and a misspelt kind are reported with the name that was p
   const text = binding.replace('"upstreamModel"', '"upstreamModle"');
   expect(messages(text)).toEqual(['spec.model.upstreamModle|is an unknown field: did you mean upstreamModel?']);
   expect(messages(lines.replace('ModelBinding', 'Modelbinding')).join()).toMatch(/: did you mean ModelBinding\?$/);
+});
+
+test('a field in the wrong place is moved to its own place, or removed where that place has a value', () => {
+  const inSpec = (spec: string) => messages(`${lines}${spec}`).find((one) => one.startsWith('spec.alias|'));
+  expect(inSpec('  alias: one\n')).toBe('spec.alias|is an unknown field: move it to spec.model.alias');
+  expect(inSpec('  alias: one\n  model: { provider: echo }\n')).toContain('move it to spec.model.alias');
+  expect(inSpec('  alias: one\n  model:\n    alias: two\n')).toBe(
+    'spec.alias|is an unknown field: remove it, because spec.model.alias is there already (line 9)',
+  );
 });
 
 test('a problem of a JSON text has its line and column', () => {

@@ -26,6 +26,8 @@ export type Manifest = {
   readonly resource: Resource;
   /** SHA-256 of the text of its document, without separators and surrounding comments. */
   readonly sha256: string;
+  /** The place of a field in the text. */
+  readonly placeOf: (path: readonly PropertyKey[]) => Place;
 };
 
 export type ManifestProblem = {
@@ -118,7 +120,7 @@ function readYaml(text: string): {
   const problems: ManifestProblem[] = [];
   for (const [index, parsed] of parseDocuments(text, lineCounter).entries()) {
     const number = index + 1;
-    const faults = yamlFaults(parsed, maxFaults);
+    const faults = yamlFaults(parsed, maxFaults, lineCounter);
     problems.push(
       ...faults.map(({ offset, message }) => ({
         document: number,
@@ -188,7 +190,8 @@ function readSource(source: Source, options: ReadOptions): Manifest | readonly M
   }
   const read = readShape(found.schema, value);
   if (!read.ok) {
-    return shapeMessages(read.problems, options.repeat === 'found' ? value : undefined).map((problem) =>
+    const { placeOf } = source;
+    return shapeMessages(read.problems, { value, placeOf, repeat: options.repeat }).map((problem) =>
       problemAt(source, problem),
     );
   }
@@ -198,7 +201,13 @@ function readSource(source: Source, options: ReadOptions): Manifest | readonly M
     const place = source.placeOf(['metadata']);
     return problems.map((problem) => ({ document: source.document, ...place, ...problem }));
   }
-  return { document: source.document, kind: found.kind, resource, sha256: sha256Hex(source.text) };
+  return {
+    document: source.document,
+    kind: found.kind,
+    resource,
+    sha256: sha256Hex(source.text),
+    placeOf: source.placeOf,
+  };
 }
 
 function kindName(value: unknown): string {
@@ -225,21 +234,28 @@ function problemAt(source: Source, { path, message }: Pick<ShapeProblem, 'path' 
 
 /** A resource may appear only once in a text. */
 function duplicates(resources: readonly Manifest[]): readonly ManifestProblem[] {
-  const seen = new Map<string, number>();
-  return resources.flatMap(({ document, kind, resource }) => {
+  const seen = new Map<string, Manifest>();
+  return resources.flatMap((manifest) => {
+    const { document, kind, resource, placeOf } = manifest;
     const key = manifestKey(kind, resource.metadata.name);
     const first = seen.get(key);
-    if (first === undefined) seen.set(key, document);
+    if (first === undefined) seen.set(key, manifest);
     return first === undefined
       ? []
       : [
           {
             document,
+            ...placeOf(['metadata', 'name']),
             field: 'metadata.name',
-            message: `is also the name of document ${first}: give one of the two another name`,
+            message: `is also the name of document ${first.document}${onLine(first)}: give one of the two another name, or remove one`,
           },
         ];
   });
+}
+
+function onLine({ placeOf }: Manifest): string {
+  const { line } = placeOf(['metadata', 'name']);
+  return line === undefined ? '' : ` (line ${line})`;
 }
 
 /** Identifies a resource by plural and name. */

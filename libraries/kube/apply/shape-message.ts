@@ -1,8 +1,17 @@
 import { fieldPath, type ShapeProblem } from '#contracts/read-shape';
 import { nearestWord } from '#kit/text/nearest-word';
+import type { Place } from './place-in-yaml.ts';
 
 /** A problem for the writer of a file: the path and a predicate with the remedy. */
 type WrittenProblem = { readonly path: readonly PropertyKey[]; readonly message: string };
+
+/** What the writer has written. */
+type Written = {
+  readonly value: unknown;
+  readonly placeOf: (path: readonly PropertyKey[]) => Place;
+  /** Whether short words and numbers of the value may be repeated: on a terminal, never in a log. */
+  readonly repeat?: 'found' | undefined;
+};
 
 /** Most fields that a message lists. */
 const maxFields = 12;
@@ -11,9 +20,8 @@ const maxFields = 12;
  * The problems of a value for its writer. An unknown field is reported with the field that was probably meant, or with
  * the fields of the schema; the field that was probably meant is then not reported as absent, and neither is a field of
  * an alternative where the value has the field of another one.
- * @param found the value, where its short words and numbers may be repeated: on a terminal, never in a log
  */
-export function shapeMessages(problems: readonly ShapeProblem[], found?: unknown): readonly WrittenProblem[] {
+export function shapeMessages(problems: readonly ShapeProblem[], written: Written): readonly WrittenProblem[] {
   const told = new Set(
     problems.flatMap((problem) => [...meantField(problem), ...neededInstead(problem, problems).map(fieldPath)]),
   );
@@ -23,8 +31,10 @@ export function shapeMessages(problems: readonly ShapeProblem[], found?: unknown
       const message = shapeMessage(
         problem,
         neededInstead(problem, problems).map((path) => String(path.at(-1))),
+        written,
       );
-      return { path: problem.path, message: withFound(message, at(found, problem.path)) };
+      const found = written.repeat === 'found' ? at(written.value, problem.path) : undefined;
+      return { path: problem.path, message: withFound(message, found) };
     });
 }
 
@@ -32,18 +42,25 @@ export function shapeMessages(problems: readonly ShapeProblem[], found?: unknown
 const absent = 'is required';
 
 /** @param instead fields that are needed once a field of another alternative is removed */
-function shapeMessage(problem: ShapeProblem, instead: readonly string[]): string {
-  const { path, message, known = [], otherPlace, required = [] } = problem;
-  if (message === absent)
-    return required.length === 0 ? `${message}: add it` : `${message}: add it with ${listed(required)}`;
+function shapeMessage(problem: ShapeProblem, instead: readonly string[], { value, placeOf }: Written): string {
+  const { path, message, known = [], otherPlace, required = [], purpose } = problem;
+  if (message === absent) {
+    const members = required.length === 0 ? '' : ` with ${listed(required)}`;
+    return `${message}: add it${members}${purpose === undefined ? '' : ` (${purpose})`}`;
+  }
   if (known.length === 0) return message;
   const nearest = nearestOf(problem);
   if (nearest !== undefined) return `${message}: did you mean ${nearest}?`;
-  if (otherPlace?.kind === 'path') return `${message}: move it to ${fieldPath(otherPlace.path)}`;
+  if (otherPlace?.kind === 'path') {
+    const target = fieldPath(otherPlace.path);
+    if (at(value, otherPlace.path) === undefined) return `${message}: move it to ${target}`;
+    const { line } = placeOf(otherPlace.path);
+    return `${message}: remove it, because ${target} is there already${line === undefined ? '' : ` (line ${line})`}`;
+  }
   if (otherPlace?.kind === 'variant') {
-    const { field, value } = otherPlace;
+    const { field, value: wanted } = otherPlace;
     const added = instead.length === 0 ? '' : ` and add ${listed(instead)}`;
-    return `${message} with this ${field}: set ${field} to ${value}, or remove ${String(path.at(-1))}${added}`;
+    return `${message} with this ${field}: set ${field} to ${wanted}, or remove ${String(path.at(-1))}${added}`;
   }
   const parent = fieldPath(path.slice(0, -1));
   const of = parent === '' ? 'there are' : `${parent} has`;

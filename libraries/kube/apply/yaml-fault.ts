@@ -1,4 +1,4 @@
-import { type Document, type ErrorCode, isCollection, isScalar, visit } from 'yaml';
+import { type Document, type ErrorCode, isCollection, isScalar, type LineCounter, visit } from 'yaml';
 
 type Fault = { readonly code: ErrorCode; readonly message: string; readonly pos: readonly [number, number] };
 
@@ -38,17 +38,22 @@ const misleading: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** The faults of a document: the first one, and those after it that do not follow from it. */
-export function yamlFaults(document: Document.Parsed, most: number): readonly PlacedFault[] {
+export function yamlFaults(document: Document.Parsed, most: number, lines: LineCounter): readonly PlacedFault[] {
   const faults: readonly Fault[] = [...document.errors, ...document.warnings];
   const end = faults.findIndex(({ code }) => misleading.has(code));
-  return faults.slice(0, Math.min(most, end < 0 ? most : end + 1)).map((fault) => placed(document, fault));
+  return faults.slice(0, Math.min(most, end < 0 ? most : end + 1)).map((fault) => placed(document, fault, lines));
 }
 
-function placed(document: Document.Parsed, fault: Fault): PlacedFault {
+function placed(document: Document.Parsed, fault: Fault, lines: LineCounter): PlacedFault {
   const [offset] = fault.pos;
   const { code, message } = fault;
   // The library reports a stack overflow with the message of the engine.
   if (message.startsWith('Maximum call stack')) return { offset, message: sentences.RESOURCE_EXHAUSTION ?? otherwise };
+  const first = code === 'DUPLICATE_KEY' ? firstOfKey(document, offset) : undefined;
+  if (first !== undefined) {
+    const { line } = lines.linePos(first);
+    return { offset, message: `the map has this key already, on line ${line}: remove one of the two` };
+  }
   if (message.startsWith('Missing closing')) {
     return {
       offset: openedBefore(document, offset, 'quote') ?? offset,
@@ -64,6 +69,21 @@ function placed(document: Document.Parsed, fault: Fault): PlacedFault {
     return { offset, message: 'a key is not followed by a colon and a space: write it as "key: value"' };
   }
   return { offset, message: sentences[code] ?? otherwise };
+}
+
+/** Offset of the first key that is equal to the key at an offset, in the same map. */
+function firstOfKey(document: Document.Parsed, offset: number): number | undefined {
+  let found: number | undefined;
+  visit(document, {
+    Map: (_, { items }) => {
+      const keys = items.flatMap(({ key }) => (isScalar(key) ? [key] : []));
+      const repeated = keys.find(({ range }) => range?.[0] === offset);
+      if (repeated === undefined) return undefined;
+      found = keys.find(({ value }) => value === repeated.value)?.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
 
 /** Offset of the first alias that names no anchor. */

@@ -65,12 +65,16 @@ export const providerSentencesRu: SentenceTable = {
   // What a policy names.
   'the provider {provider} of the policy is not among the approved providers: name another one, or ask an administrator to approve it':
     'поставщика {provider} из политики нет среди разрешённых: назовите другого или попросите администратора разрешить его',
-  'the policy names the credential {credential} for the provider {provider}; approved is {approved}: name that one in spec.definition.providers':
-    'политика называет для поставщика {provider} учётные данные {credential}, а разрешены {approved}: назовите их в spec.definition.providers',
-  'the rule {rule} names the provider {provider}, which the policy does not list: add it to spec.definition.providers':
-    'правило {rule} называет поставщика {provider}, которого нет в списке политики: добавьте его в spec.definition.providers',
-  'the rule {rule} needs a classifier; the provider {provider} is a {kind}: name a classifier in the rule and in spec.definition.providers':
-    'правилу {rule} нужен классификатор, а вид поставщика {provider} — {kind}: назовите классификатор в правиле и в spec.definition.providers',
-  'the rule {rule} needs a detector; the provider {provider} is a {kind}: name a detector in the rule and in spec.definition.providers':
-    'правилу {rule} нужен детектор, а вид поставщика {provider} — {kind}: назовите детектор в правиле и в spec.definition.providers',
+  'spec.definition.providers[{at}].credentialRef.name is "{named}", but "{approved}" is the approved credential of the provider {provider}: write that one there':
+    'spec.definition.providers[{at}].credentialRef.name — «{named}», а разрешённые учётные данные поставщика {provider} — «{approved}»: напишите их там',
+  'the rule {rule} names the provider {provider}, which the policy does not list: add { name: {entry}, credentialRef: { name: {credential} } } to spec.definition.providers, or correct the name in the rule':
+    'правило {rule} называет поставщика {provider}, которого нет в списке политики: добавьте { name: {entry}, credentialRef: { name: {credential} } } в spec.definition.providers или исправьте имя в правиле',
+  'the rule {rule} needs a classifier, but the provider {provider} is a {kind}: name an approved classifier in the rule and in spec.definition.providers':
+    'правилу {rule} нужен классификатор, а вид поставщика {provider} — {kind}: назовите разрешённый классификатор в правиле и в spec.definition.providers',
+  'the rule {rule} needs a classifier, but the provider {provider} is a {kind}, and no classifier is approved: add one to the approved providers, or write the rule with the kind external_pipeline':
+    'правилу {rule} нужен классификатор, а вид поставщика {provider} — {kind}, и ни один классификатор не разрешён: добавьте его в список разрешённых поставщиков или напишите правило с видом external_pipeline',
+  'the rule {rule} needs a detector, but the provider {provider} is a {kind}: name an approved detector in the rule and in spec.definition.providers':
+    'правилу {rule} нужен детектор, а вид поставщика {provider} — {kind}: назовите разрешённый детектор в правиле и в spec.definition.providers',
+  'the rule {rule} needs a detector, but the provider {provider} is a {kind}, and no detector is approved: add one to the approved providers, or write the rule with the kind llm_classifier':
+    'правилу {rule} нужен детектор, а вид поставщика {provider} — {kind}, и ни один детектор не разрешён: добавьте его в список разрешённых поставщиков или напишите правило с видом llm_classifier',
 };

@@ -17,7 +17,8 @@ export const ruleSentencesRu: SentenceTable = {
   // Members of a definition.
   'must have only letters, digits, ".", "_" and "-", with a letter or digit at both ends':
     'допустимы только латинские буквы, цифры, «.», «_» и «-», с буквой или цифрой на обоих концах',
-  'is used twice in its section: give the rule another id': 'уже есть в этом разделе: дайте правилу другое имя',
+  'is used twice in its section, first by {first}: give the rule another id':
+    'уже есть в этом разделе, сначала в {first}: дайте правилу другое имя',
   'is used twice: give the rule another id': 'уже есть: дайте правилу другое имя',
   'is above the deadlineMs {limit} of its section: lower it, or raise deadlineMs':
     'больше deadlineMs раздела, {limit}: уменьшите его или увеличьте deadlineMs',

@@ -1,0 +1,9 @@
+import { CliError } from './cli-error.ts';
+
+/** A command does not have an option. A program with all of its commands can tell which ones have it. */
+export class UnknownOptionError extends CliError {
+  constructor(message: string) {
+    super('usage', message);
+    this.name = 'UnknownOptionError';
+  }
+}
