@@ -270,8 +270,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     await until('the failure is counted', async () => (await modelFailures(own)) > 0);
     // The renewals of the lease succeed all the time.
     await until('the event is claimed again', async () => {
-      const [row] = await sql<{ attempts: number }[]>`select attempts from memory.events`;
-      return (row?.attempts ?? 0) > 1;
+      const [row] = await sql<{ attempt: number }[]>`select attempt from memory.events`;
+      return (row?.attempt ?? 0) > 1;
     });
   });
 });
