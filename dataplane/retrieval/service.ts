@@ -56,6 +56,7 @@ export type RetrievalOverrides = {
   readonly signal?: AbortSignal;
   readonly times?: Partial<IngestTimes>;
   readonly evaluationMs?: number;
+  readonly wrapCounter?: (countTokens: Retrieval['countTokens']) => Retrieval['countTokens'];
   /** Time between two looks for lost tables, milliseconds. */
   readonly tablesMs?: number;
 };
@@ -113,6 +114,7 @@ export async function createRetrievalService(
   const search = await openIndex(config.stores, { database, mostBytes: config.indexBytes, dimensionsOf }, parts);
   const queue = overrides.queue ?? parts.use(openQueue(config.stores, database));
   const turns = new Turns();
+  const countInTurns: Retrieval['countTokens'] = (text, most) => countTokensInTurns(text, turns, most);
   const retrieval: Retrieval = {
     database,
     relations,
@@ -121,7 +123,7 @@ export async function createRetrievalService(
     models,
     index: search.index,
     analyse: analyseQuery,
-    countTokens: (text, most) => countTokensInTurns(text, turns, most),
+    countTokens: overrides.wrapCounter?.(countInTurns) ?? countInTurns,
     turns,
     profiles: profiles.current,
     defaultEmptyAclPolicy: config.emptyAclPolicy,

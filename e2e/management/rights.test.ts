@@ -8,7 +8,7 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { definitionOf } from '../../operator/testing/objects.ts';
+import { bindingObject, definitionOf } from '../../operator/testing/objects.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 import { issuer } from './start-management.ts';
@@ -228,6 +228,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     const whole = overviewSchema.parse((await world.api.call('/api/v1/overview')).json);
     expect(whole.models.map(({ name }) => name)).toEqual(expect.arrayContaining(['overview-other', 'overview-own']));
     expect(overviewSchema.parse((await read()).json)).toEqual(own);
+    await copyModel('overview-own', 'overview-own-copy');
+    const copied = await until('the copy conflicts with the model', async () => {
+      const { models } = overviewSchema.parse((await world.api.call('/api/v1/overview')).json);
+      return models.find(({ name, modelId }) => name === 'overview-own-copy' && modelId === null);
+    });
+    expect(copied.alias).toBe('overview-own-copy');
+    expect(overviewSchema.parse((await read()).json)).toEqual(own);
     expect(whole.mark).not.toBe(own.mark);
     const waiting = read(`?after=${own.mark}`);
     await ownRights(token);
@@ -235,6 +242,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     await patchModel('overview-own');
     expect((await waiting).status).toBe(403);
   });
+
+  /** Applies the binding of a model under another name, with its id label. */
+  async function copyModel(name: string, copy: string): Promise<void> {
+    const { labels = {} } = (await world.binding(name)).metadata;
+    const object = bindingObject(copy, { guardrail: { mode: 'None' } });
+    await world.client.create(kinds.modelBinding, { ...object, metadata: { name: copy, labels } });
+  }
 
   /** Changes what the overview has of a model. */
   async function patchModel(name: string): Promise<void> {

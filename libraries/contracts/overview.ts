@@ -13,7 +13,10 @@ const overviewReplicaSchema = z.object({
 
 const overviewModelSchema = z.object({
   name: z.string().describe('The name of the ModelBinding.'),
-  modelId: z.string().nullable().describe('The id for the binding operations; null until the operator gave one.'),
+  modelId: z
+    .string()
+    .nullable()
+    .describe('The id for the binding operations; null until the operator gave one, and where another object owns it.'),
   alias: z.string(),
   gateway: z.string(),
   state: z.enum(shownStates),

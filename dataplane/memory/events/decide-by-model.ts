@@ -114,8 +114,11 @@ export function decideByModel(
     const asked = readForgotten(request.fact.text);
     if (asked !== undefined && asked.topic === stated?.topic) return asked.value === '' || asked.value === stated.value;
     const target = seenBy(request);
-    const replaced = target && readStatement(target.text)?.value;
-    if (asked !== undefined && asked.value !== '' && asked.value === replaced) return false;
+    const replaced = target && readStatement(target.text);
+    if (asked !== undefined && asked.value !== '' && asked.value === replaced?.value) return false;
+    // The model may name the memory of another topic for the earlier fact, which then is a new one.
+    const about = asked?.topic ?? replaced?.topic;
+    if (about !== undefined && stated !== undefined && about !== stated.topic) return false;
     return isOfOneMemory(earlier, request);
   }
 

@@ -142,6 +142,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories that a decis
       [update, {}],
       ['I live in Rome', 'I work at Nokia'],
     ],
+    [
+      'a fact about another topic and a request to forget the memory that it changes',
+      ['London'],
+      ['I work at Nokia', 'Forget where I live'],
+      [update, forget],
+      ['I work at Nokia'],
+    ],
   ])('of %s in one add the statement that was said last counts', async (what, homes, said, decided, left) => {
     const user = { user: what.replaceAll(' ', '-').replaceAll(',', '') };
     for (const home of homes) await told(user, `I live in ${home}`);

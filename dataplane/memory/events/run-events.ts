@@ -81,9 +81,11 @@ async function attempt(
     return 'succeeded';
   } catch (error) {
     const isOver = lease.signal.aborted && !signal.aborted;
-    const end = isOver ? 'claim_over' : await recordWithin(lease.signal, () => recordEnd(ports, event, error, signal));
-    if (end === 'released') ports.onStep('released');
+    // Counted first: while the database is away the end cannot be recorded.
     if (!signal.aborted) onFailed(error);
+    const record = () => recordEnd(ports, event, error, signal);
+    const end = isOver ? 'claim_over' : await recordWithin(leaseMs, lease.signal, record);
+    if (end === 'released') ports.onStep('released');
     const failure = describeFailure(error);
     logger.info('memory_event_ended', { event: event.eventId, attempt: event.attempt, end, failure });
     return end;
@@ -94,15 +96,17 @@ async function attempt(
 const pauseMs = 1_000;
 
 /**
- * Records the end of an attempt, again while the database is away and the claim lasts: an attempt without a recorded end counts like
- * the death of a worker.
+ * Records the end of an attempt, again for the length of a lease while the database is away and the claim lasts: an attempt without
+ * a recorded end counts like the death of a worker. A renewal without an answer does not end the claim, so that the length bounds it.
  */
-async function recordWithin(claim: AbortSignal, record: () => Promise<EventEnd>): Promise<EventEnd> {
+async function recordWithin(longestMs: number, claim: AbortSignal, record: () => Promise<EventEnd>): Promise<EventEnd> {
+  const until = performance.now() + longestMs;
   for (;;) {
     try {
       return await record();
     } catch (error) {
-      if (!(error instanceof SqlUnavailableError) || claim.aborted) throw error;
+      const isOver = claim.aborted || performance.now() >= until;
+      if (!(error instanceof SqlUnavailableError) || isOver) throw error;
       await wait(pauseMs, claim);
     }
   }

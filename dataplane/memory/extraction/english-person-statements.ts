@@ -13,6 +13,11 @@ const places =
 const instruments =
   '(?:piano|guitar|violin|cello|flute|drums|trumpet|banjo|harp|saxophone|clarinet|accordion|ukulele|organ|viola|bass|oboe|trombone|mandolin|chess)';
 const abilities = `(?:swim|drive|cook|dance|sing|ski|whistle|juggle|sew|knit|skate|surf|ride (?:a bike|a bicycle|a horse|horses)|read music|play (?:the )?${instruments}|speak \\p{Lu}\\p{L}+)`;
+const living = "(?:I (?:still |now |currently )*live|I['’]?m (?:still |now |currently )*living)";
+const afterCompanions = '(?:in|at|near|outside|on|for|since|until)';
+const word = "[\\p{L}\\p{N}][\\p{L}\\p{N}'’-]*";
+/** Each blank stands before a word, so that the words can be read in one way only. */
+const companions = `(?:both )?(?:my|our|two|three|some) ${word}(?: (?!${afterCompanions}(?![\\p{L}]))${word})*`;
 
 /** Statements of English speakers about their households, bodies, abilities and days. */
 export const englishPersonStatements: readonly StatementForm[] = [
@@ -176,8 +181,12 @@ export const englishPersonStatements: readonly StatementForm[] = [
   { pattern: /^I (?:moved|came) here from (?<value>\p{Lu}\p{L}+.*)$/u, topic: 'came from' },
   { pattern: /^I live (?<value>alone|by myself|on my own)(?:,? .*)?$/iu, topic: 'household' },
   {
-    pattern:
-      /^(?:I (?:still |now |currently )*live|I['’]?m (?:still |now |currently )*living) with (?<value>(?:both )?(?:my|our|two|three|some) (?:(?!(?:in|at|near|on|for|since|until)(?![\p{L}]))\p{L}+ ?)+)(?: (?:for|since) .*)?$/iu,
+    pattern: new RegExp(`^${living} with ${companions} (?:in|near|outside) (?<value>.+)$`, 'iu'),
+    topic: 'residence',
+    except: /^(?:the (?:summer|winter|meantime)|summer|winter|spring|autumn|peace|harmony|general|turns?)(?!\p{L})/iu,
+  },
+  {
+    pattern: new RegExp(`^${living} with (?<value>${companions})(?: ${afterCompanions} .*)?$`, 'iu'),
     topic: 'household',
   },
   {

@@ -230,3 +230,16 @@ test.each([
   const [no, yes] = [readStatement(denied), readStatement(stated)];
   expect([no?.topic.split(':')[0], no?.holds, yes?.holds]).toEqual([yes?.topic.split(':')[0], false, true]);
 });
+
+test.each([
+  ['I live with my wife in Oslo', 'residence', 'oslo'],
+  ["I'm living with my mother-in-law near Oslo", 'residence', 'oslo'],
+  ['I live with my extremely supportive grandparents in Rotterdam', 'residence', 'rotterdam'],
+  ['I live with my wonderful girlfriend and our three beautiful children in Amsterdam', 'residence', 'amsterdam'],
+  ['I live with my 2 cats', 'household', '2 cat'],
+  ['I live with my wife in peace', 'household', 'wife'],
+  ['I live with my parents at the moment', 'household', 'parent'],
+  ['I live with both my brothers since May', 'household', 'both brother'],
+])('"%s" states the %s', (said, topic, value) => {
+  expect(readStatement(said)).toEqual({ topic, value, holds: true });
+});

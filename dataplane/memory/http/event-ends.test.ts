@@ -51,16 +51,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     memory.database.database.sql`update memory.events set due_at = clock_timestamp() where event_id = ${id}`;
   const released = (id: string) =>
     until('the attempt was released', async () => (await rowOf(id)).unavailable_since !== null);
-  const counted = async (series: string): Promise<number> => {
-    const text = await (await fetch(`${memory.adminUrl}/metrics`)).text();
+  const counted = async (series: string, { adminUrl } = memory): Promise<number> => {
+    const text = await (await fetch(`${adminUrl}/metrics`)).text();
     const labels = series.slice(series.indexOf(' ') + 1);
     const name = series.slice(0, series.indexOf(' '));
     const line = text.split('\n').find((one) => one.startsWith(`${name}{`) && one.includes(labels));
     return Number(line?.split(' ').at(-1) ?? Number.NaN);
   };
   const exhausted = () => counted('portcullis_memory_event_attempts_total end="exhausted"');
-  const modelFailures = async () =>
-    (await counted('portcullis_memory_dependency_failures_total dependency="models"')) || 0;
+  const modelFailures = async (of = memory) =>
+    (await counted('portcullis_memory_dependency_failures_total dependency="models"', of)) || 0;
 
   test.each([
     ['denied', 'the guardrail of the model gateway denied the text'],
@@ -252,5 +252,26 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     await makeDue(id);
     expect(await ended(caller, id)).toMatchObject({ status: 'SUCCEEDED', attempts: 2 });
     await sql.unsafe('drop trigger refuse_end on memory.events');
+  });
+
+  test('while no end can be recorded the failure is counted, and the attempt ends with the length of its lease', async () => {
+    const models = hashedWords(() => {
+      throw new ModelsError('unavailable');
+    });
+    await using own = await openMemory({ overrides: { models, times: { leaseMs: 2_000 } } });
+    const { sql } = own.database.database;
+    await sql.unsafe(`
+      create function public.refuse_end() returns trigger language plpgsql as $$ begin
+        raise exception 'no room' using errcode = '53000';
+      end $$;
+      create trigger refuse_end before update on memory.events for each row
+        when (old.unavailable_since is null and new.unavailable_since is not null) execute function public.refuse_end();`);
+    expect((await own.call(someone(), 'POST', '/v1/memories', body('I like tea.'))).status).toBe(202);
+    await until('the failure is counted', async () => (await modelFailures(own)) > 0);
+    // The renewals of the lease succeed all the time.
+    await until('the event is claimed again', async () => {
+      const [row] = await sql<{ attempt: number }[]>`select attempt from memory.events`;
+      return (row?.attempt ?? 0) > 1;
+    });
   });
 });

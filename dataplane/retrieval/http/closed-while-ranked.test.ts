@@ -5,6 +5,7 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import type { Models } from '#models/ports';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
+import type { RetrievalOverrides } from '../service.ts';
 import { documentOf, type OpenedRetrieval, startRetrieval } from '../testing/start-retrieval.ts';
 import { openWatchedModels } from '../testing/watched-models.ts';
 
@@ -16,11 +17,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('documents that are cl
   const watched = openWatchedModels();
   /** Runs before the ranker answers. */
   let meanwhile: () => Promise<void> = async () => undefined;
+  /** Runs before tokens of a packed text are counted. */
+  let beforeCount: () => Promise<void> = async () => undefined;
+  let rewritings = 0;
   const models: Models = {
     ...watched,
     async rerank(...args) {
       await meanwhile();
       return watched.rerank(...args);
+    },
+    async complete(...args) {
+      rewritings += 1;
+      return watched.complete(...args);
     },
   };
   let opened: TestDatabase;
@@ -31,9 +39,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('documents that are cl
     const modelsFile = join(folder.path, 'models.yaml');
     const profile = (id: string) => `{ id: ${id}, model: embedder, dimension: 8 }`;
     const embedding = `embedding: [${profile('test-profile')}, ${profile('other-profile')}]`;
-    writeFileSync(modelsFile, `${embedding}\nrerank: [{ id: large, model: ranker }]\n`);
+    writeFileSync(
+      modelsFile,
+      `${embedding}\nrerank: [{ id: large, model: ranker }]\nrewrite: [{ id: short, model: chat }]\n`,
+    );
     opened = parts.use(await openTestDatabase());
-    service = parts.use(await startRetrieval(opened, { overrides: { models }, config: { modelsFile } }));
+    const wrapCounter: NonNullable<RetrievalOverrides['wrapCounter']> =
+      (countTokens) =>
+      async (...args) => {
+        await beforeCount();
+        return countTokens(...args);
+      };
+    service = parts.use(await startRetrieval(opened, { overrides: { models, wrapCounter }, config: { modelsFile } }));
     const body = { name: 'harbour', visibility: 'public', embedding_profile_id: 'test-profile' };
     expect((await service.call(ann, '/v1/collections', body)).status).toBe(201);
   });
@@ -112,6 +129,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('documents that are cl
       };
       expect(await found()).toEqual({ texts: ['lighthouse', 'lighthouse 3'], rerank: false });
       expect(rankings).toBe(3);
+    });
+
+    test('a document that is replaced during each of three packings is left out, and the query is rewritten once', async () => {
+      await replace('c', 'lighthouse 0');
+      let [rankings, packings] = [0, 0];
+      meanwhile = async () => {
+        rankings += 1;
+      };
+      beforeCount = async () => {
+        packings += 1;
+        await replace('c', `lighthouse ${packings}`);
+      };
+      rewritings = 0;
+      const packed = await found('/v1/retrieve_and_pack', { token_budget: 100, rewrite: true });
+      beforeCount = async () => undefined;
+      expect(packed).toEqual({ texts: ['lighthouse'], rerank: true });
+      expect([rankings, rewritings]).toEqual([3, 1]);
     });
 
     test('a version that is replaced and removed while the ranker works is not answered with fewer documents', async () => {

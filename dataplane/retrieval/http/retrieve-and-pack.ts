@@ -1,6 +1,5 @@
 import { success } from '#api/operation';
 import { packRequestSchema } from '#contracts/retrieval';
-import { SearchUnavailableError } from '#search/search-error';
 import { type PackCandidate, type Packed, packAll, packContext, type TokenCounter } from '../pack/pack-context.ts';
 import type { RankedChunk } from '../query/search-collection.ts';
 import { type Visibility, type VisibleText, visibleTexts } from '../query/visible-chunks.ts';
@@ -11,8 +10,8 @@ import { dropHidden, runSearch, type Searched, toCitations } from './run-search.
 /** Most UTF-16 units that one token of the encoding represents. */
 const mostUnitsOfToken = 128;
 
-/** Searches of one request whose documents are replaced while tokens are counted. */
-const mostSearches = 9;
+/** Searches of one request; if documents are replaced during each of them, the last one is answered without those documents. */
+const mostSearches = 3;
 
 /** Searches one collection and packs the results into a budget of tokens. */
 export async function retrieveAndPack(request: RetrievalRequest): Promise<RetrievalResponse> {
@@ -20,20 +19,24 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
   const read = readRequest(packRequestSchema, request.body);
   if (read.kind === 'error') return read;
   const { token_budget: budget, ...query } = read.value;
-  for (let searches = 1; searches <= mostSearches; searches += 1) {
-    const found = await runSearch(request, query);
+  let rewritten: string | undefined;
+  for (let searches = 1; ; searches += 1) {
+    const found = await runSearch(request, query, rewritten === undefined ? {} : { rewritten });
     if (found.kind === 'error') return found;
-    const packed = await packShown(found);
+    rewritten = found.rewritten;
+    const packed = await packShown(found, { isLast: searches === mostSearches });
     if (packed !== 'replaced') return answer(found, packed);
   }
-  throw new SearchUnavailableError('behind');
 
-  async function packShown({ ranked, visibility }: Searched): Promise<PackedChunks | 'replaced'> {
+  async function packShown(
+    { ranked, visibility }: Searched,
+    { isLast }: { readonly isLast: boolean },
+  ): Promise<PackedChunks | 'replaced'> {
     for (let chunks = ranked; ; ) {
       const packed = await pack(chunks, visibility);
       // Chunks that were deleted or closed while tokens were counted are not returned, and the others are packed again.
       const { shown, isReplaced } = await dropHidden(service.database.sql, visibility, chunks);
-      if (isReplaced) return 'replaced';
+      if (isReplaced && !isLast) return 'replaced';
       if (shown.length === chunks.length) return packed;
       chunks = shown;
     }

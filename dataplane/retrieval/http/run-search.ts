@@ -22,6 +22,8 @@ export type Searched = {
   readonly kind: 'searched';
   readonly ranked: readonly RankedChunk[];
   readonly visibility: Visibility;
+  /** The text that a model wrote for the query; its own text if none did. */
+  readonly rewritten: string;
   readonly meta: QueryMeta;
   /** Terms whose words citations highlight; undefined if the request does not ask for that. */
   readonly highlighted: ReadonlySet<string> | undefined;
@@ -32,6 +34,8 @@ type SearchOptions = {
   readonly most?: number;
   /** Where the body has the text of the query; `text` if absent. */
   readonly textPath?: readonly (string | number)[];
+  /** The rewritten text of an earlier search of the request, which no model writes again. */
+  readonly rewritten?: string;
 };
 
 /** Rankings of one query; if documents were replaced during each of them, the search is answered without the ranker. */
@@ -45,7 +49,7 @@ const mostRankings = 3;
 export async function runSearch(
   request: RetrievalRequest,
   query: QueryRequest,
-  { most, textPath = ['text'] }: SearchOptions = {},
+  { most, textPath = ['text'], rewritten: known }: SearchOptions = {},
 ): Promise<Searched | RetrievalError> {
   const { service, caller, traceId, incoming } = request;
   const filters = query.filters === undefined ? undefined : parseCondition(query.filters);
@@ -62,9 +66,9 @@ export async function runSearch(
   const topK = query.top_k ?? defaults.top_k ?? retrievalLimits.topK.default;
   using client = watchClient(incoming);
   const call = { signal: client.signal, traceparent: request.traceparent };
-  const rewriter = query.rewrite ? profiles.rewrite.values().next().value : undefined;
+  const rewriter = query.rewrite && known === undefined ? profiles.rewrite.values().next().value : undefined;
   const rewritten =
-    rewriter === undefined ? query.text : await rewriteQuery(service.models, rewriter, query.text, call);
+    rewriter === undefined ? (known ?? query.text) : await rewriteQuery(service.models, rewriter, query.text, call);
   const ranker = query.rerank ? rerankProfileOf(profiles.rerank, defaults.rerank_profile_id) : undefined;
   const returned = most ?? topK;
   const window = ranker === undefined ? 0 : rerankWindow(ranker, topK);
@@ -102,6 +106,7 @@ export async function runSearch(
         kind: 'searched',
         ranked: (reranked.applied ? rescored(shown) : shown).slice(0, returned),
         visibility,
+        rewritten,
         highlighted: query.highlight ? new Set(analyseQuery(`${query.text}\n${text}`)) : undefined,
         meta: { mode, top_k: topK, rerank: reranked.applied, hybrid_weights: weightsOf[mode], trace_id: traceId },
       };

@@ -219,6 +219,22 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(actionsOf(await observed(made, gone, recorded))).toEqual([deleted, ['policy.record', 1, 2]]);
   });
 
+  test('of a policy that is deleted and applied with another content within one look, the deletion comes before the revision', async () => {
+    const uid = { name: 'observed', uid: 'uid-2', generation: 1 };
+    const next = revision(2, { token: '', policy: uid });
+    const recorded = { ...back, revisions: [revision(1), next] };
+    const replaced = [deleted, ['policy.record', 1, 2]];
+    expect(actionsOf(await observed(made, recorded))).toEqual(replaced);
+    expect(actionsOf(await observed(made, recorded, { ...recorded, cached: [] }))).toEqual([
+      ...replaced,
+      ['policy.delete', 2, undefined],
+    ]);
+    const bothEnded = [...replaced, ['policy.delete', 2, undefined]];
+    expect(actionsOf(await observed(made, { ...recorded, cached: [] }))).toEqual(bothEnded);
+    const unseen = { revisions: [revision(1, { token: '' })], cached: [] };
+    expect(actionsOf(await observed(unseen))).toEqual([['policy.record', undefined, 1], deleted]);
+  });
+
   test('a deletion that an earlier release recorded has no second entry, before and after the policy returned', async () => {
     const recorded = (audit: AuditLog) => audit.addSources([`deletion/${policyId}/uid-1`]);
     expect(actionsOf(await observedAfter(recorded, gone, back, gone))).toEqual([returned, deleted]);

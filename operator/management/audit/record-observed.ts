@@ -62,20 +62,34 @@ export function startObserving(options: {
     audit,
   );
 
-  /** Every change that the resources show. Its content is made for a change that is not settled. */
+  /**
+   * Every change that the resources show. Its content is made for a change that is not settled. The deletion of an object
+   * comes before what its successor with the same id did, because the log would end with the deletion otherwise.
+   */
   function* candidates(): Generator<Candidate> {
     const revisions = caches.everyRevision();
-    const earlierOf = createEarlier(revisions);
-    for (const revision of revisions) {
-      yield* readable(`revision/${revision.objectName}`, () => [
-        { source: sourceOfRevision(revision), read: () => changeOfRevision(revision, earlierOf(revision)) },
-        ...changesOfPurge(revision).map(candidateOf),
-      ]);
-    }
+    yield* changesOfPolicies(revisions);
+    for (const model of models.absent()) yield candidateOf(changeOfModelDeletion(model, clock.date()));
     for (const binding of caches.bindings.list()) {
       yield* readable(`binding/${binding.metadata.uid}`, () => changesOfBinding(binding).map(candidateOf));
     }
-    for (const change of [...deletions(revisions), ...returns()]) yield candidateOf(change);
+    for (const change of returns()) yield candidateOf(change);
+  }
+
+  function* changesOfPolicies(revisions: readonly KnownRevision[]): Generator<Candidate> {
+    const earlierOf = createEarlier(revisions);
+    const ofUid = Map.groupBy(revisions, ({ policy }) => policy.uid);
+    const changesOf = (revision: KnownRevision): readonly Candidate[] =>
+      readable(`revision/${revision.objectName}`, () => [
+        { source: sourceOfRevision(revision), read: () => changeOfRevision(revision, earlierOf(revision)) },
+        ...changesOfPurge(revision).map(candidateOf),
+      ]);
+    for (const { uid, change } of deletions(revisions)) {
+      for (const revision of ofUid.get(uid) ?? []) yield* changesOf(revision);
+      ofUid.delete(uid);
+      yield candidateOf(change);
+    }
+    for (const revision of revisions) if (ofUid.has(revision.policy.uid)) yield* changesOf(revision);
   }
 
   function found(): readonly ObservedChange[] {
@@ -122,21 +136,27 @@ export function startObserving(options: {
     logger.error('change_not_recorded', { action, failure: describeFailure(error) });
   }
 
-  /** Of a policy that was deleted before it was remembered, its newest revision has the UID. */
-  function deletions(revisions: readonly KnownRevision[]): readonly ObservedChange[] {
+  /**
+   * The deleted policies in the order of their revisions. Of one that was deleted before it was remembered, its newest revision
+   * has the UID. One that returned with its content has no revision of its own, but that of the object before it.
+   */
+  function deletions(revisions: readonly KnownRevision[]): readonly Deletion[] {
     const now = clock.date();
-    const living = new Set(caches.policies.list().map(({ metadata }) => metadata.labels?.[idLabel] ?? ''));
-    const newest = new Map<string, KnownRevision>();
-    for (const revision of revisions) {
-      const known = newest.get(revision.policyId);
-      if (known === undefined || known.number < revision.number) newest.set(revision.policyId, revision);
-    }
+    const objects = caches.policies.list();
+    const living = new Set(objects.map(({ metadata }) => metadata.labels?.[idLabel] ?? ''));
+    const uids = new Set(objects.map(({ metadata }) => metadata.uid));
+    const newest = newestBy(revisions, ({ policyId }) => policyId);
+    const newestOf = newestBy(revisions, ({ policyId, policy }) => `${policyId}/${policy.uid}`);
+    const ended = newestBy(
+      revisions.filter(({ policy }) => !uids.has(policy.uid)),
+      ({ policyId }) => policyId,
+    );
     const left = [...newest.values()].filter(({ policyId }) => !living.has(policyId));
     const gone = [...policies.absent(), ...left.map(({ policyId: id, policy: { uid } }) => ({ id, uid }))];
-    return [
-      ...gone.map((policy) => changeOfDeletion(policy, newest.get(policy.id), now)),
-      ...models.absent().map((model) => changeOfModelDeletion(model, now)),
-    ];
+    return gone
+      .map(({ id, uid }) => ({ id, uid, last: newestOf.get(`${id}/${uid}`) ?? ended.get(id) }))
+      .sort((one, other) => (one.last?.number ?? 0) - (other.last?.number ?? 0))
+      .map(({ id, uid, last }) => ({ uid, change: changeOfDeletion({ id, uid }, last, now) }));
   }
 
   function returns(): readonly ObservedChange[] {
@@ -239,6 +259,21 @@ export function startObserving(options: {
 }
 
 type Candidate = { readonly source: string; readonly read: () => ObservedChange };
+
+/** The deletion of the policy with this UID. */
+type Deletion = { readonly uid: string; readonly change: ObservedChange };
+
+function newestBy(
+  revisions: readonly KnownRevision[],
+  keyOf: (revision: KnownRevision) => string,
+): ReadonlyMap<string, KnownRevision> {
+  const newest = new Map<string, KnownRevision>();
+  for (const revision of revisions) {
+    const known = newest.get(keyOf(revision));
+    if (known === undefined || known.number < revision.number) newest.set(keyOf(revision), revision);
+  }
+  return newest;
+}
 
 function candidateOf(change: ObservedChange): Candidate {
   return { source: change.source, read: () => change };

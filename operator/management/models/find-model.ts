@@ -13,16 +13,17 @@ export async function findModel(
   caches: Pick<ManagementCaches, 'bindings'>,
   modelId: string,
 ): Promise<Stored<ModelBinding> | undefined> {
-  const [known, ...others] = caches.bindings.by('id', modelId).filter(isShown);
+  const [known, ...others] = caches.bindings.by('id', modelId).filter(isShownModel);
   if (known !== undefined && others.length === 0) {
     const live = await client.get<ModelBinding>(kinds.modelBinding, known.metadata.name);
-    if (live?.metadata.labels?.[idLabel] === modelId && isShown(live)) return live;
+    if (live?.metadata.labels?.[idLabel] === modelId && isShownModel(live)) return live;
   }
   const { items } = await client.list<ModelBinding>(kinds.modelBinding, { labelSelector: `${idLabel}=${modelId}` });
-  return items.filter(isShown).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
+  return items.filter(isShownModel).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
 }
 
-function isShown({ status }: Pick<ModelBinding, 'status'>): boolean {
+/** Whether the API shows a model under its id, which no other object owns. */
+export function isShownModel({ status }: Pick<ModelBinding, 'status'>): boolean {
   const accepted = status?.conditions?.find((condition) => condition.type === 'Accepted');
   return !(accepted?.status === 'False' && accepted.reason === 'IdConflict');
 }

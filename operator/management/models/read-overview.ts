@@ -12,6 +12,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { GatewayReplicas } from '../../gateways/ports.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
+import { isShownModel } from './find-model.ts';
 import { knownDependencies, runningReports } from './known-dependencies.ts';
 
 type OverviewSources = {
@@ -85,7 +86,8 @@ function overviewModel(facts: BindingDependencies, program: string): Omit<Overvi
   const note = appliedBy(binding);
   return {
     name: metadata.name,
-    modelId: metadata.labels?.[idLabel] ?? null,
+    // The label of a copied object names a model that is not this one.
+    modelId: isShownModel(binding) ? (metadata.labels?.[idLabel] ?? null) : null,
     alias: spec.model.alias,
     gateway: spec.gateway,
     state,
