@@ -7,6 +7,8 @@ import { codedError } from './agent-refusal.ts';
 export type AgentReply = {
   readonly text?: string;
   readonly data?: JsonValue;
+  /** Names of the files that the agent sent; their content is not read. */
+  readonly files?: readonly string[];
   /** Calls with this context continue the conversation. */
   readonly contextId?: string;
   readonly taskId?: string;
@@ -30,11 +32,25 @@ export function withPart(reply: AgentReply, part: ReplyPart): AgentReply {
       return { ...reply, text: `${reply.text ?? ''}${part.text}` };
     case 'data':
       return { ...reply, data: part.data };
+    case 'file':
+      return { ...reply, files: [...(reply.files ?? []), part.name] };
     case 'asked':
       return { ...reply, inputRequired: true };
     case 'failed':
       return { ...reply, fault: codedError(part.code, part.message) };
+    case 'artifact':
     case 'ended':
       return reply;
   }
+}
+
+/** The reply for a person: its text or else its data, and a line for each file. */
+export function replyText({ text, data, files = [] }: Pick<AgentReply, 'text' | 'data' | 'files'>): string {
+  const said = text ?? (data === undefined ? undefined : JSON.stringify(data, undefined, 2));
+  return [...(said === undefined ? [] : [said]), ...files.map(fileText)].join('\n');
+}
+
+/** What a person is told about a file of a reply. */
+export function fileText(name: string): string {
+  return `The agent sent a file: ${name}`;
 }

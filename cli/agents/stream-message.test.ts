@@ -50,6 +50,20 @@ test('each piece of a streamed answer is passed on in order, with the context of
   expect([reply, pieces]).toEqual([{ taskId: 't-1', contextId: 'c-1', text: 'Good day' }, ['Good ', 'day']]);
 });
 
+test('a file is named on a line of its own, and an artifact that begins again replaces its text in the reply', async () => {
+  const pieces: string[] = [];
+  const update = (parts: readonly object[]) => event({ artifactUpdate: { artifact: { artifactId: 'x', parts } } });
+  const { reply } = await stream(
+    (response) =>
+      response.end(
+        `${begun}${update([{ text: 'draft' }])}${update([{ text: 'final' }, { raw: 'AA==', filename: 'a.pdf' }])}${ended('TASK_STATE_COMPLETED')}`,
+      ),
+    (text) => pieces.push(text),
+  );
+  expect(reply).toEqual({ taskId: 't-1', contextId: 'c-1', text: 'final', files: ['a.pdf'] });
+  expect(pieces.join('')).toBe('draft\nfinal\nThe agent sent a file: a.pdf\n');
+});
+
 test('a task that a policy ends has the exit code of a denial, and an early end is a fault', async () => {
   const denied = [{ data: { code: 'guardrail_denied', message: 'no' } }];
   const failed = await stream((response) => response.end(`${begun}${ended('TASK_STATE_FAILED', denied)}`));

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import type { AgentReply } from '../agents/collect-reply.ts';
+import { type AgentReply, replyText } from '../agents/collect-reply.ts';
 import { findAgentAddress } from '../agents/find-agent-address.ts';
 import { sendAgentMessage } from '../agents/send-message.ts';
 import { streamAgentMessage } from '../agents/stream-message.ts';
@@ -96,8 +96,7 @@ function printerOf(options: OutputOptions) {
     /** @throws CliError the fault of the reply */
     end({ fault, ...answer }: AgentReply): void {
       if (!isForPeople(format)) writeValue(format, { complete: fault === undefined, ...answer });
-      else if (printed === '')
-        text(answer.text ?? (answer.data === undefined ? '' : JSON.stringify(answer.data, undefined, 2)));
+      else if (printed === '') text(replyText(answer));
       if (printed !== '' && !printed.endsWith('\n')) process.stdout.write('\n');
       if (fault === undefined) return;
       throw printed === '' ? fault : new CliError(fault.exit, `The answer above is incomplete. ${fault.message}`);

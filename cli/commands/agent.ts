@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { tenantIssuer } from '#identity/authorize-callers';
 import type { JsonValue } from '#kit/json/json-value';
+import { replyText } from '../agents/collect-reply.ts';
 import { findAgentAddress } from '../agents/find-agent-address.ts';
 import { handOverFile } from '../agents/hand-over-file.ts';
 import { sendAgentMessage } from '../agents/send-message.ts';
@@ -79,5 +80,5 @@ async function sendMessage(name: string, options: SendOptions): Promise<void> {
     contextId: file?.contextId,
     timeoutSeconds,
   });
-  writeResult(formatOf(options), answer, () => answer.text ?? JSON.stringify(answer.data, undefined, 2));
+  writeResult(formatOf(options), answer, () => replyText(answer));
 }

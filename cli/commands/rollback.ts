@@ -3,6 +3,7 @@ import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { isPurged } from '#resources/purged-revision';
 import { changeAgent, rolledBackTo } from '../agents/change-agent.ts';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { typedCommand } from '../command-line/typed-command.ts';
@@ -100,7 +101,8 @@ function withoutPolicy(beginning: string, words: string, program: string): CliEr
 
 /**
  * The revision that was applied last before the one that the binding names, of any policy: the records of the binding
- * begin with the newest. An unbound binding returns to the policy that guarded it.
+ * begin with the newest. A revision whose text was removed is never applied again. An unbound binding returns to the policy
+ * that guarded it.
  * @throws CliError usage if the records hold no other revision
  */
 async function appliedBefore(
@@ -112,7 +114,7 @@ async function appliedBefore(
   for (const { outcome, policyId, policyRevision } of status?.applications ?? []) {
     if (outcome !== 'Applied' || policyId === undefined || policyRevision === undefined) continue;
     const recorded = await readRevisionOfId(client, policyId, policyRevision);
-    if (recorded === undefined) continue;
+    if (recorded === undefined || isPurged(recorded)) continue;
     const { policy, number } = recorded.spec;
     if (policy.name !== wanted?.name || number !== wanted.revision) {
       return { name: policy.name, revision: number, policyId };

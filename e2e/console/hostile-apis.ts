@@ -6,6 +6,7 @@ import { approvalsSchema } from '#contracts/approvals';
 import { auditChainsSchema, auditPageSchema } from '#contracts/audit';
 import { agentPageSchema, agentRecordSchema, foundAgentsSchema } from '#contracts/catalogue';
 import { collectedCountsSchema } from '#contracts/decision-counts';
+import { regexEngine } from '#contracts/local-rules';
 import {
   managedAgentListSchema,
   managedAgentSchema,
@@ -19,12 +20,21 @@ import {
   policySummarySchema,
   revisionListSchema,
 } from '#contracts/management';
-import { foundMemoriesSchema, memoryHistorySchema, memoryListSchema, memoryRecordSchema } from '#contracts/memory';
+import {
+  deletedMemorySchema,
+  erasureSchema,
+  foundMemoriesSchema,
+  memoryHistorySchema,
+  memoryListSchema,
+  memoryRecordSchema,
+} from '#contracts/memory';
 import { operationPageSchema } from '#contracts/operations';
 import { overviewSchema } from '#contracts/overview';
+import { classifierProfile, definitionSchema } from '#contracts/policy';
 import { policyCheckResultSchema } from '#contracts/policy-check';
-import { collectionSchema, ingestJobSchema, queryResponseSchema } from '#contracts/retrieval';
-import { documentListSchema, jobListSchema } from '#contracts/retrieval-documents';
+import { collectionSchema, ingestJobSchema, queryResponseSchema, submittedSchema } from '#contracts/retrieval';
+import { documentListSchema, documentSchema, jobListSchema } from '#contracts/retrieval-documents';
+import { chainText } from '#flow/testing/flow-text';
 import { type Listening, listen } from '#kit/http/listen';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { hostileAnswer } from './hostile-value.ts';
@@ -32,8 +42,14 @@ import { hostileAnswer } from './hostile-value.ts';
 const rights = { view: true, author: true, apply: true, administer: true, policies: [], models: [] };
 const policies = '/api/v1/guardrail-policies';
 
-/** Every answer that a page of the console reads, by method and path. The first row that fits is taken. */
-const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: () => string) => unknown)])[] = [
+/** What an answer is made of: the next text, and whether the turn is odd. */
+type Answering = (next: () => string, isOdd: boolean) => unknown;
+
+/**
+ * Every answer that a page of the console reads, by method and path. The first row that fits is taken. In an odd turn commands
+ * succeed, checks find no problem and flows are valid; in an even one they fail, with texts.
+ */
+const answers: readonly (readonly [request: RegExp, schema: z.ZodType | Answering])[] = [
   [/^GET \/api\/v1\/overview/, overviewSchema],
   [/^GET \/api\/v1\/decision-counts/, collectedCountsSchema],
   [/^GET \/api\/v1\/activity/, collectedActivitySchema],
@@ -47,8 +63,11 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: 
   [new RegExp(`^GET ${policies}/`), hostilePolicy],
   [new RegExp(`^GET ${policies}`), policyListSchema],
   [/^GET \/api\/v1\/models\//, bindingReadSchema],
-  [/^POST \/api\/v1\/policy-checks/, policyCheckResultSchema],
-  [/^GET \/api\/v1\/agents\/[^/]+\/versions\/[^/]+\/flow/, managedFlowSchema],
+  [/^GET \/api\/v1\/resources\/guardrailpolicies/, hostileTests],
+  [new RegExp(`^(POST|PUT) ${policies}`), hostileCommand],
+  [/^PUT \/api\/v1\/models\/[^/]+\/guardrail-binding/, hostileCommand],
+  [/^POST \/api\/v1\/policy-checks/, hostileCheck],
+  [/^GET \/api\/v1\/agents\/[^/]+\/versions\/[^/]+\/flow/, hostileFlow],
   // The catalogue and the control plane have the same paths: the console tells them apart by their addresses.
   [/^GET \/catalogue\/api\/v1\/agents\//, agentRecordSchema],
   [/^GET \/catalogue\/api\/v1\/agents/, agentPageSchema],
@@ -58,7 +77,10 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: 
   [/^GET \/api\/v1\/agent-versions\/without-agent/, versionsWithoutAgentSchema],
   [/^GET \/agents\/[^/]+\/versions\/[^/]+\/runs\//, tracedRunSchema],
   [/^GET \/agents\/.*\/runs/, tracedRunListSchema],
+  [/^GET \/v1\/collections\/[^/]+\/documents\/./, documentSchema],
   [/^GET \/v1\/collections\/[^/]+\/documents/, documentListSchema],
+  [/^POST \/v1\/collections\/[^/]+:reindex/, collectionSchema],
+  [/^POST \/v1\/documents:submit/, submittedSchema],
   [/^GET \/v1\/collections\//, collectionSchema],
   [/^GET \/v1\/collections/, z.array(collectionSchema)],
   [/^GET \/v1\/jobs\//, ingestJobSchema],
@@ -66,7 +88,9 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | ((next: 
   [/^POST \/v1\/query/, queryResponseSchema],
   [/^GET \/v1\/memories\/[^/]+\/history/, memoryHistorySchema],
   [/^POST \/v1\/memories\/search/, foundMemoriesSchema],
-  [/^GET \/v1\/memories\/[^/?]+$/, memoryRecordSchema],
+  [/^(GET|PUT) \/v1\/memories\/[^/?]+$/, memoryRecordSchema],
+  [/^DELETE \/v1\/memories\/[^/?]+$/, deletedMemorySchema],
+  [/^POST \/v1\/erasures/, erasureSchema],
   [/^GET \/v1\/memories/, memoryListSchema],
 ];
 
@@ -75,7 +99,7 @@ export type HostileApis = AsyncDisposable & {
   /** `catalogue` for the catalogue, `other` for every other service. */
   readonly urls: { readonly catalogue: URL; readonly other: URL };
   readonly state: {
-    /** The number of the text of the first member of each answer; the next member has the next text. */
+    /** The number of the text of the first member of each answer; the next member has the next text. Odd ones have other answers. */
     turn: number;
     /** All but the rights of the person are refused with such a text. */
     refuse: boolean;
@@ -109,7 +133,9 @@ export async function startHostileApis(texts: readonly string[]): Promise<Hostil
     if (schema === undefined) return [404, { error }];
     return [
       200,
-      typeof schema === 'function' ? schema(next) : hostileAnswer(schema, next, state.empty ? 0 : undefined),
+      typeof schema === 'function'
+        ? schema(next, state.turn % 2 === 1)
+        : hostileAnswer(schema, next, state.empty ? 0 : undefined),
     ];
   }
 
@@ -155,16 +181,68 @@ export async function startHostileApis(texts: readonly string[]): Promise<Hostil
   };
 }
 
-/** A policy with a list of terms; its definition has rules that no schema says. */
+/**
+ * A policy with terms, a replacement, a pattern and an instruction; its definition has rules that no schema says. The form of ids of
+ * rules and of names of providers excludes such texts.
+ */
 function hostilePolicy(next: () => string): unknown {
-  const { request, response, providers } = definitionOf('term');
+  const { request, response } = definitionOf('term');
   const stopList = { terms: [next().slice(0, 128), next().slice(0, 128)], match: 'substring', caseSensitive: true };
-  const baseline = request.baseline.map((rule) => ({ ...rule, stopList }));
-  const definition = { request: { ...request, baseline }, response, providers };
+  const action = { type: 'mask', replacement: next() };
+  const baseline = request.baseline.map((rule) => ({ ...rule, action, stopList }));
+  const common = { timeoutMs: 100, mode: 'observe' };
+  const regex = { engine: regexEngine, pattern: next(), caseSensitive: true };
+  const instruction = { version: next().slice(0, 64), text: next() };
+  const additional = [
+    { ...common, id: 'r1', kind: 'regex', action: { type: 'mask', replacement: next() }, regex },
+    {
+      ...{ ...common, id: 'r2', kind: 'llm_classifier', action: { type: 'deny' } },
+      llmClassifier: { provider: 'p1', profile: classifierProfile, instruction },
+    },
+  ];
+  const providers = [{ name: 'p1', credentialRef: { name: 'k1' } }];
+  const definition = definitionSchema.parse({ request: { ...request, baseline, additional }, response, providers });
   return { ...(hostileAnswer(policySummarySchema, next) as object), definition };
 }
 
-/** An answer of an agent over A2A: texts, data, and a failure. */
+/** The tests of a policy, which are those of its resource. */
+function hostileTests(next: () => string): unknown {
+  const test = () => ({
+    ...{ name: next(), stage: 'request', expect: 'Pass' },
+    messages: [{ role: 'user', content: next() }],
+  });
+  return { items: [{ metadata: { name: next() }, spec: { tests: [test(), test(), test()] } }] };
+}
+
+function hostileCheck(next: () => string, isOdd: boolean): unknown {
+  const result = hostileAnswer(policyCheckResultSchema, next) as object;
+  return isOdd ? { ...result, problems: [] } : result;
+}
+
+/** A command that has ended. */
+function hostileCommand(next: () => string, isOdd: boolean): unknown {
+  const operation = hostileAnswer(operationSchema, next) as object;
+  const error = { code: 'provider_unknown', message: next(), cause: next(), traceId: next() };
+  const ended = isOdd ? { state: 'succeeded', error: null } : { state: 'failed', error };
+  return operationSchema.parse({ ...operation, ...ended });
+}
+
+/** A flow whose nodes have such descriptions and texts; the form of their ids excludes them. */
+function hostileFlow(next: () => string, isOdd: boolean): unknown {
+  if (!isOdd) return hostileAnswer(managedFlowSchema, next);
+  const nodes = ['greet', 'again'].map((id) => ({
+    ...{ id, kind: 'template', description: next() },
+    config: { text: next().replaceAll('{{', '{ {') },
+  }));
+  const title = JSON.stringify(next().slice(0, 120));
+  const flow = chainText(nodes).replace('name: greeting', () => `name: greeting, title: ${title}`);
+  return { name: next(), flow, subflows: [] };
+}
+
+/** A text that the artifact of an answer no longer has. */
+export const replacedText = 'a text that was replaced';
+
+/** An answer of an agent over A2A: texts, data, an artifact that begins again, a file, and a failure. */
 function stream(outgoing: ServerResponse, next: () => string): void {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
   const event = (value: unknown) => outgoing.write(`data: ${JSON.stringify(value)}\n\n`);
@@ -172,6 +250,10 @@ function stream(outgoing: ServerResponse, next: () => string): void {
   event({
     artifactUpdate: { artifact: { parts: [{ text: next() }, { data: { [next()]: next() } }, { text: next() }] } },
   });
+  const artifactId = next();
+  event({ artifactUpdate: { artifact: { artifactId, parts: [{ text: replacedText }] }, append: false } });
+  event({ artifactUpdate: { artifact: { artifactId, parts: [{ text: next() }, { raw: '', filename: next() }] } } });
+  event({ artifactUpdate: { artifact: { artifactId, parts: [{ text: next() }] }, append: true } });
   const failure = { code: next(), message: next() };
   event({ statusUpdate: { status: { state: 'TASK_STATE_FAILED', message: { parts: [{ data: failure }] } } } });
   outgoing.end();

@@ -21,7 +21,7 @@ import { addHostileAgent } from './hostile-agent.ts';
 import { hostileTexts } from './hostile-texts.ts';
 import { keepPicture } from './keep-picture.ts';
 import { findKeyboardProblems, tabTo } from './keyboard.ts';
-import { makeCollection } from './make-collection.ts';
+import { changeWriter, makeCollection } from './make-collection.ts';
 import { measurePage } from './measure-page.ts';
 import { changeRole, matrixRowOf, type Role } from './role-matrix.ts';
 import { sayToAgent } from './say-to-agent.ts';
@@ -48,6 +48,8 @@ type Actions = Awaited<ReturnType<typeof matrixRowOf>>['allowed'];
 type ExpectedRow = {
   readonly name?: string;
   readonly roles?: readonly Role[];
+  /** Whether the person may write into the collection. */
+  readonly isWriter?: true;
   readonly navigation: readonly string[];
   readonly may: Actions;
   /** The same as `may` if absent. */
@@ -67,6 +69,8 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
   let agent: Awaited<ReturnType<typeof findAgent>>;
   let policyId = '';
   let operation = '';
+  /** The page of a policy that guards no model. */
+  let recipePath = '';
   let every: readonly string[] = [];
   let collectionPath = '';
 
@@ -102,7 +106,9 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       ...forms,
     ];
     operation = `/operations/${await createPolicy()}`;
-    every = [...every, operation, await addRevision(platform, 'recipe-competitors')];
+    const comparison = await addRevision(platform, 'recipe-competitors');
+    recipePath = comparison.replace(/\/diff.*/, '');
+    every = [...every, operation, comparison];
     const { gateway: url } = platform.status().addresses;
     await chatCall({ url, key: platform.key, model: 'guarded-echo', content: 'Good morning', stream: false });
     ({ browser } = parts.use(await openBrowser()));
@@ -570,7 +576,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const made = await makeCollection(platform, { name: 'matrix', description: '', visibility: 'public' });
     const runs = agent.flowPath.replace(/flow$/, 'runs');
     const collection = `/knowledge/${made.collection_id}`;
-    const shown = { policyId, modelId, agent: agent.path, runs, collection, operation };
+    const shown = { policyId, modelId, agent: agent.path, runs, flow: agent.flowPath, collection, operation };
     const own = ['/knowledge', '/memory', '/agents'];
     const read = ['/overview', '/policies'];
     const none = {
@@ -581,9 +587,10 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       operations: false,
       audit: false,
       reindex: false,
+      flow: false,
     };
     const caller = { ...none, talk: true, runs: true };
-    const sees = { ...caller, operations: true };
+    const sees = { ...caller, operations: true, flow: true };
     const writes = { ...sees, new: true, edit: true, check: true };
     const everything = [...read, '/playground', '/activity', '/operations', '/approvals', '/audit', ...own];
     const models = [modelId, otherModel];
@@ -594,6 +601,9 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     const expected: readonly ExpectedRow[] = [
       { navigation: everything, may: { ...writes, apply: true, audit: true, reindex: true }, models },
       { name: 'bob', navigation: own, may: caller },
+      // A sample person without a role owns the example agent.
+      { name: 'ann', navigation: own, may: { ...caller, flow: true } },
+      { name: 'eve', isWriter: true, navigation: own, may: { ...caller, reindex: true } },
       { name: 'eve', roles: [viewer], navigation, may: sees },
       {
         name: 'eve',
@@ -632,12 +642,22 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
         shows: caller,
       },
     ];
-    for (const { name, roles = [], navigation: links, may, shows = may, models: offeredModels = [] } of expected) {
+    for (const {
+      name,
+      roles = [],
+      isWriter,
+      navigation: links,
+      may,
+      shows = may,
+      models: offeredModels = [],
+    } of expected) {
+      if (isWriter) await changeWriter(platform, made.collection_id, { verb: 'grants', person: name ?? '' });
       for (const role of roles) await changeRole(platform, { verb: 'grant', person: name ?? '', ...role });
       const row = await matrixRowOf(platform, browser, { name, ...shown });
       const wanted = { navigation: links, shown: shows, allowed: may, offeredModels, refusedLinks: [] };
       expect([name, roles, row]).toEqual([name, roles, wanted]);
       for (const role of roles) await changeRole(platform, { verb: 'revoke', person: name ?? '', ...role });
+      if (isWriter) await changeWriter(platform, made.collection_id, { verb: 'grants:revoke', person: name ?? '' });
     }
     await letInvoke('assistant', { kind: 'User', issuer: 'development:default', subject: 'ann' });
     const row = await until('the person may view the agent and not invoke it', async () => {
@@ -651,6 +671,32 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       offeredModels: [],
       refusedLinks: [],
     });
+  });
+
+  test('the page of an archived policy has no form to apply it, and the API refuses the application that was offered', async () => {
+    const modelId = await idOfModel('guarded-echo');
+    const { page, context } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: recipePath });
+    const forms = page.locator(`form[action="${recipePath}/apply"]`);
+    const mark = `shown.${modelId}`;
+    const shown = await forms.locator(`[name="${mark}"]`).first().inputValue();
+    const csrf = await forms.locator('[name="csrf"]').first().inputValue();
+    const { items } = await platform.client.list<GuardrailPolicy>(kinds.guardrailPolicy);
+    const name =
+      items.find(({ metadata }) => recipePath.endsWith(`/${metadata.labels?.[idLabel]}`))?.metadata.name ?? '';
+    await platform.client.patch(kinds.guardrailPolicy, name, [
+      { op: 'add', path: '/spec/lifecycle', value: 'Archived' },
+    ]);
+    await until('the page says that the policy is archived', async () => {
+      await page.reload();
+      return (await page.getByText('portcullis unarchive').count()) > 0;
+    });
+    expect(await forms.count()).toBe(0);
+    const refused = await context.request.post(`${consoleOf(platform)}${recipePath}/apply`, {
+      headers: { origin: consoleOf(platform) },
+      form: { csrf, model: modelId, revision: '1', [mark]: shown },
+    });
+    expect(await refused.text()).toContain('<code>policy_archived</code>');
   });
 
   async function idOfModel(name: string): Promise<string> {

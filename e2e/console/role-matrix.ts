@@ -7,7 +7,7 @@ import type { Platform } from '../support/start-platform.ts';
 import { callManagement } from './call-management.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
-type Action = 'new' | 'edit' | 'check' | 'apply' | 'operations' | 'audit' | 'reindex' | 'talk' | 'runs';
+type Action = 'new' | 'edit' | 'check' | 'apply' | 'operations' | 'audit' | 'reindex' | 'talk' | 'runs' | 'flow';
 type Answers = Readonly<Record<Action, boolean>>;
 
 /** What the pages offer a person, and what the APIs then do. */
@@ -47,6 +47,7 @@ export async function matrixRowOf(
     /** Their pages. */
     readonly agent: string;
     readonly runs: string;
+    readonly flow: string;
     readonly collection: string;
     /** Of a command of the administrator. */
     readonly operation: string;
@@ -57,7 +58,7 @@ export async function matrixRowOf(
   const navigation = await page.getByRole('navigation').getByRole('link').evaluateAll(hrefsOf);
   const csrf = (await page.locator('meta[name="csrf"]').getAttribute('content')) ?? '';
   const source = readRecipes().get('competitors') ?? '';
-  const { policyId, modelId, agent, runs, collection, operation } = person;
+  const { policyId, modelId, agent, runs, flow, collection, operation } = person;
   const policy = `/policies/${policyId}`;
   const pages = [...navigation, agent, policy, collection];
   const reads = await Promise.all(pages.map((path) => textOf(context, platform, path)));
@@ -98,6 +99,7 @@ export async function matrixRowOf(
       reindex: text.includes(`action="${collection}/reindex"`),
       talk: text.includes(`hx-post="${agent}/chat"`),
       runs: text.includes('id="runs"'),
+      flow: text.includes(`href="${flow}"`),
     },
     allowed: {
       new: await isAllowed('/policies', { source }),
@@ -111,6 +113,7 @@ export async function matrixRowOf(
       reindex: await isAllowed(`${collection}/reindex`),
       talk: await isAllowed(`${agent}/chat`, { text: 'Hello' }, { 'hx-request': 'true' }),
       runs: (await textOf(context, platform, runs)).status === 200,
+      flow: (await textOf(context, platform, flow)).status === 200,
     },
   };
   await context.close();

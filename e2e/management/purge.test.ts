@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { overviewSchema } from '#contracts/overview';
 import { currentProfile } from '#contracts/profiles';
 import { until } from '#kit/testing/until';
 import { idLabel, kinds } from '#resources/kinds';
@@ -141,6 +142,27 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text o
     ]);
     expect(await world.objects()).toEqual(before);
     await world.applied(model, id, 2);
+  });
+
+  test('a purged version is not the one that a roll-back returns to: the one before it is', async () => {
+    const { id } = await world.createPolicy('returned', definitionOf('returned-1'));
+    await world.savePolicy(id, { definition: definitionOf('returned-2') });
+    await world.savePolicy(id, { definition: definitionOf('returned-3') });
+    const model = await world.createModel('returns');
+    for (const revision of [1, 2, 3]) await world.applied(model, id, revision);
+    const previous = async () => {
+      const { models } = overviewSchema.parse((await world.api.call('/api/v1/overview')).json);
+      return models.find(({ modelId }) => modelId === model)?.previous?.revision ?? null;
+    };
+    expect(await previous()).toBe(2);
+    for (const [gone, left] of [
+      [2, 1],
+      [1, null],
+    ] as const) {
+      await purged(id, gone);
+      await until('the overview knows the purge', async () => (await previous()) !== gone);
+      expect(await previous()).toBe(left);
+    }
   });
 
   test('an application of a purged version that comes by another way than the API fails, and the guardrail stays', async () => {

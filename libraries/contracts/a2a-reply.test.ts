@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readReply, readReplyRefusal, saysNoStreams } from './a2a-reply.ts';
+import { readReply, readReplyRefusal, saysNoStreams, withoutReplaced } from './a2a-reply.ts';
 
 const failed = (...parts: readonly object[]) => ({
   statusUpdate: { status: { state: 'TASK_STATE_FAILED', message: { parts } } },
@@ -42,6 +42,40 @@ describe('a reply of an agent is read into its parts', () => {
       ],
     ],
     [
+      'a file has its name, or its address or media type without one',
+      {
+        message: {
+          parts: [
+            { raw: 'AA==', filename: 'a.pdf', mediaType: 'application/pdf' },
+            { url: 'https://files.test/b', filename: '', mediaType: 'image/png' },
+            { raw: 'AA==', mediaType: 'image/png' },
+            { raw: '', filename: 5 },
+          ],
+        },
+      },
+      [
+        { kind: 'begun', taskId: undefined, contextId: undefined },
+        { kind: 'file', name: 'a.pdf' },
+        { kind: 'file', name: 'https://files.test/b' },
+        { kind: 'file', name: 'image/png' },
+        { kind: 'file', name: 'application/octet-stream' },
+        { kind: 'ended' },
+      ],
+    ],
+    [
+      'an artifact with an id begins, and its parts have the id',
+      { artifactUpdate: { artifact: { artifactId: 'x', parts: [{ text: 'a' }] }, append: false } },
+      [
+        { kind: 'artifact', artifactId: 'x' },
+        { kind: 'text', text: 'a', artifactId: 'x' },
+      ],
+    ],
+    [
+      'parts that are appended to an artifact do not begin it',
+      { artifactUpdate: { artifact: { artifactId: 'x', parts: [{ data: 1 }] }, append: true } },
+      [{ kind: 'data', data: 1, artifactId: 'x' }],
+    ],
+    [
       'a task that waits for a message has its question as text',
       { statusUpdate: { status: { state: 'TASK_STATE_INPUT_REQUIRED', message: { parts: [{ text: 'When?' }] } } } },
       [{ kind: 'text', text: 'When?' }, { kind: 'asked' }],
@@ -69,6 +103,22 @@ describe('a reply of an agent is read into its parts', () => {
     ['an unknown event has no part', { later: {} }, []],
   ])('parts of a reply: %s', (_title, json, parts) => {
     expect(readReply(json)).toEqual(parts);
+  });
+
+  test('an artifact that begins again replaces its own parts and no other', () => {
+    const update = (artifactId: string, text: string, append: boolean) =>
+      readReply({ artifactUpdate: { artifact: { artifactId, parts: [{ text }] }, append } });
+    const parts = [
+      ...update('x', 'draft', false),
+      ...update('y', 'kept', false),
+      ...update('x', ' of it', true),
+      ...readReply({ artifactUpdate: { artifact: { parts: [{ text: 'no id' }] } } }),
+      ...update('x', 'final', false),
+      ...update('x', ' text', true),
+    ];
+    const textsOf = (all: typeof parts) => all.flatMap((part) => (part.kind === 'text' ? part.text : []));
+    expect(textsOf(parts)).toEqual(['draft', 'kept', ' of it', 'no id', 'final', ' text']);
+    expect(textsOf([...withoutReplaced(parts)])).toEqual(['kept', 'no id', 'final', ' text']);
   });
 
   test('a value of another form is refused', () => {

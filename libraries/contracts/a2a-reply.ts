@@ -3,18 +3,36 @@ import { z } from 'zod';
 /** A part of the reply of an agent, in order. The last one of a whole reply is `ended`, `asked` or `failed`. */
 export type ReplyPart =
   | { readonly kind: 'begun'; readonly taskId: string | undefined; readonly contextId: string | undefined }
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'data'; readonly data: z.infer<typeof dataSchema> }
+  /** An artifact begins. One that has begun before begins again: the parts that follow replace its parts so far. */
+  | { readonly kind: 'artifact'; readonly artifactId: string }
+  | ({ readonly kind: 'text'; readonly text: string } & OfArtifact)
+  | ({ readonly kind: 'data'; readonly data: z.infer<typeof dataSchema> } & OfArtifact)
+  /** A file: its name, or its address or media type if it has none. Its content is not read. */
+  | ({ readonly kind: 'file'; readonly name: string } & OfArtifact)
   | { readonly kind: 'ended' }
   /** The task waits for a further message (`TASK_STATE_INPUT_REQUIRED`); the texts before this part are its question. */
   | { readonly kind: 'asked' }
   | ({ readonly kind: 'failed' } & ReplyFailure);
 
+/** Absent for the part of a message, and of an artifact without an id. */
+type OfArtifact = { readonly artifactId?: string };
+
 /** A stable code, or the state or the HTTP status where there is none. */
 type ReplyFailure = { readonly code: string; readonly message: string };
 
 const dataSchema = z.json();
-const partsSchema = z.array(z.looseObject({ text: z.string().optional(), data: dataSchema.optional() }));
+const fileMember = z.string().optional().catch(undefined);
+const partsSchema = z.array(
+  z.looseObject({
+    text: z.string().optional(),
+    data: dataSchema.optional(),
+    raw: fileMember,
+    url: fileMember,
+    filename: fileMember,
+    mediaType: fileMember,
+  }),
+);
+const artifactSchema = z.looseObject({ artifactId: z.string().optional(), parts: partsSchema });
 const statusSchema = z.looseObject({ state: z.string(), message: z.looseObject({ parts: partsSchema }).optional() });
 const errorSchema = z.looseObject({
   message: z.string().default(''),
@@ -27,16 +45,17 @@ const replySchema = z.looseObject({
       id: z.string(),
       contextId: z.string(),
       status: statusSchema.optional(),
-      artifacts: z.array(z.looseObject({ parts: partsSchema })).optional(),
+      artifacts: z.array(artifactSchema).optional(),
     })
     .optional(),
-  artifactUpdate: z.looseObject({ artifact: z.looseObject({ parts: partsSchema }) }).optional(),
+  artifactUpdate: z.looseObject({ artifact: artifactSchema, append: z.boolean().default(false) }).optional(),
   statusUpdate: z.looseObject({ status: statusSchema }).optional(),
   error: errorSchema.optional(),
 });
 const failureSchema = z.looseObject({ code: z.string(), message: z.string() });
 
 type Parts = z.output<typeof partsSchema>;
+type Artifact = z.output<typeof artifactSchema>;
 type Status = z.output<typeof statusSchema>;
 
 const openStates: ReadonlySet<string> = new Set(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']);
@@ -55,9 +74,20 @@ export function readReply(json: unknown): readonly ReplyPart[] {
   }
   const begun: readonly ReplyPart[] =
     task === undefined ? [] : [{ kind: 'begun', taskId: task.id, contextId: task.contextId }];
-  const artifacts = [...(task?.artifacts ?? []), ...(artifactUpdate === undefined ? [] : [artifactUpdate.artifact])];
+  const artifacts = (task?.artifacts ?? []).flatMap((artifact) => artifactParts(artifact, false));
+  const update = artifactUpdate === undefined ? [] : artifactParts(artifactUpdate.artifact, artifactUpdate.append);
   const status = statusUpdate?.status ?? task?.status;
-  return [...begun, ...artifacts.flatMap(({ parts }) => partsOf(parts)), ...endOf(status)];
+  return [...begun, ...artifacts, ...update, ...endOf(status)];
+}
+
+/** The parts without those of artifacts that began again after them. */
+export function withoutReplaced(parts: readonly ReplyPart[]): readonly ReplyPart[] {
+  const last = new Map<string, number>();
+  for (const [at, part] of parts.entries()) if (part.kind === 'artifact') last.set(part.artifactId, at);
+  return parts.filter((part, at) => {
+    const id = 'artifactId' in part ? part.artifactId : undefined;
+    return id === undefined || at >= (last.get(id) ?? 0);
+  });
 }
 
 /** Whether no further part belongs to the reply after this one. */
@@ -88,10 +118,18 @@ function failureOf(status: number | undefined, { message, details = [] }: z.outp
   return { code: code ?? (status === undefined ? 'upstream_error' : String(status)), message };
 }
 
-function partsOf(parts: Parts): readonly ReplyPart[] {
-  return parts.flatMap(({ text, data }): readonly ReplyPart[] => [
-    ...(text === undefined ? [] : [{ kind: 'text', text } as const]),
-    ...(data === undefined ? [] : [{ kind: 'data', data } as const]),
+function artifactParts({ artifactId, parts }: Artifact, append: boolean): readonly ReplyPart[] {
+  if (artifactId === undefined) return partsOf(parts);
+  return [...(append ? [] : [{ kind: 'artifact', artifactId } as const]), ...partsOf(parts, { artifactId })];
+}
+
+function partsOf(parts: Parts, of: OfArtifact = {}): readonly ReplyPart[] {
+  return parts.flatMap(({ text, data, raw, url, filename, mediaType }): readonly ReplyPart[] => [
+    ...(text === undefined ? [] : [{ kind: 'text', text, ...of } as const]),
+    ...(data === undefined ? [] : [{ kind: 'data', data, ...of } as const]),
+    ...(raw === undefined && url === undefined
+      ? []
+      : [{ kind: 'file', name: filename || url || mediaType || 'application/octet-stream', ...of } as const]),
   ]);
 }
 

@@ -65,10 +65,11 @@ export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: Co
     async function* parts(signal: AbortSignal): AsyncGenerator<string> {
       yield String(await turnBegin(words, { id, ...sides }));
       let begun: ReplyPart | undefined;
+      const artifacts: string[] = [];
       for await (const event of converse({ ...turn, signal })) {
         if (event.kind === 'begun') begun = event;
         const taskId = nextTask(begun === undefined ? [event] : [begun, event], turn.taskId);
-        yield String(await turnPart(words, { id, taskId }, event));
+        yield String(await turnPart(words, { id, taskId, artifacts }, event));
       }
     }
     return streamEvents(context, parts, stopping);
@@ -94,6 +95,7 @@ async function collectTurn(
   let left = mostOfAnswer;
   for await (const event of turn) {
     if (event.kind === 'text') left -= event.text.length;
+    if (event.kind === 'file') left -= event.name.length;
     if (event.kind === 'data') left -= JSON.stringify(event.data).length;
     if (left < 0) return { events, isCut: true };
     events.push(event);

@@ -45,7 +45,10 @@ export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf, catalogueOf
     const [answer, flow] = await Promise.all([runOf(context), flowOf(context)]);
     if (answer.kind !== 'value') return answerRefusal(context, page.words.runPages.title, answer);
     const hasGraph = isDrawable(flow);
-    return answerPage(context, agentRunPage(page, { agentId: context.req.param('id'), run: answer.value, hasGraph }));
+    return answerPage(
+      context,
+      agentRunPage(page, { agentId: context.req.param('id'), path: pathOf(context), run: answer.value, hasGraph }),
+    );
   });
 
   app.get(`${base}/${runForm}/state`, async (context) => {
@@ -55,7 +58,7 @@ export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf, catalogueOf
     const [answer, flow] = await Promise.all([runOf(context), isKnown ? undefined : flowOf(context)]);
     if (answer.kind !== 'value') return answerState(context, answer);
     const hasGraph = isKnown || isDrawable(flow);
-    return context.html(await runState(page, { agentId: context.req.param('id'), run: answer.value, hasGraph }));
+    return context.html(await runState(page, { path: pathOf(context), run: answer.value, hasGraph }));
   });
 
   app.get(`/agents/${agentIdForm}/runs`, async (context) => {
@@ -96,6 +99,12 @@ export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf, catalogueOf
 function runsPath(context: ConsoleContext): string {
   const { id = '', version = '' } = context.req.param() as Readonly<Record<string, string>>;
   return `/agents/${id.toLowerCase()}/versions/${version.toLowerCase()}/runs`;
+}
+
+/** The address of the page of a run. */
+function pathOf(context: ConsoleContext): string {
+  const { id, version, run } = context.req.param() as Readonly<Record<string, string>>;
+  return `/agents/${id}/versions/${version}/runs/${run}`;
 }
 
 function isDrawable(flow: ApiAnswer<z.infer<typeof managedFlowSchema>> | undefined): boolean {

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { ReplyPart } from '#contracts/a2a-reply';
+import { type ReplyPart, withoutReplaced } from '#contracts/a2a-reply';
 import type { JsonValue } from '#kit/json/json-value';
 import type { Words } from '../words/en.ts';
 import { badge } from './badge.ts';
@@ -46,23 +46,36 @@ export function turnBegin(
 <hx-partial hx-target="#task" hx-swap="outerHTML">${taskField('')}</hx-partial>`;
 }
 
-/** The markup that an event adds to the page: every text is escaped. */
+/**
+ * The markup that an event adds to the page: every text is escaped. An artifact has an element of its own, so that it can be
+ * replaced: the event that begins one adds its id to `artifacts`.
+ */
 export function turnPart(
   words: Words,
-  turn: { readonly id: string; readonly taskId: string | undefined },
+  turn: { readonly id: string; readonly taskId: string | undefined; readonly artifacts: string[] },
   event: ReplyPart,
 ): Markup | Promise<Markup> {
   const { agentPages: own } = words;
-  const { id, taskId = '' } = turn;
+  const { id, taskId = '', artifacts } = turn;
+  const said = `said-${id}`;
   switch (event.kind) {
     case 'begun':
       return event.contextId === undefined
         ? html``
         : html`<hx-partial hx-target="#context" hx-swap="outerHTML"><input type="hidden" name="context" id="context" value="${event.contextId}"></hx-partial>`;
+    case 'artifact': {
+      const known = artifacts.indexOf(event.artifactId);
+      const at = known < 0 ? artifacts.push(event.artifactId) - 1 : known;
+      const [target, swap] = known < 0 ? [said, 'beforeend'] : [`${said}-${at}`, 'outerHTML'];
+      return html`<hx-partial hx-target="#${target}" hx-swap="${swap}"><div id="${said}-${at}"></div></hx-partial>`;
+    }
     case 'text':
-      return html`<hx-partial hx-target="#said-${id}" hx-swap="beforeend">${event.text}</hx-partial>`;
     case 'data':
-      return html`<hx-partial hx-target="#said-${id}" hx-swap="beforeend">${dataPart(words, event.data)}</hx-partial>`;
+    case 'file': {
+      const at = artifacts.indexOf(event.artifactId ?? '');
+      const target = at < 0 ? said : `${said}-${at}`;
+      return html`<hx-partial hx-target="#${target}" hx-swap="beforeend">${saidPart(words, event)}</hx-partial>`;
+    }
     case 'ended':
       return html`<hx-partial hx-target="#end-${id}">${badge('good', own.complete)}</hx-partial>`;
     case 'asked':
@@ -85,17 +98,27 @@ export function wholeTurn(
 ): Markup | Promise<Markup> {
   const { agentPages: own } = words;
   const { person, agent, text, events, isCut } = turn;
-  const part = (event: ReplyPart): Markup | Promise<Markup> | string => {
-    if (event.kind === 'text') return event.text;
-    return event.kind === 'data' ? dataPart(words, event.data) : '';
-  };
   const end = (event: ReplyPart): Markup | Promise<Markup> | string => {
     if (event.kind === 'ended') return badge('good', own.complete);
     if (event.kind === 'asked') return badge('warn', own.asked);
     return event.kind === 'failed' ? failedTurn(words, event) : '';
   };
   return html`<li class="card"><strong>${person}</strong><div class="said">${text}</div></li>
-<li class="card answer"><strong>${agent}</strong><div class="said">${events.map(part)}</div>${isCut ? html`<p class="sub">${own.cut}</p>` : events.map(end)}</li>`;
+<li class="card answer"><strong>${agent}</strong><div class="said">${withoutReplaced(events).map((event) => saidPart(words, event))}</div>${isCut ? html`<p class="sub">${own.cut}</p>` : events.map(end)}</li>`;
+}
+
+/** What the agent says with a part; empty for a part that says nothing. */
+function saidPart(words: Words, event: ReplyPart): Markup | Promise<Markup> | string {
+  switch (event.kind) {
+    case 'text':
+      return event.text;
+    case 'data':
+      return dataPart(words, event.data);
+    case 'file':
+      return html`<p class="sub">${words.agentPages.file(event.name)}</p>`;
+    default:
+      return '';
+  }
 }
 
 function dataPart({ agentPages: own }: Words, data: JsonValue): Markup | Promise<Markup> {

@@ -31,18 +31,20 @@ export function newestRuns(page: PageContext, agentId: string, { all, runs }: Tr
   const newest = runs.slice(0, mostOnAgentPage);
   const [first] = newest;
   return html`<section aria-labelledby="runs"><h2 id="runs">${own.runs}</h2><p class="hint">${all ? own.allText : own.ownText}</p>
-${first === undefined ? html`<p class="quiet">${own.noneText}</p>` : html`${runTable(page, agentId, newest)}<p><a href="/agents/${agentId}/versions/${first.versionId}/runs">${own.every(runs.length)}</a></p>`}</section>`;
+${first === undefined ? html`<p class="quiet">${own.noneText}</p>` : html`${runTable(page, agentId, newest)}<p><a href="/agents/${agentId}/versions/${encodeURIComponent(first.versionId)}/runs">${own.every(runs.length)}</a></p>`}</section>`;
 }
 
 function runTable(page: PageContext, agentId: string, runs: readonly ListedRun[]): Markup | Promise<Markup> {
   const { runPages: own, state } = page.words;
   const row = (run: ListedRun) =>
-    html`<tr><th scope="row"><a href="/agents/${agentId}/versions/${run.versionId}/runs/${run.runId}"><code>${run.runId}</code></a></th><td>${timeOf(page.language, run.startedAt)}</td><td class="number">${durationOf(page.language, run.durationMs)}</td><td>${result(page.words, run)}</td></tr>`;
+    html`<tr><th scope="row"><a href="/agents/${agentId}/versions/${encodeURIComponent(run.versionId)}/runs/${encodeURIComponent(run.runId)}"><code>${run.runId}</code></a></th><td>${timeOf(page.language, run.startedAt)}</td><td class="number">${durationOf(page.language, run.durationMs)}</td><td>${result(page.words, run)}</td></tr>`;
   return html`<table><thead><tr><th scope="col">${own.run}</th><th scope="col">${own.started}</th><th scope="col" class="number">${own.duration}</th><th scope="col">${state}</th></tr></thead><tbody>${runs.map(row)}</tbody></table>`;
 }
 
 type ShownRun = {
   readonly agentId: string;
+  /** The address of its page. The ids of the run are texts of another service, and no part of an address. */
+  readonly path: string;
   readonly run: TracedRun;
   /** Whether the person may see the flow, and it can be drawn. */
   readonly hasGraph: boolean;
@@ -51,8 +53,8 @@ type ShownRun = {
 /** One run: what came of it, the flow with the nodes that ran, and each node with its start, duration and outcome. */
 export function agentRunPage(page: PageContext, shown: ShownRun): ConsolePage {
   const { runPages: own, agentPages } = page.words;
-  const { agentId, run } = shown;
-  const base = `/agents/${agentId}/versions/${run.versionId}/runs`;
+  const { agentId, path } = shown;
+  const base = path.slice(0, path.lastIndexOf('/'));
   return {
     title: own.title,
     main: html`<p><a href="/agents/${agentId}">${agentPages.agent}</a> · <a href="${base}">${own.runs}</a></p>
@@ -64,11 +66,13 @@ export function agentRunPage(page: PageContext, shown: ShownRun): ConsolePage {
  * The part of the page that changes. A run that has not ended requests it again, without its flow, which does not change. What is
  * the same stays untouched, so that a screen reader does not repeat it.
  */
-export function runState(page: PageContext, { agentId, run, hasGraph }: ShownRun): Markup | Promise<Markup> {
+export function runState(
+  page: PageContext,
+  { path, run, hasGraph }: Omit<ShownRun, 'agentId'>,
+): Markup | Promise<Markup> {
   const { words, language } = page;
   const { runPages: own, agentPages } = words;
-  const { runId, versionId, traceId, startedAt, durationMs, nodes, omittedNodes } = run;
-  const path = `/agents/${agentId}/versions/${versionId}/runs/${runId}`;
+  const { runId, traceId, startedAt, durationMs, nodes, omittedNodes } = run;
   const fact = (name: string, value: unknown) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`;
   const state = `${path}/state${hasGraph ? '?graph=1' : ''}`;
   const polling = run.code === undefined ? html`hx-get="${state}" hx-trigger="every 2s" hx-swap="outerMorph"` : '';

@@ -77,10 +77,10 @@ test.each([
 test('a failed turn of a conversation has the remedy in Russian and no sentence in English', async () => {
   const message = 'A policy denied a text.';
   const event = { kind: 'failed', code: 'guardrail_denied', message } as const;
-  const shown = String(await turnPart(ru, { id: '1', taskId: undefined }, event));
+  const shown = String(await turnPart(ru, { id: '1', taskId: undefined, artifacts: [] }, event));
   expect(shown).toContain(ru.agentPages.remedies.guardrail_denied);
   expect(shown).not.toContain(message);
-  expect(String(await turnPart(en, { id: '1', taskId: undefined }, event))).toContain(
+  expect(String(await turnPart(en, { id: '1', taskId: undefined, artifacts: [] }, event))).toContain(
     `${message} ${en.agentPages.remedies.guardrail_denied}`,
   );
 });
@@ -92,7 +92,11 @@ test.each([
   const answer = refused(status, code, 'It is so.');
   const shown = [
     await refusalNotice(ru, answer),
-    await turnPart(ru, { id: '1', taskId: undefined }, { kind: 'failed', code, message: answer.message }),
+    await turnPart(
+      ru,
+      { id: '1', taskId: undefined, artifacts: [] },
+      { kind: 'failed', code, message: answer.message },
+    ),
   ].join('');
   expect(shown.match(/lang="en">[^<]*</g)).toEqual(['lang="en">It is so.<', 'lang="en">It is so.<']);
   expect(String(await refusalNotice(en, answer))).not.toContain('lang="en"');
@@ -126,7 +130,9 @@ test.each([
   'task_not_found',
 ] as const)('an agent that ends with %s has a Russian sentence in the conversation', async (code) => {
   const { meaning: message } = agentErrors[code];
-  const shown = String(await turnPart(ru, { id: '1', taskId: undefined }, { kind: 'failed', code, message }));
+  const shown = String(
+    await turnPart(ru, { id: '1', taskId: undefined, artifacts: [] }, { kind: 'failed', code, message }),
+  );
   expect(shown).not.toContain(message);
   expect(shown).toContain(`<p>${refusalsRu[code]} ${ru.agentPages.remedy}</p>`);
 });

@@ -80,6 +80,7 @@ export const agentsEn = {
   send: 'Send',
   stop: 'Stop',
   data: 'Data',
+  file: (name: string) => `The agent sent a file: ${name}`,
   complete: 'Complete',
   asked: 'The agent asks you: your next message answers it.',
   cut: 'Stopped: the answer is incomplete.',

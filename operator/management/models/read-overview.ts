@@ -16,7 +16,7 @@ import { isShownModel } from './find-model.ts';
 import { knownDependencies, runningReports } from './known-dependencies.ts';
 
 type OverviewSources = {
-  readonly caches: Pick<ManagementCaches, 'bindings' | 'policies' | 'routes' | 'reports'>;
+  readonly caches: Pick<ManagementCaches, 'bindings' | 'policies' | 'revisions' | 'routes' | 'reports'>;
   readonly gateways: Pick<GatewayReplicas, 'isAlive'>;
   /** The command with which remedies begin: `portcullis` or `kubectl portcullis`. */
   readonly program: string;
@@ -30,7 +30,7 @@ export async function readOverview({ caches, gateways, program }: OverviewSource
   const reports = await runningReports({ caches, gateways });
   const models = [...caches.bindings.list()].sort(byName).map((binding): OverviewModel => {
     const route = caches.routes.get(binding.metadata.name);
-    const previous = previousOf(binding, caches.policies.list());
+    const previous = previousOf(binding, caches);
     return { ...overviewModel(knownDependencies({ caches, binding, route, reports }), program), previous };
   });
   return withMark({ models, deletingPolicies: deletingOf(caches.policies.list()) });
@@ -62,16 +62,18 @@ function deletingOf(policies: ReturnType<OverviewSources['caches']['policies']['
     .sort();
 }
 
-/** The revision that `portcullis rollback` would apply. */
+/** The revision that `portcullis rollback` would apply. One whose text was removed is never applied again. */
 function previousOf(
   { spec, status }: Stored<ModelBinding>,
-  policies: ReturnType<OverviewSources['caches']['policies']['list']>,
+  caches: Pick<ManagementCaches, 'policies' | 'revisions'>,
 ): OverviewModel['previous'] {
   const wanted = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef : undefined;
   for (const { outcome, policyId, policyRevision: revision } of status?.applications ?? []) {
     if (outcome !== 'Applied' || policyId === undefined || revision === undefined) continue;
-    const policy = policies.find(({ metadata }) => metadata.labels?.[idLabel] === policyId)?.metadata.name;
+    const policy = caches.policies.by('id', policyId)[0]?.metadata.name;
     if (policy === undefined || (policy === wanted?.name && revision === wanted.revision)) continue;
+    const recorded = caches.revisions(policyId).find(({ number }) => number === revision);
+    if (recorded?.purgeTime !== undefined) continue;
     return { policyId, policy, revision };
   }
   return null;
