@@ -20,7 +20,7 @@ const shownTexts = `(() => {
 })()`;
 /** Commands and names, which are the same in Russian. */
 const same =
-  /portcullis [a-z -]+|spec\.tests|Portcullis|English|ModelBinding|FILE|examples\/recipes\/|\.yaml|Markdown|Office|PDF|UTF-8|YAML|UTC|SHA-256|MCP|Agent|A2A|kubectl|draft|flow\.yaml:\S+|subflows\[\d\]/g;
+  /portcullis [a-z -]+examples\/recipes\/|portcullis [a-z -]+|spec\.tests|Portcullis|English|ModelBinding|FILE|\.yaml|RE2|Markdown|Office|PDF|UTF-8|YAML|UTC|SHA-256|MCP|Agent|A2A|kubectl|draft|flow\.yaml:\S+|subflows\[\d\]/g;
 /** Values of the APIs, recipes, and the sample person. */
 const value =
   /^([a-z]+\.[a-z]+|read|ann|(a2a|mcp)(, (sdk|low-code))?|http:\S+|secrets|personal-data|competitors|topic|system-prompt|language|(Список терминов: )?forbidden)$/;
