@@ -47,10 +47,10 @@ export function withPart(reply: AgentReply, part: ReplyPart): AgentReply {
 /** The reply for a person: its text or else its data, and a line for each file. */
 export function replyText({ text, data, files = [] }: Pick<AgentReply, 'text' | 'data' | 'files'>): string {
   const said = text ?? (data === undefined ? undefined : JSON.stringify(data, undefined, 2));
-  return [...(said === undefined ? [] : [said]), ...files.map(fileText)].join('\n');
+  return [...(said === undefined ? [] : [said]), ...files.map(sentFileText)].join('\n');
 }
 
 /** What a person is told about a file of a reply. */
-export function fileText(name: string): string {
+export function sentFileText(name: string): string {
   return `The agent sent a file: ${name}`;
 }

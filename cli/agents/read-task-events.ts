@@ -1,7 +1,7 @@
 import { isReplyEnd, type ReplyPart, readReply, withoutReplaced } from '#contracts/a2a-reply';
 import { eventData } from '#kit/http/event-data';
 import { codedError } from './agent-refusal.ts';
-import { type AgentReply, fileText, withPart } from './collect-reply.ts';
+import { type AgentReply, sentFileText, withPart } from './collect-reply.ts';
 
 type Listeners = {
   /** Called once, before any text. */
@@ -34,7 +34,7 @@ export async function readTaskEvents(
         if (part.kind === 'file' || (part.kind === 'artifact' && begun.has(part.artifactId))) endLine();
         if (part.kind === 'artifact') begun.add(part.artifactId);
         if (part.kind === 'text') say(part.text);
-        if (part.kind === 'file') say(`${fileText(part.name)}\n`);
+        if (part.kind === 'file') say(`${sentFileText(part.name)}\n`);
         if (isReplyEnd(part)) return collect();
       }
     }
