@@ -14,6 +14,7 @@ import type { GatewayReplicas } from '../../gateways/ports.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import { isShownModel } from './find-model.ts';
 import { knownDependencies, runningReports } from './known-dependencies.ts';
+import { previousApplication } from './previous-application.ts';
 
 type OverviewSources = {
   readonly caches: Pick<ManagementCaches, 'bindings' | 'policies' | 'revisions' | 'routes' | 'reports'>;
@@ -30,7 +31,7 @@ export async function readOverview({ caches, gateways, program }: OverviewSource
   const reports = await runningReports({ caches, gateways });
   const models = [...caches.bindings.list()].sort(byName).map((binding): OverviewModel => {
     const route = caches.routes.get(binding.metadata.name);
-    const previous = previousOf(binding, caches);
+    const previous = previousApplication(binding, caches);
     return { ...overviewModel(knownDependencies({ caches, binding, route, reports }), program), previous };
   });
   return withMark({ models, deletingPolicies: deletingOf(caches.policies.list()) });
@@ -60,23 +61,6 @@ function deletingOf(policies: ReturnType<OverviewSources['caches']['policies']['
     .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
     .flatMap(({ metadata }) => metadata.labels?.[idLabel] ?? [])
     .sort();
-}
-
-/** The revision that `portcullis rollback` would apply. One whose text was removed is never applied again. */
-function previousOf(
-  { spec, status }: Stored<ModelBinding>,
-  caches: Pick<ManagementCaches, 'policies' | 'revisions'>,
-): OverviewModel['previous'] {
-  const wanted = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef : undefined;
-  for (const { outcome, policyId, policyRevision: revision } of status?.applications ?? []) {
-    if (outcome !== 'Applied' || policyId === undefined || revision === undefined) continue;
-    const policy = caches.policies.by('id', policyId)[0]?.metadata.name;
-    if (policy === undefined || (policy === wanted?.name && revision === wanted.revision)) continue;
-    const recorded = caches.revisions(policyId).find(({ number }) => number === revision);
-    if (recorded?.purgeTime !== undefined) continue;
-    return { policyId, policy, revision };
-  }
-  return null;
 }
 
 function overviewModel(facts: BindingDependencies, program: string): Omit<OverviewModel, 'previous'> {
