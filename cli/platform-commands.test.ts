@@ -222,7 +222,7 @@ describe('apply', () => {
     expect(twice).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining('c.yaml: document 1: metadata.name'),
+      stderr: expect.stringContaining('c.yaml: document 1, line 3, column 13: metadata.name'),
     });
   });
 
@@ -241,7 +241,7 @@ describe('apply', () => {
       ],
       [
         `${good}---\n${good.replace('name: never-there', 'name: a, namespace: other')}`,
-        /document 2: metadata\.namespace/,
+        /document 2, line \d+, column \d+: metadata\.namespace/,
       ],
     ] as const;
     for (const [text, sentence] of broken) {

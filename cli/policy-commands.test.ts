@@ -173,7 +173,7 @@ describe('invalid files', () => {
     [
       'two documents with one name',
       `${policyManifest({})}---\n${policyManifest({})}`,
-      /document 2: metadata\.name is also the name/,
+      /document 2, line \d+, column \d+: metadata\.name is also the name/,
     ],
   ])('a policy file with %s is refused with its place', async (_, content, sentence) => {
     using folder = folderWithFiles();
