@@ -222,7 +222,7 @@ describe('portcullis flow run', () => {
         config: { policy: 'texts', stage: 'request' },
       };
       const judged = await away(flowFile('judged.json', [check], 'nodes.check.output'), '-m', 'x');
-      expect([judged.code, judged.stderr]).toEqual([2, expect.stringContaining('Runtimes of another platform')]);
+      expect([judged.code, judged.stderr]).toEqual([2, expect.stringContaining('The runtimes of another platform cannot be called')]);
     },
   );
 
