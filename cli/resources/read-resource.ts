@@ -13,7 +13,7 @@ export async function readResource<R extends Resource>(
 ): Promise<Stored<R>> {
   const checked = readShape(nameSchema, name);
   if (!checked.ok) {
-    const meant = await meantName(client, [kind], name.toLowerCase().replaceAll(/[^a-z0-9.-]+/g, '-'));
+    const meant = await meantName(client, [kind], name);
     throw new CliError(
       'usage',
       `${JSON.stringify(name)} is not a valid name: it ${checked.problems[0]?.message}.${meant}`,

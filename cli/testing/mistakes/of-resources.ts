@@ -65,7 +65,7 @@ export const mistakesOfResources: readonly Mistake[] = [
     title: 'a rollback without an earlier revision',
     args: ['rollback', 'guarded-echo'],
     exit: 2,
-    place: ['ModelBinding guarded-echo', 'revision 1 of guarded-chat'],
+    place: ['ModelBinding guarded-echo', 'no recorded application of another revision'],
     remedy: ['name it with --to N', '"portcullis history guarded-chat" lists them'],
   },
   {
