@@ -222,7 +222,10 @@ describe('portcullis flow run', () => {
         config: { policy: 'texts', stage: 'request' },
       };
       const judged = await away(flowFile('judged.json', [check], 'nodes.check.output'), '-m', 'x');
-      expect([judged.code, judged.stderr]).toEqual([2, expect.stringContaining('The runtimes of another platform cannot be called')]);
+      expect([judged.code, judged.stderr]).toEqual([
+        2,
+        expect.stringContaining('The runtimes of another platform cannot be called'),
+      ]);
     },
   );
 
