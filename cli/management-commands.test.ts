@@ -162,7 +162,7 @@ test('portcullis status shows the addresses, and a subject that is not an admini
   const grant = 'portcullis admin grant ann --role viewer';
   expect([refused.code, JSON.parse(refused.stderr).error.message]).toEqual([
     9,
-    `The token in ${token} is of "ann", who has no role that permits this. Ask an administrator for one: "${grant}".`,
+    `The token in ${token} belongs to "ann", who has no role that permits this. Ask an administrator for a role: "${grant}".`,
   ]);
   expect((await run(grant.split(' ').slice(1))).code).toBe(0);
   expect((await run(['get', 'gp', ...overApi, '--token-file', token])).code).toBe(0);

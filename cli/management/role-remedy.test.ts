@@ -15,7 +15,7 @@ function tokenOf(claims: object): string {
 test('the remedy for an approval without a right is a role for the one model or policy of its command', () => {
   const token = tokenOf({ iss: development, sub: 'ann' });
   expect(roleRemedy(approve, { token, tokenFile })).toBe(
-    'The token in ann.token is of "ann", who has no role that permits this. Ask an administrator for one: ' +
+    'The token in ann.token belongs to "ann", who has no role that permits this. Ask an administrator for a role: ' +
       '"portcullis admin grant ann --role applier --model MODEL" for a command on a model, ' +
       'or "portcullis admin grant ann --role author --policy POLICY" for one on a policy.',
   );
@@ -32,7 +32,7 @@ test('the remedy for a token of a person for whom others act names a role for ea
   const actor = { sub: 'assistant', act: { iss: company, sub: 'scheduler' } };
   const token = tokenOf({ iss: development, sub: 'ann', act: actor });
   expect(roleRemedy(list, { token, tokenFile })).toBe(
-    'The token in ann.token is of "ann", and "assistant", "scheduler" act for this person. ' +
+    'The token in ann.token belongs to "ann", and "assistant", "scheduler" act for this person. ' +
       'Each of them needs a role that permits this, and not each has one. Ask an administrator: ' +
       '"portcullis admin grant ann --role viewer"; "portcullis admin grant assistant --role viewer"; ' +
       `"portcullis admin grant scheduler --issuer ${company} --role viewer".`,

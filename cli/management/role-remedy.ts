@@ -7,7 +7,7 @@ import { type NeededRole, neededRole } from './needed-role.ts';
 type Subject = { readonly name: string; readonly issuer: unknown };
 
 /**
- * The sentences about a request that the caller has no role for: who the token is of, and the smallest right that an
+ * The sentences about a request that the caller has no role for: the owner of the token, and the smallest right that an
  * administrator can grant. The token is not verified: the sentences are only shown to its holder.
  */
 export function roleRemedy(
@@ -22,10 +22,10 @@ export function roleRemedy(
   const grants = [person, ...actors].map((one) => grantsOf(one, call)).join('; ');
   const name = JSON.stringify(person.name);
   if (actors.length === 0) {
-    return `${file} is of ${name}, who has no role that permits this. Ask an administrator for one: ${grants}.`;
+    return `${file} belongs to ${name}, who has no role that permits this. Ask an administrator for a role: ${grants}.`;
   }
   const names = actors.map((one) => JSON.stringify(one.name)).join(', ');
-  return `${file} is of ${name}, and ${names} ${actors.length === 1 ? 'acts' : 'act'} for this person. Each of them needs a role that permits this, and not each has one. Ask an administrator: ${grants}.`;
+  return `${file} belongs to ${name}, and ${names} ${actors.length === 1 ? 'acts' : 'act'} for this person. Each of them needs a role that permits this, and not each has one. Ask an administrator: ${grants}.`;
 }
 
 /** The commands that give a subject one of the roles that can permit the request. */

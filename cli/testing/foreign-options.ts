@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { programs, refusalOf } from './refusal-of.ts';
 
 /**
- * The options that a message of a command names and that nothing of it takes: neither the command, nor `portcullis up` where
- * the message speaks of a start. A command in quotation marks is judged by itself.
+ * The options in the message of a command that the command does not have, nor `portcullis up` if the message is about a start. The
+ * options of a command in quotation marks are compared with that command.
  * @param args the command line that the message answers; a mistyped option of it is no advice
  */
 export async function foreignOptions(program: string, args: readonly string[], message: string): Promise<string[]> {

@@ -13,7 +13,7 @@ export async function measurePage(
   const session = await context.newCDPSession(fresh);
   await session.send('Network.enable');
   await session.send('Network.setCacheDisabled', { cacheDisabled: true });
-  /** Bytes of each request: those of its end, or what has come of one that has none. */
+  /** Bytes that were received for each request: the total once it has ended, and those so far of a stream. */
   const sizes = new Map<string, number>();
   const add = (id: string, bytes: number): void => void sizes.set(id, (sizes.get(id) ?? 0) + bytes);
   const sent: string[] = [];

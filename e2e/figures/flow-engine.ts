@@ -1,11 +1,10 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { runFlow } from '#flow/engine/run-flow';
 import { loadFlow } from '#flow/loader/load-flow';
 import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import { chainText } from '#flow/testing/flow-text';
 import { scriptedPorts } from '#flow/testing/scripted-ports';
 import type { JsonValue } from '#kit/json/json-value';
+import { collectGarbage } from '#kit/testing/collect-garbage';
 import type { Figure } from '../support/figure.ts';
 
 /** Bounds: overhead of each node in milliseconds, and bytes of live memory that a run may retain. */
@@ -111,10 +110,8 @@ function turns(concurrency: number): LoadedFlow {
 /** Bytes of live memory that each run retains, after an equal number of warm-up runs. */
 async function memoryLeft(runs: number): Promise<number> {
   const flow = loaded(chainText([{ id: 'one', kind: 'memory_search', inputs: { query: ref('input.question') } }]));
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const live = (): number => {
-    collect();
+    collectGarbage();
     return process.memoryUsage().heapUsed;
   };
   for (let at = 0; at < runs / 5; at += 1) await nodesOf(flow);

@@ -105,7 +105,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     expect(read?.content).toMatchObject({ action: 'read', code: 'permission_denied', author, target: { id } });
   });
 
-  test('a refused change of rights, rules, approvals and windows names what it was about, in a valid form only', async () => {
+  test('a refused change of rights, rules, approvals and windows names its target, if the target has a valid form', async () => {
     const { id } = await world.createPolicy('refused-targets');
     const token = await world.api.mint({ subject: 'climber' });
     const post = async (path: string, body: unknown) =>

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '#kit/testing/collect-garbage';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
 import { missingPostgres, startTestServer } from '#sql/testing/test-server';
@@ -33,8 +32,6 @@ export async function measureIngest(
   await using server = await startTestServer();
   await using opened = await server.createDatabase();
   using folder = temporaryFolder();
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const stages = new Map<string, number>();
   let last = performance.now();
   const onStep = (stage: string): void => {
@@ -59,7 +56,7 @@ export async function measureIngest(
     onStep('submitted');
     await ingest.drain();
     const ms = performance.now() - start;
-    collect();
+    collectGarbage();
     batches.push({ ms, resident: process.memoryUsage.rss() });
     written = await countChunks(opened.database, ingest.collectionId);
     if (batches.length % 50 === 0) say(`${documents} documents, ${written} chunks`);

@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { collectGarbage } from '#kit/testing/collect-garbage';
 import { kinds } from '#resources/kinds';
 import { type Change, createHistory } from './history.ts';
 
@@ -52,8 +51,6 @@ test('a history drops the oldest changes beyond its size and keeps the newest', 
 });
 
 test('dropped changes of a history can be garbage collected', async () => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const history = createHistory(0, { maxChanges: 100, maxBytes: 1_000 });
   const buffers = Array.from({ length: 101 }, (_, index) => {
     const one = change(index + 1);
@@ -62,6 +59,6 @@ test('dropped changes of a history can be garbage collected', async () => {
   });
   // A WeakRef that was dereferenced keeps its target until the end of the job.
   await new Promise((resolve) => setImmediate(resolve));
-  collect();
+  collectGarbage();
   expect(buffers.map((one) => one.deref() !== undefined)).toEqual([false, ...Array.from({ length: 100 }, () => true)]);
 });

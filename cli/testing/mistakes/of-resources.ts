@@ -143,7 +143,7 @@ export const mistakesOfResources: readonly Mistake[] = [
     title: 'a token of an unknown person',
     args: ['get', 'gp', ...token('stranger')],
     exit: 9,
-    place: ['The token in FOLDER/stranger is of "stranger", who has no role'],
+    place: ['The token in FOLDER/stranger belongs to "stranger", who has no role'],
     remedy: ['"portcullis admin grant stranger --role viewer"'],
   },
   {

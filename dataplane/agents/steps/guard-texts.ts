@@ -40,7 +40,7 @@ export async function guardTexts(
   }
 }
 
-/** The error of texts that need more than the largest number of checks, or one of which the policy cannot judge. */
+/** The error of texts that need more than the largest number of checks, or of a text that the policy cannot judge. */
 const tooLarge = { request: 'request_too_large', response: 'output_invalid' } as const satisfies Record<Stage, string>;
 
 /**

@@ -170,7 +170,7 @@ export class TaskStore {
     else this.#endedOf.set(owner, own);
   }
 
-  /** Removes the oldest ended task of the caller who has most, so that nobody removes the tasks of callers with fewer. */
+  /** Removes the oldest ended task of the caller with the most tasks, so that other callers keep theirs. */
   #removeOldest(by: keyof EndedTasks): void {
     const [most] = [...this.#endedOf].toSorted(([, one], [, other]) => other[by] - one[by]);
     const found = [...this.#entries].find(([, { owner, task }]) => owner === most?.[0] && isFinal(task));

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { flowText } from '#flow/testing/flow-text';
-import type { ManagementApi } from '../clients/management-api.ts';
+import { type ManagementApi, noRights } from '../clients/management-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import type { PageContext } from '../pages/page.ts';
 import { en } from '../words/en.ts';
@@ -34,13 +34,7 @@ const absent = { kind: 'refused', status: 404, code: 'not_found', message: '' };
 
 /** The pages of an agent of ann for a person without the right to view; `asked` are the requests to the management API. */
 function open(subject: string, answerOf: (path: string) => unknown, view = false, recordAnswer: unknown = known) {
-  const rights = {
-    ...{ view, author: false, apply: false, administer: false },
-    policies: [],
-    models: [],
-    viewedPolicies: [],
-    viewedModels: [],
-  };
+  const rights = { ...noRights, view };
   const session = { subject, csrf: '', rights };
   const asked: string[] = [];
   const call = async (asking: string) => {

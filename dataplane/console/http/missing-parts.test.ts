@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import type { ManagementApi } from '../clients/management-api.ts';
+import { type ManagementApi, noRights } from '../clients/management-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import type { PageContext } from '../pages/page.ts';
 import { en } from '../words/en.ts';
@@ -12,13 +12,7 @@ import { addPolicyRoutes } from './policy-routes.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
 const at = '2026-01-31T09:00:00Z';
-const rights = {
-  ...{ view: true, author: true, apply: true, administer: true },
-  policies: [],
-  models: [],
-  viewedPolicies: [],
-  viewedModels: [],
-};
+const rights = { ...noRights, view: true, author: true, apply: true, administer: true };
 const person = { subject: 'ann', csrf: '' };
 const policy = {
   ...{ id, name: 'Chat', description: '', status: 'draft', revision: 3, ruleCount: 1, ruleKinds: [] },

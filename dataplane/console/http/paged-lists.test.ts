@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import type { ApiAnswer } from '../clients/call-api.ts';
-import type { ManagementApi } from '../clients/management-api.ts';
+import { type ManagementApi, noRights } from '../clients/management-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import type { PageContext } from '../pages/page.ts';
 import { en } from '../words/en.ts';
@@ -13,13 +13,7 @@ import { addPolicyRoutes } from './policy-routes.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
 const at = '2026-01-31T09:00:00Z';
-const rights = {
-  ...{ view: true, author: true, apply: true, administer: true },
-  policies: [],
-  models: [],
-  viewedPolicies: [],
-  viewedModels: [],
-};
+const rights = { ...noRights, view: true, author: true, apply: true, administer: true };
 const session = { subject: 'ann', csrf: '', rights };
 const policy = {
   ...{ id, name: 'Chat', description: '', status: 'draft', revision: 3, ruleCount: 1, ruleKinds: [] },

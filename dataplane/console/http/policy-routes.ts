@@ -76,7 +76,7 @@ function readsModels(context: ConsoleContext): boolean {
 }
 
 /**
- * The policies of a page for a person who may read single ones only, the newest first. The API has no list of them.
+ * One page of policies for a person who may read only some of them, the newest first. The API has no such list.
  * @param after the id before the first one; undefined for the first page
  * @returns undefined for a person who may read all policies, or none: the API answers with its list, or a refusal
  */

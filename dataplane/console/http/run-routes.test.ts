@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { flowDigest } from '#flow/loader/load-flow';
 import { chainText, flowId, flowText } from '#flow/testing/flow-text';
-import type { ManagementApi } from '../clients/management-api.ts';
+import { type ManagementApi, noRights } from '../clients/management-api.ts';
 import type { TenantApi } from '../clients/tenant-api.ts';
 import type { PageContext } from '../pages/page.ts';
 import { en } from '../words/en.ts';
@@ -49,13 +49,7 @@ function open(
 
 /** The pages over this gateway. */
 function appOf(gateway: { call(path: string): Promise<object> }, { subject, view, present, flow: call }: Person) {
-  const rights = {
-    ...{ view, author: false, apply: false, administer: false },
-    policies: [],
-    models: [],
-    viewedPolicies: [],
-    viewedModels: [],
-  };
+  const rights = { ...noRights, view };
   const session = { subject, csrf: '', rights };
   const app = new Hono<ConsoleEnvironment>();
   app.use(async (context, next) => {

@@ -11,7 +11,7 @@ const parameters = ['attention', 'models', 'charts'] as const satisfies readonly
 /** More pages than any list has: a larger number of a page names none. */
 const mostPages = 10_000;
 
-/** @param text the value of a parameter of the address; a list without a number, or with none of a page, shows its first page */
+/** @param text the value of a parameter of the address; a list without a valid page number shows its first page */
 export function readOverviewPlace(text: (parameter: string) => string | undefined): OverviewPlace {
   const [attention = 1, models = 1, charts = 1] = parameters.map((name) => readNumber(text(name)));
   return { attention, models, charts };

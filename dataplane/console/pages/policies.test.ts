@@ -12,13 +12,7 @@ const modelId = '01890a5d-ac96-774b-bcce-b302099a8058';
 const model = { modelId, alias: 'chat', policyId: null, wanted: null, previous: null } as OverviewModel;
 const previous = { policyId: modelId, policy: 'Other', revision: 7 };
 const changed = { ...model, policyId: id, wanted: { policy: 'Chat', revision: 8 }, previous };
-const rights = {
-  ...{ view: true, author: true, apply: true, administer: true },
-  policies: [],
-  models: [],
-  viewedPolicies: [],
-  viewedModels: [],
-};
+const rights = { ...noRights, view: true, author: true, apply: true, administer: true };
 const context = { words: en, language: 'en', session: { csrf: '', rights } } as unknown as PageContext;
 const policy = {
   ...{ id, name: 'Chat', description: '', status: 'draft', revision: 1, ruleCount: 1, ruleKinds: ['stop_list'] },

@@ -88,7 +88,7 @@ export function errorAnswer(error: ClientError, refusalText?: string): ErrorAnsw
 /** Errors about the name of a member: many clients show the message only, and its reader has to find the member. */
 const naming: ReadonlySet<ClientErrorCode> = new Set(['unknown_key', 'ambiguous_key']);
 
-/** The message with the place of the member; a name that is not plain has none. */
+/** The message with the place of the member, if the name is plain. */
 function withMember(code: ClientErrorCode, message: string, param: string | null | undefined): string {
   if (!naming.has(code) || typeof param !== 'string' || param === '(root)') return message;
   return `${message.replace(/\.$/, '')}: ${param}.`;

@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { collectGarbage } from '#kit/testing/collect-garbage';
 import { until } from '#kit/testing/until';
 import { bytesPerValue } from '../chat/text-bounds.ts';
 import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
@@ -112,13 +111,11 @@ describe('the JSON trees of all requests and answers together', () => {
   });
 
   test('the tree of a request is not kept while its provider is silent', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
     await using wide = await startWorld();
     wide.upstream.play({ kind: 'silence' });
     const make = requests['/v1/chat/completions'];
     const body = make?.('model', 25_000).body ?? '';
-    collect();
+    collectGarbage();
     const before = process.memoryUsage().heapUsed;
     const gone = new AbortController();
     const answers: Promise<unknown>[] = [];
@@ -126,7 +123,7 @@ describe('the JSON trees of all requests and answers together', () => {
       answers.push(wide.post('/v1/chat/completions', body, {}, gone.signal).catch(() => undefined));
       await until('the provider is asked', async () => wide.upstream.seen.length > index);
     }
-    collect();
+    collectGarbage();
     const perRequest = (process.memoryUsage().heapUsed - before) / 16;
     gone.abort();
     await Promise.all(answers);

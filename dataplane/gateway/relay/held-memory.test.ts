@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
 import { parseTree } from '#kit/json/parse-tree';
+import { collectGarbage } from '#kit/testing/collect-garbage';
 import { bytesPerValue } from '../chat/text-bounds.ts';
 import { sentTexts } from '../judged/sent-texts.ts';
 import { ResponseGuard, responseStreamBounds } from '../responses/response-guard.ts';
@@ -80,18 +79,16 @@ test('the texts of the request count from the moment when an answer repeats a me
 });
 
 test('the inputs of ended calls are not kept until the end of their stream', () => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const guard = responseGuard();
   const mebibyte = 1_048_576;
-  collect();
+  collectGarbage();
   const before = process.memoryUsage().heapUsed;
   for (let index = 0; index < 24; index += 1) {
     const input = JSON.stringify(String.fromCharCode(97 + index).repeat(mebibyte));
     feed(guard, callPiece(index, input));
     feed(guard, callEnd(index, input));
   }
-  collect();
+  collectGarbage();
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(12 * mebibyte);
 });
 

@@ -50,7 +50,7 @@ async function guardStoredTexts(
 }
 
 /**
- * The same for texts of memories, of which none may become blank: a memory without a text would hide that something is missing.
+ * The same for texts of memories. A masked text must not become blank, because a memory without a text would hide that something is missing.
  * @throws StoredTextError
  */
 export async function guardMemoryTexts(

@@ -8,7 +8,7 @@ export async function forgetErased({ sql }: Database, index: LoadedIndex): Promi
   const rows = await sql<{ person: string }[]>`
     select person from memory.people where person = any(${sql.array(loaded)}::bigint[])`;
   const present = new Set(rows.map(({ person }) => person));
-  // Only of persons that were asked for: one who was added since is not among the rows.
+  // A person who was added after the query is not among the rows, and must not be dropped.
   const gone = new Set(loaded.filter((person) => !present.has(person)));
   await dropPeople(index, (person) => gone.has(person));
 }

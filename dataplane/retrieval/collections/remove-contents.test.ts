@@ -99,14 +99,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect(await stored()).toBeUndefined();
   });
 
-  test('a collection that cannot be emptied does not prevent others from being emptied', async () => {
+  /** Deletes the collection and a second one; each has one document. */
+  async function deleteTwo(): Promise<void> {
     const { database } = opened;
-    const later = await insertCollection(database);
-    for (const id of [ingest.collectionId, later]) {
+    for (const id of [ingest.collectionId, await insertCollection(database)]) {
       await insertDocuments(database, id, { documents: 1, chunksOfEach: 1 });
       await database.sql`
         update retrieval.collections set status = 'deleted', updated_at = clock_timestamp() where collection_id = ${id}`;
     }
+  }
+
+  test('a collection that cannot be emptied does not prevent others from being emptied', async () => {
+    const { database } = opened;
+    await deleteTwo();
     const left = () => database.sql`select collection_id as id from retrieval.index_versions`;
     const refuse = async (id: string) => {
       if (id === ingest.collectionId) throw new Error('refused');
@@ -119,12 +124,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
 
   test('the texts of all deleted collections are removed before an index that does not answer is asked', async () => {
     const { database } = opened;
-    const later = await insertCollection(database);
-    for (const id of [ingest.collectionId, later]) {
-      await insertDocuments(database, id, { documents: 1, chunksOfEach: 1 });
-      await database.sql`
-        update retrieval.collections set status = 'deleted', updated_at = clock_timestamp() where collection_id = ${id}`;
-    }
+    await deleteTwo();
     const left: number[] = [];
     await remove(async () => {
       left.push((await database.sql`select from retrieval.documents`).length);

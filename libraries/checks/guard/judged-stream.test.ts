@@ -1,7 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { collectGarbage } from '#kit/testing/collect-garbage';
 import { JudgedStream } from './judged-stream.ts';
 
 type Judge = (text: string) => Promise<'pass' | 'mask'>;
@@ -70,10 +69,8 @@ test.each([
   ['of many short pieces', () => Array.from({ length: 200_000 }, (_, at) => String(at % 90).padStart(2, '0'))],
   ['of one long piece', () => [Array.from({ length: 2_000_000 }, (_, at) => String(at % 10)).join('')]],
 ])('a text %s takes no memory once it has left', async (_, piecesOf) => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const usage = (): number => {
-    collect();
+    collectGarbage();
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     return heapUsed + arrayBuffers;
   };

@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { collectGarbage } from '#kit/testing/collect-garbage';
 import { shareStrings } from './share-strings.ts';
 
 const digest = (fill: string): string => fill.repeat(64);
@@ -22,14 +21,12 @@ test('sharing strings changes no value of an object', () => {
 });
 
 test('objects with equal strings take less memory than their copies', () => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const text = JSON.stringify(Array.from({ length: 200 }, () => digest('message ')));
   const bytesOf = (make: () => object): number => {
-    collect();
+    collectGarbage();
     const before = process.memoryUsage().heapUsed;
     const held = Array.from({ length: 20 }, make);
-    collect();
+    collectGarbage();
     const bytes = process.memoryUsage().heapUsed - before;
     expect(held).toHaveLength(20);
     return bytes;

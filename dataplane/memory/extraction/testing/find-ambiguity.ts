@@ -255,7 +255,7 @@ function either(one: Part, other: Part): Part {
   };
 }
 
-/** The ways of both, of which the second are there as often as is said. */
+/** The ways of both; those of the second are repeated as given. */
 function sum(one: Ways, other: Ways, times: number): Ways {
   const ways = new Map(one);
   if (times > 0) for (const [at, many] of other) ways.set(at, Math.min(most, (ways.get(at) ?? 0) + many * times));

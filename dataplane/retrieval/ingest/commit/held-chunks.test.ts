@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { collectGarbage } from '#kit/testing/collect-garbage';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { openIngest } from '../testing/open-ingest.ts';
 
@@ -9,9 +8,7 @@ const mebibyte = 1_048_576;
 
 /** Bytes of the heap that are in use. */
 function usedHeap(): number {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  collect();
+  collectGarbage();
   return process.memoryUsage().heapUsed;
 }
 

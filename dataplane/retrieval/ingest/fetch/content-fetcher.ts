@@ -50,7 +50,7 @@ function networksOf({ allowedNetworks, tenantNetworks }: ContentSources, tenant:
   return [...allowedNetworks, ...ownOf(tenantNetworks, tenant)];
 }
 
-/** The entries of a tenant. Members of the object's prototype are none. */
+/** The entries of a tenant, without members of the object's prototype. */
 function ownOf<T>(byTenant: Readonly<Record<string, readonly T[]>>, tenant: string): readonly T[] {
   return Object.hasOwn(byTenant, tenant) ? (byTenant[tenant] ?? []) : [];
 }
