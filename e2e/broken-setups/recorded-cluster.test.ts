@@ -78,7 +78,7 @@ function installation(change: {
       { ...binding, metadata: { ...metadata, generation: 1 }, status: { conditions } } as Stored<ModelBinding>,
     ],
     routes: [{ metadata: { name: 'chat', uid: 'r', resourceVersion: '8' }, spec }],
-    generations: [{ metadata: { name: 'g-1' }, spec: { replicas: 1, build: 'b' }, status: { conditions: [ready] } }],
+    workloads: [{ metadata: { name: 'g-1' }, spec: { replicas: 1, build: 'b' }, status: { conditions: [ready] } }],
     reports: [
       {
         metadata: { name: 'gateway-1' },

@@ -150,7 +150,7 @@ async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
     create: (marker) => send('POST', list, { name: marker, definition: definitionOf(marker) }),
     update: (marker) => save(policyId, marker),
     archive,
-    refused: (marker) => save(policyId, marker, {}, '"of another version"'),
+    refused: (marker) => save(policyId, marker, {}, '"of-another-version"'),
     apply: () => apply(currentProfile),
     misapply: () => apply('no-profile-of-any-runtime'),
     unbind: () => bind({ policyId: null, policyRevision: null, contentProfile: currentProfile }),
