@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { applyDesired } from '#kube/apply/apply';
 import { type ApplyResult, applyManifest } from '#kube/apply/apply-manifest';
+import { awaitRecordedWrite } from '#kube/apply/await-recorded-write';
 import type { Manifest } from '#kube/apply/read-manifests';
 import { withoutConfirmation } from '#kube/apply/without-confirmation';
 import type { KubeClient } from '#kube/client/client';
@@ -55,6 +56,7 @@ export function createResourceWriter(client: KubeClient, note: ChangeNote): Reso
     },
     async setLifecycle(policy, lifecycle) {
       refuseDeleting(policy);
+      await awaitRecordedWrite(client, policy);
       const change = uuidv7();
       const desired = { spec: { ...policy.spec, lifecycle, change }, annotations: noted(change) };
       await unlessChanged(policy, () => applyDesired(client, kinds.guardrailPolicy, policy, desired, 'generation'));

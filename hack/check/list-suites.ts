@@ -14,6 +14,7 @@ export const slowFiles: readonly string[] = [
   'cli/agent-commands.test.ts',
   'cli/audit-commands.test.ts',
   'cli/change-verbs.test.ts',
+  'cli/confirm-on-terminal.test.ts',
   'cli/frozen-processes.test.ts',
   'cli/help-examples.test.ts',
   'cli/management-commands.test.ts',
@@ -34,6 +35,7 @@ export const slowFiles: readonly string[] = [
   'dataplane/catalogue/search/embed-agents.test.ts',
   'dataplane/catalogue/search/search-agents.test.ts',
   'dataplane/gateway/agents/caller-share.test.ts',
+  'dataplane/gateway/agents/held-answers.test.ts',
   'dataplane/gateway/agents/judged-long-texts.test.ts',
   'dataplane/gateway/agents/silent-ends.test.ts',
   'dataplane/gateway/http/greedy-clients.test.ts',
@@ -47,6 +49,7 @@ export const slowFiles: readonly string[] = [
   'dataplane/memory/facts/text-left.test.ts',
   'dataplane/memory/http',
   'dataplane/memory/people',
+  'dataplane/memory/search/changed-profile.test.ts',
   'dataplane/memory/search/take-fitting.test.ts',
   'dataplane/postgres/cluster.test.ts',
   'dataplane/postgres/container.test.ts',
@@ -59,6 +62,8 @@ export const slowFiles: readonly string[] = [
   'dataplane/retrieval/ingest/reindex',
   'dataplane/retrieval/ingest/role',
   'dataplane/retrieval/ingest/worker/content-limits.test.ts',
+  'hack/cluster/image/portcullis-image.test.ts',
+  'hack/prerequisites.test.ts',
   'libraries/flow/engine/mutated-flows.test.ts',
   'libraries/kube/election/failover.test.ts',
   'libraries/queue/adapters/postgres/postgres-queue.test.ts',
@@ -66,6 +71,8 @@ export const slowFiles: readonly string[] = [
   'libraries/sql/connect.test.ts',
   'libraries/sql/crash.test.ts',
   'libraries/sql/listen.test.ts',
+  'libraries/sql/watch-tables.test.ts',
+  'operator/bundles/run-judge.test.ts',
   'operator/folder-api/crash.test.ts',
   'operator/folder-api/reflector-chaos.test.ts',
   'operator/folder-api/watched-folder.test.ts',
@@ -89,6 +96,7 @@ export const slowFiles: readonly string[] = [
   'operator/scenarios/readiness.test.ts',
   'operator/scenarios/refused-application.test.ts',
   'operator/scenarios/rejected-route.test.ts',
+  'operator/scenarios/replaced-token.test.ts',
   'operator/scenarios/restart.test.ts',
   'operator/scenarios/returning-provider.test.ts',
   'operator/scenarios/served-policy.test.ts',
@@ -205,10 +213,10 @@ const conformance = /(^|\/)testing\/[a-z-]+-suite(\.ts)?$/;
 
 function suiteOf(tree: Tree, path: string): SuiteName {
   const isIn = (list: readonly string[]): boolean => list.some((listed) => isInside(path, listed));
+  if (isIn(slowFiles)) return 'slow';
   if (path.startsWith('hack/') || path.startsWith('e2e/requirements/')) return 'boundaries';
   if (isIn(platformFiles)) return 'platform';
   if (path.startsWith('e2e/')) return 'constellation';
-  if (isIn(slowFiles)) return 'slow';
   if (tree.sources.get(path)?.imports.some(({ specifier }) => conformance.test(specifier)) === true) {
     return 'conformance';
   }

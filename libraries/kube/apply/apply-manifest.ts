@@ -6,11 +6,13 @@ import {
   tokenMembers,
   writeChangeNote,
 } from '#resources/change-note';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { appliedHashAnnotation, type Kind, keepAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { KubeClient } from '../client/client.ts';
 import { isKubeError, KubeError } from '../client/kube-error.ts';
 import { patchOperations } from './apply.ts';
+import { awaitRecordedWrite } from './await-recorded-write.ts';
 import type { Manifest } from './read-manifests.ts';
 import { sameJson } from './same-json.ts';
 
@@ -100,7 +102,7 @@ async function applyOnce(
     return { action: 'created', object };
   }
   const { deletionTimestamp } = current.metadata;
-  const isKept = deletionTimestamp !== undefined && kind.kind === kinds.guardrailPolicy.kind;
+  const isKept = deletionTimestamp !== undefined && isPolicy(current);
   const keep = isKept ? { [keepAnnotation]: deletionTimestamp } : {};
   const isSameSource =
     options.sourceHash !== undefined && current.metadata.annotations?.[appliedHashAnnotation] === options.sourceHash;
@@ -121,9 +123,14 @@ async function applyOnce(
     annotations: { ...removed(base?.metadata.annotations), ...annotations, ...note, ...keep },
   };
   const operations = patchOperations(current, desired, 'generation');
+  if (isPolicy(current) && !sameJson(spec, current.spec)) await awaitRecordedWrite(client, current);
   const object = await patched(client, kind, current, operations);
   if (isKept) return { action: 'restored', object };
   return { action: operations.length === 0 ? 'unchanged' : 'configured', object };
+}
+
+function isPolicy(object: Stored<Resource>): object is Stored<GuardrailPolicy> {
+  return object.kind === kinds.guardrailPolicy.kind;
 }
 
 /** The object after the operations; no request is sent without one. */
