@@ -6,8 +6,7 @@ import type { ProgramEnd } from '#kit/testing/run-to-end';
 import { until } from '#kit/testing/until';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
 import { verifies } from '../e2e/support/verifies.ts';
-import { checkout } from './platform/data-directory.ts';
-import { patternRule, policyManifest } from './testing/policy-text.ts';
+import { bindingManifest, patternRule, policyManifest } from './testing/policy-text.ts';
 import { folderWithFiles, runCli, runInProcess } from './testing/run-cli.ts';
 
 let platform: Platform;
@@ -20,14 +19,6 @@ const run = (args: readonly string[], input?: string): Promise<ProgramEnd> =>
   runInProcess(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
 const json = async (...args: readonly string[]) => JSON.parse((await run([...args, '--json'])).stdout);
 const apply = (text: string, ...more: readonly string[]) => run(['apply', '-f', '-', ...more], text);
-
-function bindingText(name: string, policy: string, revision: number | undefined): string {
-  const binding = parse(readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8'));
-  binding.metadata.name = name;
-  binding.spec.model.alias = name;
-  binding.spec.guardrail.policyRef = { name: policy, ...(revision === undefined ? {} : { revision }) };
-  return stringify(binding);
-}
 
 describe('status and env', () => {
   test('portcullis status and env show the addresses of the platform', async () => {
@@ -166,7 +157,7 @@ describe('get and describe', () => {
 describe('apply', () => {
   test('portcullis apply creates, changes or leaves resources; a binding without a revision gets the newest one', async () => {
     const first = await apply(
-      `${bindingText('filled', 'filling', undefined)}---\n${policyManifest({ name: 'filling' })}`,
+      `${bindingManifest('filled', 'filling', undefined)}---\n${policyManifest({ name: 'filling' })}`,
       '--wait',
     );
     expect(first.stdout.split('\n')).toEqual([
@@ -176,13 +167,13 @@ describe('apply', () => {
       '',
     ]);
     const same = await apply(
-      `${policyManifest({ name: 'filling' })}---\n${bindingText('filled', 'filling', undefined)}`,
+      `${policyManifest({ name: 'filling' })}---\n${bindingManifest('filled', 'filling', undefined)}`,
     );
     expect(same.stdout).toBe('GuardrailPolicy filling unchanged\nModelBinding filled unchanged\n');
     const edited = policyManifest({ name: 'filling', request: patternRule('digits', '[0-9]{4}') });
     const configured = await runCli(['apply', '-f', '-'], { data: platform.data, input: edited });
     expect(configured).toEqual({ code: 0, stdout: 'GuardrailPolicy filling configured\n', stderr: '' });
-    const newest = await apply(bindingText('filled', 'filling', undefined), '--wait');
+    const newest = await apply(bindingManifest('filled', 'filling', undefined), '--wait');
     expect(newest.code).toBe(0);
     expect((await json('get', 'mb', 'filled')).spec.guardrail.policyRef).toEqual({ name: 'filling', revision: 2 });
   });
@@ -206,7 +197,7 @@ describe('apply', () => {
     expect(anchored.stderr).toContain('warning: policy doubtful, response section, rule culprit: it is anchored');
     const { stdout } = await run(['describe', 'gp', 'doubtful']);
     expect(stdout).toMatch(/Warnings +True +RulesHaveWarnings +response section, rule culprit: it is anchored/);
-    await apply(bindingText('doubts', 'doubtful', undefined), '--wait');
+    await apply(bindingManifest('doubts', 'doubtful', undefined), '--wait');
     expect((await run(['why', 'doubts'])).stdout).toMatch(/- +Policy doubtful +RulesHaveWarnings +.*it is anchored/);
   });
 
@@ -253,8 +244,8 @@ describe('apply', () => {
   });
 
   test('a binding loses its guardrail only after a confirmation', async () => {
-    await apply(bindingText('shielded', 'guarded-chat', 1), '--wait');
-    const binding = parse(bindingText('shielded', 'guarded-chat', 1));
+    await apply(bindingManifest('shielded', 'guarded-chat', 1), '--wait');
+    const binding = parse(bindingManifest('shielded', 'guarded-chat', 1));
     binding.spec.guardrail = { mode: 'None' };
     const refused = await apply(`${policyManifest({ name: 'not-written' })}---\n${stringify(binding)}`);
     expect(refused).toMatchObject({ code: 13, stdout: '' });
@@ -268,11 +259,11 @@ describe('apply', () => {
 
   test('portcullis apply --wait reports why a binding was not applied', async () => {
     const costly = policyManifest({ name: 'costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
-    const end = await apply(`${costly}---\n${bindingText('refused', 'costly', 1)}`, '--wait');
+    const end = await apply(`${costly}---\n${bindingManifest('refused', 'costly', 1)}`, '--wait');
     expect(end.code).toBe(9);
     expect(end.stderr).toContain('The ModelBinding refused was not applied (rule_too_costly)');
     expect(end.stderr).toContain('heavy');
-    const missing = await apply(bindingText('lost', 'no-such-policy', undefined));
+    const missing = await apply(bindingManifest('lost', 'no-such-policy', undefined));
     expect(missing).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('There is no GuardrailPolicy named no-such'),
@@ -282,7 +273,7 @@ describe('apply', () => {
 
 describe('revisions', () => {
   test('why and status name who applied the served revision, and why', async () => {
-    await apply(`${policyManifest({ name: 'noted' })}---\n${bindingText('noted', 'noted', 1)}`, '--wait');
+    await apply(`${policyManifest({ name: 'noted' })}---\n${bindingManifest('noted', 'noted', 1)}`, '--wait');
     expect((await run(['reapply', 'noted', '--wait', '--message', 'after the review'])).code).toBe(0);
     expect((await run(['why', 'noted'])).stdout).toMatch(
       /\nServed now: .*\nApplied by: .+ \(command line\): after the review\n/,
@@ -294,7 +285,7 @@ describe('revisions', () => {
   });
 
   test('an edited policy has no effect until it is applied; a rollback applies the previous revision', async () => {
-    await apply(`${policyManifest({ name: 'steps' })}---\n${bindingText('stepping', 'steps', 1)}`, '--wait');
+    await apply(`${policyManifest({ name: 'steps' })}---\n${bindingManifest('stepping', 'steps', 1)}`, '--wait');
     const ask = async () => (await run(['chat', 'stepping', '--message', 'year 2024'])).code;
     await apply(policyManifest({ name: 'steps', request: patternRule('digits', '[0-9]{4}') }));
     const recorded = await until('revision 2 is recorded', async () => {
@@ -306,7 +297,7 @@ describe('revisions', () => {
       { revision: 1, guards: ['stepping'] },
     ]);
     expect(await ask()).toBe(0);
-    expect((await apply(bindingText('stepping', 'steps', 2), '--wait')).code).toBe(0);
+    expect((await apply(bindingManifest('stepping', 'steps', 2), '--wait')).code).toBe(0);
     expect(await ask()).toBe(6);
     expect((await run(['history', 'steps'])).stdout).toMatch(/^REVISION .*\n2 .* stepping\n1 .* -\n$/);
     const back = await run(['rollback', 'stepping', '--wait']);
@@ -318,83 +309,6 @@ describe('revisions', () => {
     expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('The policy steps has no revision 77.') });
     expect(await ask()).toBe(6);
     expect((await run(['history', 'nobody'])).code).toBe(3);
-  });
-
-  test('a rollback chooses the last applied revision, not a revision that was never applied', async () => {
-    const words = patternRule('digits', '[0-9]{4}');
-    await apply(
-      `${policyManifest({ name: 'held', request: words })}---\n${bindingText('wandering', 'held', 1)}`,
-      '--wait',
-    );
-    await apply(policyManifest({ name: 'broken', request: patternRule('open', '(') }));
-    await apply(bindingText('wandering', 'broken', 1));
-    const back = await run(['rollback', 'wandering', '--wait']);
-    expect(back.stdout).toBe('ModelBinding wandering set to revision 1 of held\nModelBinding wandering is applied\n');
-    expect((await run(['chat', 'wandering', '--message', 'year 2024'])).code).toBe(6);
-  });
-
-  const noneBefore = (binding: string, policy: string) =>
-    `portcullis: The ModelBinding ${binding} has no recorded application of another revision that is still stored. ` +
-    `To apply another revision of ${policy}, name it with --to N; "portcullis history ${policy}" lists them.\n`;
-
-  test('a rollback of a binding whose only application failed claims no record, and names how another revision is applied', async () => {
-    await apply(policyManifest({ name: 'torn', request: patternRule('open', '(') }));
-    await apply(bindingText('unlucky', 'torn', 1));
-    expect(await run(['rollback', 'unlucky'])).toMatchObject({ code: 2, stderr: noneBefore('unlucky', 'torn') });
-  });
-
-  test('a rollback returns to the policy before, even after five applications of the present one', async () => {
-    await apply(`${policyManifest({ name: 'evening' })}---\n${bindingText('nightly', 'evening', 1)}`, '--wait');
-    const none = await run(['rollback', 'nightly', '--wait']);
-    expect(none).toMatchObject({ code: 2, stderr: noneBefore('nightly', 'evening') });
-    await apply(bindingText('nightly', 'guarded-chat', 1), '--wait');
-    for (let count = 1; count <= 4; count++) expect((await run(['reapply', 'nightly', '--wait'])).code).toBe(0);
-    const { applications } = (await json('get', 'mb', 'nightly')).status;
-    expect(applications).toHaveLength(5);
-    const back = await run(['rollback', 'nightly', '--wait']);
-    expect(back.stdout).toBe('ModelBinding nightly set to revision 1 of evening\nModelBinding nightly is applied\n');
-  });
-
-  test.each([
-    [[], 'has no policy and no recorded application of one', 'N'],
-    [['--to', '1'], 'has no policy', '1'],
-  ])(
-    'a rollback %j of a binding that never had a policy names the command that applies one',
-    async (to, problem, n) => {
-      const bare = parse(bindingText('bare', 'guarded-chat', 1));
-      bare.spec.guardrail = { mode: 'None' };
-      expect((await apply(stringify(bare), '--wait')).code).toBe(0);
-      const command = `portcullis apply-revision bare ${n} --policy POLICY`;
-      expect(await run(['rollback', 'bare', ...to])).toMatchObject({
-        code: 2,
-        stderr: `portcullis: The ModelBinding bare ${problem}: name one with "${command}"; "portcullis get guardrailpolicies" lists them.\n`,
-      });
-      const words = command.replace('POLICY', 'guarded-chat').replace(' N ', ' 1 ').split(' ').slice(1);
-      expect((await run([...words, '--dry-run=server'])).code).toBe(0);
-    },
-  );
-
-  test('a rollback to an archived policy is refused before anything is written', async () => {
-    await apply(`${policyManifest({ name: 'filed' })}---\n${bindingText('to-file', 'filed', 1)}`, '--wait');
-    await apply(bindingText('to-file', 'guarded-chat', 1), '--wait');
-    await apply(policyManifest({ name: 'filed' }).replace('lifecycle: Draft', 'lifecycle: Archived'));
-    const before = await json('get', 'mb', 'to-file');
-    const back = await run(['rollback', 'to-file', '--wait']);
-    expect(back).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is archived') });
-    expect((await json('get', 'mb', 'to-file')).metadata.generation).toBe(before.metadata.generation);
-    const again = await run(['apply-revision', 'to-file', '1', '--policy', 'filed']);
-    expect(again).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is archived') });
-  });
-
-  test('a rollback to a deleted policy is refused before anything is written', async () => {
-    await apply(`${policyManifest({ name: 'gone' })}---\n${bindingText('left', 'gone', 1)}`, '--wait');
-    await apply(bindingText('left', 'guarded-chat', 1), '--wait');
-    expect((await run(['delete', 'gp', 'gone', '--yes'])).code).toBe(0);
-    await until('the policy is deleted', async () => (await run(['get', 'gp', 'gone'])).code === 3);
-    const before = await json('get', 'mb', 'left');
-    const back = await run(['rollback', 'left', '--wait']);
-    expect(back).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy was deleted') });
-    expect((await json('get', 'mb', 'left')).metadata.generation).toBe(before.metadata.generation);
   });
 
   test('portcullis reapply starts a new application of the same revision', async () => {
@@ -425,7 +339,7 @@ describe('revisions', () => {
   });
 
   test('portcullis diff shows the changed lines, and apply-revision applies a revision by number', async () => {
-    await apply(`${policyManifest({ name: 'told' })}---\n${bindingText('telling', 'told', 1)}`, '--wait');
+    await apply(`${policyManifest({ name: 'told' })}---\n${bindingManifest('telling', 'told', 1)}`, '--wait');
     expect(await run(['diff', 'told'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('one revision only'),
@@ -444,7 +358,7 @@ describe('revisions', () => {
 
   test('portcullis why shows the cause and a remedy with commands of this CLI', async () => {
     expect((await run(['why', 'guarded-echo'])).stdout).toMatch(/^ModelBinding guarded-echo is applied: every ready/);
-    await apply(bindingText('too-early', 'guarded-chat', 44));
+    await apply(bindingManifest('too-early', 'guarded-chat', 44));
     const found = await until('the binding has a condition', async () => {
       const one = await json('why', 'too-early');
       return one.cause?.reason === 'PolicyRevisionUnknown' ? one : undefined;
@@ -496,7 +410,7 @@ test('apply-revision, rollback and reapply refuse a revision whose provider is n
   const asks =
     '{ id: asks, kind: external_pipeline, mode: enforce, timeoutMs: 100, action: { type: deny }, externalPipeline: { provider: spam, contract: platform.guardrail-runtime.detector/v1 } }';
   const providers = '[{ name: spam, credentialRef: { name: spam-key } }]';
-  await apply(`${policyManifest({ name: 'asking' })}---\n${bindingText('asked', 'asking', 1)}`, '--wait');
+  await apply(`${policyManifest({ name: 'asking' })}---\n${bindingManifest('asked', 'asking', 1)}`, '--wait');
   writeFileSync(file, stringify({ providers: [...parse(before).providers, spam] }));
   try {
     await apply(policyManifest({ name: 'asking', providers }).replace('additional: []', `additional: [${asks}]`));
@@ -517,17 +431,17 @@ test('apply-revision, rollback and reapply refuse a revision whose provider is n
   }
   expect((await json('get', 'mb', 'asked')).metadata.generation).toBe(metadata.generation);
   expect((await run(['reapply', 'asked', '--wait'])).code).toBe(0);
-  await apply(bindingText('asked', 'asking', 2));
+  await apply(bindingManifest('asked', 'asking', 2));
   const all = await run(['reapply', '--all', '--dry-run=client', '-o', 'name']);
   expect([all.code, all.stderr]).toEqual([9, expect.stringContaining('Revision 2 of asking cannot be applied')]);
   expect(all.stdout).toContain('modelbinding.portcullis.dev/guarded-echo\n');
   expect(all.stdout).not.toContain('/asked\n');
-  expect((await apply(bindingText('asked', 'asking', 1), '--wait')).code).toBe(0);
+  expect((await apply(bindingManifest('asked', 'asking', 1), '--wait')).code).toBe(0);
 });
 
 describe('delete', () => {
   test('a policy in use is deleted after a confirmation, once nothing refers to it', async () => {
-    await apply(`${policyManifest({ name: 'leaving' })}---\n${bindingText('going', 'leaving', 1)}`, '--wait');
+    await apply(`${policyManifest({ name: 'leaving' })}---\n${bindingManifest('going', 'leaving', 1)}`, '--wait');
     const refused = await run(['delete', 'gp', 'leaving']);
     expect(refused).toMatchObject({ code: 13, stdout: '' });
     expect(refused.stderr).toContain('The GuardrailPolicy leaving is used by ModelBinding going.');

@@ -31,7 +31,7 @@ const hints: Record<SuiteName, string> = {
 /** Suites whose files share processes. */
 const sharedSuites: readonly SuiteName[] = ['pure', 'servers'];
 /** Suites whose files mostly wait: for processes that they start, for deadlines and for grace periods. */
-const waitingSuites: readonly SuiteName[] = ['unit', 'conformance', 'platform', ...fullSuites];
+const waitingSuites: readonly SuiteName[] = ['servers', 'unit', 'conformance', 'platform', ...fullSuites];
 
 const { names, switches } = programWords({
   usage: 'npm test -- [STEP...] [--changed], or: npm run test:full -- [STEP...] [--changed]',

@@ -1,5 +1,8 @@
-import { stringify } from 'yaml';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
 import type { PolicyCreate } from '#contracts/management';
+import { checkout } from '../platform/data-directory.ts';
 
 /** A small policy as YAML, with the given members inserted unchanged. */
 export function policyManifest(changes: {
@@ -31,6 +34,15 @@ spec:
     providers: ${providers}
   tests: ${tests}
 `;
+}
+
+/** The binding of the example as YAML, for another model and policy. @param revision of the policy; the newest if absent */
+export function bindingManifest(name: string, policy: string, revision: number | undefined): string {
+  const binding = parse(readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8'));
+  binding.metadata.name = name;
+  binding.spec.model.alias = name;
+  binding.spec.guardrail.policyRef = { name: policy, ...(revision === undefined ? {} : { revision }) };
+  return stringify(binding);
 }
 
 export function denyRule(id: string, term: string): string {

@@ -19,6 +19,7 @@ export const slowFiles: readonly string[] = [
   'cli/help-examples.test.ts',
   'cli/management-commands.test.ts',
   'cli/policy-commands.test.ts',
+  'cli/rollback.test.ts',
   'cli/runtime-command.test.ts',
   'cli/typed-mistakes.test.ts',
   'cli/up.test.ts',
