@@ -90,6 +90,34 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the overview of hundreds of mod
     await page.getByRole('row', { name: /guarded-echo/ }).waitFor();
     expect(complaints).toEqual([]);
   });
+
+  test('a search shows the models with the text in their names on each of its pages, and a change of them without a reload', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: '/overview' });
+    const search = page.getByRole('searchbox', { name: 'Alias or name of a model' });
+    await search.fill('GUARDED-e');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.waitForURL(/find=guarded-e$/i);
+    const rows = page.locator('[aria-labelledby="models"] tbody tr');
+    await page.getByRole('row', { name: /guarded-echo/ }).waitFor();
+    expect(await rows.count()).toBe(1);
+    await platform.client.patch(kinds.modelBinding, 'guarded-echo', [
+      { op: 'replace', path: '/spec/model/state', value: 'Enabled' },
+    ]);
+    await page
+      .getByRole('row', { name: /guarded-echo/ })
+      .getByText('Applied')
+      .first()
+      .waitFor();
+    expect(await rows.count()).toBe(1);
+    await search.fill('no such <b>model</b>');
+    await search.press('Enter');
+    await page.getByText('No model has this text in its alias or name').waitFor();
+    await page.getByRole('link', { name: 'All models' }).click();
+    await page.waitForURL(/\/overview$/);
+    await rows.nth(39).waitFor();
+    expect(complaints).toEqual([]);
+  });
 });
 
 type Row = { readonly id: string };

@@ -3,7 +3,7 @@ import { en } from '../words/en.ts';
 import { decisionCharts, lastMinutes } from './decision-chart.ts';
 
 const now = new Date('2026-01-01T12:59:30.000Z');
-const firstPlace = { attention: 1, models: 1, charts: 1 };
+const firstPlace = { attention: 1, models: 1, charts: 1, find: '' };
 const none = { passed: 0, masked: 0, denied: 0, check_failed: 0 };
 const draw = async (items: Parameters<typeof decisionCharts>[1]['items'], charts = 1) =>
   String(

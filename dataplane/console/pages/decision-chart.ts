@@ -5,7 +5,7 @@ import { type CollectedCounts, countedMinutes, countedOutcomes, type DecisionCou
 import type { Words } from '../words/en.ts';
 import { missingReplicas } from './missing-replicas.ts';
 import { notice } from './notice.ts';
-import { type OverviewPlace, partOfList } from './overview-place.ts';
+import { isFound, type OverviewPlace, partOfList } from './overview-place.ts';
 import type { Markup, PageContext } from './page.ts';
 import { pageLinks } from './page-links.ts';
 import { runbookLink } from './runbooks.ts';
@@ -20,7 +20,7 @@ const [width, height] = [720, 64];
 type ModelDecisions = { readonly model: string; readonly minutes: readonly DecisionCount[] };
 
 /**
- * The decisions of the last hour, one chart for each model, the busiest first.
+ * The decisions of the last hour, one chart for each model whose alias has the searched text, the busiest first.
  */
 export function decisionCharts(
   { words, language }: Pick<PageContext, 'words' | 'language'>,
@@ -28,11 +28,11 @@ export function decisionCharts(
   { now, place }: { readonly now: Date; readonly place: OverviewPlace },
 ): Markup | Promise<Markup> {
   const { counts } = words;
-  const models = decisionsByModel(items);
+  const models = decisionsByModel(items).filter(({ model }) => isFound(place, model));
   const minutes = lastMinutes(now);
   const { items: shown, from, to, of, links } = partOfList(models, { place, name: 'charts', size: mostCharts });
   return html`${missing.length === 0 ? '' : notice({ kind: 'error', title: words.act.missing, text: missingReplicas(words, missing) })}
-${models.length === 0 ? html`<p class="quiet">${counts.none}</p>` : ''}
+${models.length === 0 ? html`<p class="quiet">${place.find === '' ? counts.none : counts.noneFound}</p>` : ''}
 ${shown.map(
   (
     decisions,

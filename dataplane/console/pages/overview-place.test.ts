@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { overviewQuery, partOfList, readOverviewPlace } from './overview-place.ts';
+import { isFound, overviewQuery, partOfList, readOverviewPlace } from './overview-place.ts';
 
 const list = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
-const place = { attention: 1, models: 2, charts: 3 };
+const place = { attention: 1, models: 2, charts: 3, find: '' };
 
 test.each([
   [undefined, 1],
@@ -15,7 +15,8 @@ test.each([
   ['1e3', 1],
   ['<b>', 1],
 ])('the page of a list in the address %j is %j', (text, page) => {
-  expect(readOverviewPlace(() => text)).toEqual({ attention: page, models: page, charts: page });
+  const place = readOverviewPlace((name) => (name === 'find' ? undefined : text));
+  expect(place).toEqual({ attention: page, models: page, charts: page, find: '' });
 });
 
 test('a link to another page of one list keeps the pages of the other lists', () => {
@@ -27,7 +28,7 @@ test('a link to another page of one list keeps the pages of the other lists', ()
   expect(
     overviewQuery(readOverviewPlace((name) => new URLSearchParams(overviewQuery(place)).get(name) ?? undefined)),
   ).toBe('?models=2&charts=3');
-  expect(overviewQuery({ attention: 1, models: 1, charts: 1 })).toBe('');
+  expect(overviewQuery({ attention: 1, models: 1, charts: 1, find: '' })).toBe('');
 });
 
 test('a list that fits into one page has no links, and one entry more has a next page', () => {
@@ -37,4 +38,26 @@ test('a list that fits into one page has no links, and one entry more has a next
   expect(partOfList(list(11), { ...options, place }).items).toEqual([11]);
   expect(partOfList(list(10), { ...options, place }).items).toEqual(list(10));
   expect(partOfList([], options)).toMatchObject({ items: [], from: 1, to: 0, of: 0 });
+});
+
+test.each([
+  [undefined, ''],
+  ['  Chat ', 'chat'],
+  ['a'.repeat(253), 'a'.repeat(253)],
+  ['a'.repeat(254), 'a'.repeat(253)],
+])('the searched text in the address %j is read as %j', (text, find) => {
+  expect(readOverviewPlace((name) => (name === 'find' ? text : undefined)).find).toBe(find);
+});
+
+test('the address of a page keeps the searched text', () => {
+  expect(overviewQuery({ ...place, find: 'a&b=c' })).toBe('?find=a%26b%3Dc&models=2&charts=3');
+});
+
+test.each([
+  ['', true],
+  ['chat', true],
+  ['eu-', true],
+  ['mail', false],
+])('a model with the alias Chat and the name eu-chat is found by %j: %j', (find, expected) => {
+  expect(isFound({ find }, 'Chat', 'eu-chat')).toBe(expected);
 });

@@ -1,32 +1,40 @@
 import type { PageLinks } from './page-links.ts';
 
-/** The lists of the overview with the numbers of their shown pages, which are in its address. */
-export type OverviewPlace = {
-  readonly attention: number;
-  readonly models: number;
-  readonly charts: number;
+const lists = ['attention', 'models', 'charts'] as const;
+type OverviewList = (typeof lists)[number];
+
+/** The shown pages of the lists of the overview by their numbers, and the searched text. Its address has all of them. */
+export type OverviewPlace = Readonly<Record<OverviewList, number>> & {
+  /** Part of the alias or the name of each shown model, in lower case; empty for all models. */
+  readonly find: string;
 };
 
-const parameters = ['attention', 'models', 'charts'] as const satisfies readonly (keyof OverviewPlace)[];
+/** Characters of a searched text: no name is longer. */
+export const mostFindCharacters = 253;
 /** More pages than any list has: a larger number of a page names none. */
 const mostPages = 10_000;
 
 /** @param text the value of a parameter of the address; a list without a valid page number shows its first page */
 export function readOverviewPlace(text: (parameter: string) => string | undefined): OverviewPlace {
-  const [attention = 1, models = 1, charts = 1] = parameters.map((name) => readNumber(text(name)));
-  return { attention, models, charts };
+  const [attention = 1, models = 1, charts = 1] = lists.map((name) => readNumber(text(name)));
+  const find = (text('find') ?? '').trim().toLowerCase().slice(0, mostFindCharacters);
+  return { attention, models, charts, find };
+}
+
+/** Whether one of the names of a model has the searched text. */
+export function isFound({ find }: Pick<OverviewPlace, 'find'>, ...names: readonly string[]): boolean {
+  return names.some((name) => name.toLowerCase().includes(find));
 }
 
 function readNumber(text: string | undefined): number {
   return /^[1-9]\d{0,4}$/.test(text ?? '') ? Math.min(Number(text), mostPages) : 1;
 }
 
-/** The query of an address with these pages; empty if all are the first ones. */
+/** The query of an address with this text and these pages; empty for the first pages of all models. */
 export function overviewQuery(place: OverviewPlace): string {
-  const given = parameters
-    .filter((name) => place[name] > 1)
-    .map((name) => [name, String(place[name])] as [string, string]);
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  const pages = lists.filter((name) => place[name] > 1).map((name): [string, string] => [name, String(place[name])]);
+  const given: readonly [string, string][] = place.find === '' ? pages : [['find', place.find], ...pages];
+  return given.length === 0 ? '' : `?${new URLSearchParams([...given])}`;
 }
 
 export type ShownPart<T> = {
@@ -41,7 +49,7 @@ export type ShownPart<T> = {
 /** One page of a list of the overview. A page after the last one is the last one, because there may be fewer entries than before. */
 export function partOfList<T>(
   list: readonly T[],
-  { place, name, size }: { readonly place: OverviewPlace; readonly name: keyof OverviewPlace; readonly size: number },
+  { place, name, size }: { readonly place: OverviewPlace; readonly name: OverviewList; readonly size: number },
 ): ShownPart<T> {
   const pages = Math.max(1, Math.ceil(list.length / size));
   const number = Math.min(place[name], pages);

@@ -3,7 +3,14 @@ import type { Overview, OverviewModel } from '#contracts/overview';
 import type { Words } from '../words/en.ts';
 import { badge, type Tone } from './badge.ts';
 import { notice } from './notice.ts';
-import { type OverviewPlace, overviewQuery, partOfList, type ShownPart } from './overview-place.ts';
+import {
+  isFound,
+  mostFindCharacters,
+  type OverviewPlace,
+  overviewQuery,
+  partOfList,
+  type ShownPart,
+} from './overview-place.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { pageLinks } from './page-links.ts';
 import { runbookLink } from './runbooks.ts';
@@ -52,11 +59,17 @@ export function overviewPage(
   return {
     title: words.overview,
     main: html`<p class="hint live"><span class="pulse" aria-hidden="true"></span>${words.liveText}</p>
+${overview.models.length > mostModels || place.find !== '' ? findForm(words, place) : ''}
 <div id="live" hx-sse:connect="${eventsAddress(overview, place)}" hx-config='{"sse":{"reconnectMaxDelay":"10s"}}' hx-swap="innerMorph" aria-live="polite">
 ${overviewTables(words, overview, { isReadable, place })}
 </div>
 ${session?.rights.view === true ? decisions : ''}`,
   };
+}
+
+/** A search by the alias or the name of a model. Its result is the same page with another address, which can be kept and shared. */
+function findForm({ findModel, findButton }: Words, { find }: OverviewPlace) {
+  return html`<form class="row" role="search" method="get" action="/overview"><label>${findModel} <input type="search" name="find" size="32" maxlength="${mostFindCharacters}" value="${find}"></label><button>${findButton}</button></form>`;
 }
 
 /** The stream sends the tables only if they differ from those of the page. */
@@ -73,9 +86,14 @@ export function overviewTables(
   { isReadable, place }: ShownOverview,
 ): Markup | Promise<Markup> {
   if (models.length === 0) return notice({ kind: 'empty', title: words.noModels, text: words.noModelsText });
-  const troubled = models.filter(({ isWell }) => !isWell);
+  const found = models.filter(({ alias, name }) => isFound(place, alias, name));
+  if (found.length === 0) {
+    const link = { href: '/overview', label: words.everyModel };
+    return notice({ kind: 'empty', title: words.noneFound, text: words.noneFoundText, link });
+  }
+  const troubled = found.filter(({ isWell }) => !isWell);
   const cards = partOfList(troubled, { place, name: 'attention', size: mostCards });
-  const rows = partOfList(models, { place, name: 'models', size: mostModels });
+  const rows = partOfList(found, { place, name: 'models', size: mostModels });
   return html`<section aria-labelledby="attention"><h2 id="attention">${words.attention}</h2>
 ${
   troubled.length === 0
@@ -117,5 +135,5 @@ function modelRow(words: Words, model: OverviewModel, isReadable: ShownOverview[
 /** The page of the overview that has the model; the first one if none has it. */
 export function overviewPathOf(models: Overview['models'], model: string): string {
   const at = models.findIndex(({ modelId }) => modelId === model);
-  return `/overview${overviewQuery({ attention: 1, models: Math.floor(Math.max(0, at) / mostModels) + 1, charts: 1 })}`;
+  return `/overview${overviewQuery({ attention: 1, models: Math.floor(Math.max(0, at) / mostModels) + 1, charts: 1, find: '' })}`;
 }

@@ -28,7 +28,7 @@ const model: Overview['models'][number] = {
 };
 
 test('the overview says in Russian what needs attention, what serves and what to do', async () => {
-  const place = { place: { attention: 1, models: 1, charts: 1 }, isReadable: () => true };
+  const place = { place: { attention: 1, models: 1, charts: 1, find: '' }, isReadable: () => true };
   const shown = String(await overviewTables(ru, { mark: '', models: [model], deletingPolicies: [] }, place));
   expect(shown).toContain(
     'Привязка ModelBinding chat не применена: среда выполнения: политика guard: раздел запросов, правило cards: ' +
