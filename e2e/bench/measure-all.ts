@@ -1,6 +1,8 @@
 import { measureChecks } from './checks.ts';
+import { compareFrameworks, type FrameworkReport, prepareFrameworks } from './compare-frameworks.ts';
 import { engineCases } from './engine-cases.ts';
 import { measureGateway } from './gateway-case.ts';
+import { measureRelay, relayRounds } from './relay-case.ts';
 import type { Measured } from './report.ts';
 import { measureStart } from './start-case.ts';
 import { type Timed, timeCase } from './time-cases.ts';
@@ -11,7 +13,15 @@ async function timeEngine(quick: boolean): Promise<readonly Timed[]> {
   return timed;
 }
 
-/** Runs every benchmark in order; `quick` takes fewer and shorter rounds. */
+/** Undefined if the packages of the frameworks cannot be installed. */
+async function timeFrameworks(): Promise<FrameworkReport | undefined> {
+  const python = await prepareFrameworks();
+  if (python.ok) return compareFrameworks(python.path, 15, console.log);
+  console.log(`not measured: ${python.reason}`);
+  return undefined;
+}
+
+/** Runs every benchmark in order; `quick` takes fewer and shorter rounds, and omits the other frameworks. */
 export async function measureAll(quick: boolean): Promise<Measured> {
   console.log('checks over HTTP ...');
   const windowMs = quick ? 500 : 1_500;
@@ -22,7 +32,11 @@ export async function measureAll(quick: boolean): Promise<Measured> {
   const start = await measureStart(quick ? 3 : 7);
   console.log('gateway, guarded and unguarded ...');
   const gateway = await measureGateway(quick ? 40 : 200);
-  return { checks, engine, start, gateway };
+  console.log('gateway beside a bare relay ...');
+  const relay = await measureRelay(quick ? relayRounds.small : relayRounds.full, console.log);
+  if (!quick) console.log('the runtime beside other frameworks ...');
+  const frameworks = quick ? undefined : await timeFrameworks();
+  return { checks, engine, start, gateway, relay, frameworks };
 }
 
 /** Cost as a multiple of the baseline; a higher value is always worse. */

@@ -10,7 +10,7 @@ function measured(throughput: number, p99: number): Measured {
     spread: [1, 1] as const,
   }));
   const start = { bytes: 1, seconds: 1, mebibytes: 1 };
-  return { checks, engine: [], start, gateway: { figures: [], reading: 1 } };
+  return { checks, engine: [], start, gateway: { figures: [], reading: 1 }, relay: [], frameworks: undefined };
 }
 
 test.each([

@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { root } from '../../hack/check/run-tool.ts';
 import { barChart, row, tableLines } from './bar-chart.ts';
 import { checkLimits } from './checks.ts';
+import type { FrameworkReport } from './compare-frameworks.ts';
+import { frameworkLines } from './frameworks-report.ts';
 import type { GatewayFigures } from './gateway-case.ts';
 import { firstByteLimits, gatewayLines, shownTimes } from './gateway-report.ts';
 import type { Compared } from './pairs.ts';
+import { type RelayFigure, relayBounds, relayGoals } from './relay-case.ts';
+import { relayLines } from './relay-report.ts';
 import { type StartFigure, startBounds } from './start-case.ts';
 import type { Timed } from './time-cases.ts';
 
@@ -15,6 +19,9 @@ export type Measured = {
   readonly engine: readonly Timed[];
   readonly start: StartFigure;
   readonly gateway: GatewayFigures;
+  readonly relay: readonly RelayFigure[];
+  /** Undefined if the packages of the frameworks are not installed. */
+  readonly frameworks: FrameworkReport | undefined;
 };
 
 /** `wanted` is the goal. `bound` is weaker than the goal; without one, the goal is the only limit. */
@@ -41,7 +48,7 @@ function compare(what: string, found: number, word: 'at least' | 'at most', { bo
   };
 }
 
-export function verdictsOf({ checks, engine, start, gateway }: Measured): readonly Verdict[] {
+export function verdictsOf({ checks, engine, start, gateway, relay }: Measured): readonly Verdict[] {
   const ratioOf = (name: string): Compared['ratio'] =>
     checks.find((row) => row.name === name)?.ratio ?? { throughput: 0, cpu: Number.NaN, p99: Number.NaN };
   const firstByte = shownTimes(gateway).filter(({ moment }) => moment === 'firstByte');
@@ -53,6 +60,21 @@ export function verdictsOf({ checks, engine, start, gateway }: Measured): readon
     ...firstByte.map(({ name, figure }) =>
       compare(`milliseconds that a guard adds, ${name}`, figure.whole.firstByte, 'at most', firstByteLimits),
     ),
+    ...relay.flatMap(({ answer, callers, unguardedToRelay, guardedToUnguarded }) => {
+      const of = `${answer} answers a second, ${callers} callers`;
+      const goals = relayGoals[answer];
+      const [plain, guarded] = [relayBounds.unguarded, relayBounds.guarded];
+      return [
+        compare(`${of}: unguarded to a relay`, unguardedToRelay, 'at least', {
+          bound: plain,
+          wanted: goals.unguardedToRelay,
+        }),
+        compare(`${of}: guarded to unguarded`, guardedToUnguarded, 'at least', {
+          bound: guarded,
+          wanted: goals.guardedToUnguarded,
+        }),
+      ];
+    }),
     ...engine.flatMap(({ group, name, ratio, bound }) =>
       bound === undefined ? [] : [compare(`${group}: ${name}`, ratio, 'at most', { wanted: bound })],
     ),
@@ -86,7 +108,7 @@ export function writeReport(measured: Measured): void {
 }
 
 function textOf(measured: Measured): readonly string[] {
-  const { checks, gateway } = measured;
+  const { checks, gateway, relay, frameworks } = measured;
   return [
     '# Benchmarks',
     '',
@@ -126,6 +148,8 @@ function textOf(measured: Measured): readonly string[] {
       ),
     ),
     ...gatewayLines(gateway),
+    ...relayLines(relay),
+    ...frameworkLines(frameworks),
     '## Judging without HTTP',
     '',
     'From the bytes of a body to the bytes of its answer, as a multiple of `JSON.parse` of the same bytes (of the same',

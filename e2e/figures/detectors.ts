@@ -65,7 +65,7 @@ export const figure: Figure = {
     say(`Presidio: ${presidioTexts.length} texts, ${faults.length} faults`);
     const told = [`Presidio ${presidioTexts.length} texts`];
     if (size === 'full') {
-      const llmGuard = await preparePython(join(root, 'e2e/guard-frameworks/requirements.txt'), downloadMs);
+      const llmGuard = await preparePython(join(root, 'e2e/bench/requirements.txt'), downloadMs);
       if (!llmGuard.ok) return { skipped: llmGuard.reason };
       const found = await tryDetector({
         file: 'llm_guard_detector.py',

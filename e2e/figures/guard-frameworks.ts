@@ -1,11 +1,5 @@
-import { join } from 'node:path';
-import { root } from '../../hack/check/run-tool.ts';
-import { compareFrameworks } from '../guard-frameworks/compare-frameworks.ts';
+import { compareFrameworks, prepareFrameworks } from '../bench/compare-frameworks.ts';
 import type { Figure } from '../support/figure.ts';
-import { preparePython } from '../support/python.ts';
-
-/** The packages have 5 GB, because LLM Guard depends on PyTorch also for scanners without a model. */
-const downloadMs = 3_600_000;
 
 export const figure: Figure = {
   name: 'guard-frameworks',
@@ -13,7 +7,7 @@ export const figure: Figure = {
     'the judgement of a text of 2 KiB by the runtime, and by Presidio, LLM Guard and NeMo Guardrails in process with the same 8 patterns and 1,000 terms; every decision is correct',
   run: async (size, say) => {
     if (size === 'small') return { skipped: 'measured in the full size only: the Python packages have 5 GB' };
-    const python = await preparePython(join(root, 'e2e/guard-frameworks/requirements.txt'), downloadMs);
+    const python = await prepareFrameworks();
     if (!python.ok) return { skipped: python.reason };
     const { figures, wrong } = await compareFrameworks(python.path, 15, say);
     const byFramework = Map.groupBy(figures, ({ framework, version }) => `${framework} ${version}`);

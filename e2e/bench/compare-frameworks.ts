@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { createBenchJudge } from '../bench/judge.ts';
-import { benchBundle, denyMark, expressionsOf, maskMark, termsOf } from '../bench/policies.ts';
-import { proseOf, requestBody } from '../bench/texts.ts';
 import { median } from '../support/median.ts';
+import { preparePython } from '../support/python.ts';
 import { openPythonLines } from '../support/python-lines.ts';
+import { createBenchJudge } from './judge.ts';
+import { benchBundle, denyMark, expressionsOf, maskMark, termsOf } from './policies.ts';
+import { proseOf, requestBody } from './texts.ts';
 
 /** Whether a text has a match of a pattern, of a term, or of no rule. */
 type Match = 'none' | 'pattern' | 'term';
@@ -38,7 +39,7 @@ type FrameworkFigure = {
   readonly timesRuntime: number;
 };
 
-type FrameworkReport = {
+export type FrameworkReport = {
   readonly figures: readonly FrameworkFigure[];
   /** Decisions that differ from the rules, each as framework and text. */
   readonly wrong: readonly string[];
@@ -48,6 +49,9 @@ type FrameworkReport = {
 const frameworks = ['presidio', 'llm-guard', 'nemo'] as const;
 const rules = { patterns: 8, terms: 1_000 } as const;
 const script = fileURLToPath(new URL('./judge_texts.py', import.meta.url));
+const requirements = fileURLToPath(new URL('./requirements.txt', import.meta.url));
+/** The packages have 5 GB, because LLM Guard depends on PyTorch also for scanners without a model. */
+const downloadMs = 3_600_000;
 /** Milliseconds of one side of a round: short, so that other work interrupts few rounds. */
 const sideMs = 20;
 
@@ -62,6 +66,9 @@ function texts(): readonly Text[] {
     { name: 'Latin with a term', content: half + denyMark + half, match: 'term' },
   ];
 }
+
+/** A Python with the packages of all frameworks, which it downloads at the first call. */
+export const prepareFrameworks = (): ReturnType<typeof preparePython> => preparePython(requirements, downloadMs);
 
 /**
  * The time of the runtime's judgement of a text, from the bytes of a request to the bytes of the answer, and that of each
