@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { root } from '../../hack/check/run-tool.ts';
+import { prepareFrameworks } from '../bench/compare-frameworks.ts';
 import { type TriedText, tryDetector } from '../detectors/try-detector.ts';
 import type { Figure } from '../support/figure.ts';
 import { preparePython } from '../support/python.ts';
@@ -65,7 +66,7 @@ export const figure: Figure = {
     say(`Presidio: ${presidioTexts.length} texts, ${faults.length} faults`);
     const told = [`Presidio ${presidioTexts.length} texts`];
     if (size === 'full') {
-      const llmGuard = await preparePython(join(root, 'e2e/bench/requirements.txt'), downloadMs);
+      const llmGuard = await prepareFrameworks();
       if (!llmGuard.ok) return { skipped: llmGuard.reason };
       const found = await tryDetector({
         file: 'llm_guard_detector.py',
