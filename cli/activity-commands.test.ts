@@ -84,7 +84,7 @@ test.each([
   expect(await follow.end('SIGINT')).toBe(0);
 });
 
-test('a gateway shows its decisions with the admin token only', async () => {
+test('a gateway shows its decisions only for the admin token', async () => {
   const [admin] = platform.status().addresses.gatewayAdmins;
   const statusFor = async (file: string) => {
     const token = readFileSync(join(platform.data, 'tokens', file), 'utf8').trim();
@@ -117,7 +117,7 @@ test('portcullis activity selects decisions by outcome, client, rule, stage and 
   }
 });
 
-test('kubectl portcullis activity shows the decisions that the management API collects, and asks for its address', async () => {
+test('kubectl portcullis activity shows the decisions that the management API collects, and requires the address of the API', async () => {
   const id = await ask(platform.status().addresses.gateway, denied);
   using folder = folderWithFiles();
   const token = folder.write('token', (await run('token')).stdout);

@@ -26,7 +26,7 @@ const run = (...args: readonly string[]) => runInProcess(args, { data: platform.
 const atTerminal = (input: string, ...args: readonly string[]) =>
   runInProcess(args, { data: platform.data, input, terminals: ['stdin', 'stderr'] });
 
-test('portcullis admin grants, lists and revokes a role, and portcullis audit shows who did it', async () => {
+test('portcullis admin grants, lists and revokes a role, and portcullis audit shows the author', async () => {
   expect((await run('admin', 'grant', 'alice', '--role', 'viewer')).stdout).toBe('alice has the role viewer.\n');
   expect((await run('admin', 'grant', 'alice', '--role', 'viewer')).stdout).toContain('It was so before.');
   expect((await run('admin', 'grant', 'guards', '--group')).stdout).toBe('guards has the role administrator.\n');
@@ -247,7 +247,7 @@ test('portcullis freeze refuses commands on a model until an administrator overr
   expect((await run('operation', 'list', '--target', id, '-o', 'name')).stdout).toMatch(/^[0-9a-f-]{36}$/m);
 });
 
-test('over resources no window is overridden, and a write that the API would refuse is followed by a warning', async () => {
+test('a command over resources cannot override a freeze window, and a write that the API would refuse is followed by a warning', async () => {
   const binding = JSON.parse((await run('get', 'mb', 'guarded-echo', '-o', 'json')).stdout);
   const ignored = await run('reapply', 'guarded-echo', '--override-freeze');
   expect([ignored.code, ignored.stdout, ignored.stderr]).toEqual([
@@ -278,7 +278,7 @@ test('over resources no window is overridden, and a write that the API would ref
   expect(await run('reapply', 'guarded-echo', '--wait')).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('portcullis audit export writes lines that audit verify proves, and names the first one that was changed', async () => {
+test('portcullis audit export writes lines that audit verify proves, and audit verify names the first changed line', async () => {
   await run('admin', 'grant', 'bob', '--role', 'author');
   await run('admin', 'revoke', 'bob', '--role', 'author');
   await run('admin', 'grant', 'bob', '--role', 'viewer');

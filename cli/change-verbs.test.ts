@@ -184,7 +184,7 @@ describe('edit', () => {
     expect((await edit('true', '-o', 'name')).stdout).toBe('guardrailpolicy.portcullis.dev/edited\n');
   });
 
-  test('portcullis edit opens EDITOR where KUBE_EDITOR is empty', async () => {
+  test('portcullis edit opens EDITOR if KUBE_EDITOR is empty', async () => {
     const environment = { KUBE_EDITOR: '', EDITOR: 'no-such-editor' };
     const end = await run(['edit', 'policy', 'edited'], { environment });
     expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining('The editor no-such-editor cannot') });

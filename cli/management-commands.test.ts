@@ -267,7 +267,7 @@ test('archive and unarchive write a policy as a resource', async () => {
   expect((await run(['unarchive', name])).stdout).toBe(`GuardrailPolicy ${name} is a draft\n`);
 });
 
-test('apply-revision, rollback and unbind mean the same over resources and over the management API', async () => {
+test('apply-revision, rollback and unbind have the same effect over resources and over the management API', async () => {
   const name = await createPolicy('applied-word');
   expect((await run(['apply', '-f', '-', ...overApi], manifestOfWord(name, 'second'))).code).toBe(0);
   const binding = async () => (await json('get', 'mb', 'guarded-echo', ...overApi)).spec.guardrail;

@@ -100,7 +100,7 @@ test('each mistake has its own title, and docs/figures.md says how many there ar
 
 describe('the message about', () => {
   test.each(mistakes.map((mistake) => [mistake.title, mistake] as const))(
-    '%s names the place and the remedy',
+    'the message for %s names the place and the remedy',
     async (_, mistake) => {
       const { args, files = {}, input, environment, exit, place, remedy, without = [] } = mistake;
       const filled = (text: string): string =>

@@ -13,7 +13,7 @@ describe('this checkout', () => {
     expect(rule.check(tree).map((finding) => `${finding.path} ${finding.message}`)).toEqual([]);
   });
 
-  test.each([...modules.map((module) => module.folder), ...domainFolders])('the folder %s exists', (folder) => {
+  test.each([...modules.map((module) => module.folder), ...domainFolders])('the folder %s of the checkout exists', (folder) => {
     expect(listFiles(root).some((path) => isInside(path, folder))).toBe(true);
   });
 

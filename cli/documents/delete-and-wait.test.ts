@@ -44,7 +44,7 @@ async function deleted(answers: Readonly<Record<string, Answer>>) {
   return { lines: deletedDocumentLines(deletions.results).split('\n'), end, asked };
 }
 
-test('each deleted document is one line', async () => {
+test('the output of a deletion has one line for each document', async () => {
   const { lines, end } = await deleted({ a: 'DONE', b: 'DONE' });
   expect(lines).toEqual(['Document a deleted.', 'Document b deleted.']);
   expect(end).toBeUndefined();

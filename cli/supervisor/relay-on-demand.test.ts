@@ -113,7 +113,7 @@ test('a close ends the connections that wait for the process', async () => {
   await expect(asked).rejects.toThrow('fetch failed');
 });
 
-test('a port in use is a ListenError', async () => {
+test('listening on a port in use fails with a ListenError', async () => {
   await using process = await startProcess();
   await expect(relayOnDemand(process.port, async () => 1, refused)).rejects.toThrow(ListenError);
 });

@@ -27,7 +27,7 @@ test('the outcome history keeps the record that the pinned generation was applie
   expect(isApplied(history, 'pinned')).toBe(true);
 });
 
-test('the outcome history keeps the revision that was applied before, however often the present one is applied again', () => {
+test('the outcome history keeps the previously applied revision, however often the current one is applied again', () => {
   const applied = (generationId: string, content: Partial<ApplicationRecord>): ApplicationRecord => ({
     ...record(generationId, 'Applied'),
     ...content,

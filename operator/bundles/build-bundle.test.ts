@@ -103,7 +103,7 @@ describe('building a bundle', () => {
     }
   });
 
-  test('a bundle may have 716,800 bytes and no more', () => {
+  test('a bundle of 716,800 bytes is accepted, and a larger one is refused', () => {
     const sized = (length: number): Definition => {
       const section = sectionOf('portal');
       const terms = Array.from({ length: Math.ceil(length / 1_024) }, () => 'x'.repeat(1_024));

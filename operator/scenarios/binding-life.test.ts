@@ -249,7 +249,7 @@ test.concurrent('a disabled model or provider keeps the pinned application', asy
   expect(route?.spec.upstream.provider).toBe('off');
 });
 
-test('an operator without work writes nothing, and after a restart only differences', async () => {
+test('an operator without work writes nothing, and after a restart it writes only differences', async () => {
   const calls: string[] = [];
   const wrapClient = (client: KubeClient): KubeClient => countCalls(client, calls);
   using intervals = vi.spyOn(globalThis, 'setInterval');

@@ -329,7 +329,7 @@ describe('limits', () => {
       'guardrail:limits:timeout-ms-range',
       'guardrail:limits:timeout-ms-not-above-stage',
     ],
-    'limits of time keep within their ranges, and no rule has more than its stage',
+    'time limits keep within their ranges, and no rule has a longer timeout than its stage',
     () => {
       const small = { limits: { ...defaultBundleLimits, maxBodyBytes: 256 } };
       const timed = (deadlineMs: number, timeoutMs: number): unknown => {

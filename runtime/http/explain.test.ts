@@ -20,7 +20,7 @@ const cases = [
   ['a pass, as no rule', 'hello', undefined],
 ] as const;
 
-test.each(cases)('a check that requests the rule gets that of %s, with the same body', async (_name, text, rule) => {
+test.each(cases)('a check that requests the deciding rule gets that of %s, with the same body', async (_name, text, rule) => {
   const plain = await runtime.check('request', [text]);
   const told = await runtime.check('request', [text], ask);
   expect(told.headers['x-portcullis-rule']).toBe(rule);

@@ -135,7 +135,7 @@ describe('GET /openapi.json', () => {
     expect(checked).toBeGreaterThan(25);
   });
 
-  test('GET /openapi.json documents every error code with the status that it has', () => {
+  test('GET /openapi.json documents every error code with its status', () => {
     for (const path of ['/request', '/response']) {
       const responses = document['paths']?.[path]?.['post']?.['responses'] ?? ({} as Schema);
       const documented = Object.entries(responses).flatMap(([status, reference]) =>

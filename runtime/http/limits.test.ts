@@ -169,7 +169,7 @@ describe('maxConcurrency', () => {
       'guardrail:concurrency:no-queue',
       'guardrail:stateless:no-retry-after',
     ],
-    'a check over maxConcurrency is refused immediately, and the next is taken when one has ended',
+    'a check over maxConcurrency is refused immediately, and the next one is accepted when one has ended',
     async () => {
       const held: (() => void)[] = [];
       await using provider = await startScriptedHttp((response, asked) => held.push(() => allow(response, asked)));

@@ -28,7 +28,7 @@ describe('a result', () => {
       'guardrail:deny:http-200',
       'guardrail:deny:status-alone-insufficient',
     ],
-    'a result is exactly pass, deny or mask, all with HTTP 200',
+    'a result of a check is exactly pass, deny or mask, all with HTTP 200',
     async () => {
       for (const stage of stages) {
         const pass = await runtime.check(stage, [texts.pass]);

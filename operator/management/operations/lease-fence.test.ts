@@ -106,7 +106,7 @@ test.each([
   [true, RelationsUnavailableError],
   [false, RecordsUnavailableError],
 ] as const)(
-  'a command whose right cannot be asked ends as undecided unless its process takes it back (%s)',
+  'a command whose right cannot be queried ends as undecided unless its process withdraws it (%s)',
   async (isOwn, error) => {
     const { ports } = openPorts(0);
     const unavailable = new RelationsUnavailableError();

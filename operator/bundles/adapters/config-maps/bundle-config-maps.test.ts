@@ -96,7 +96,7 @@ test('a stored bundle is not written again, even by the next operator', async ()
   expect(place.writes()).toBe(before);
 });
 
-test.each(['cut', 'unanswered'] as const)('after a write that was %s the whole bundle is stored', async (fate) => {
+test.each(['cut', 'unanswered'] as const)('after a write that was %s, the complete bundle is stored', async (fate) => {
   const place = await open();
   const fates = [fate];
   place.server.fate = ({ method }) => (method === 'POST' ? fates.pop() : undefined) ?? 'served';
