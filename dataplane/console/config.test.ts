@@ -22,7 +22,7 @@ const env = {
 };
 
 describe('settings of the console', () => {
-  test('without URLs of further services the console has the pages of policies alone', () => {
+  test('without URLs of further services the console has only the pages of policies', () => {
     const { config } = readConfig(env);
     expect(config.services).toMatchObject({ retrieval: undefined, memory: undefined, gateway: undefined });
     expect(Object.keys(settings)).toContain('PORTCULLIS_RETRIEVAL_URL');
@@ -58,7 +58,7 @@ describe('settings of the console', () => {
     expect(() => shown({ PORTCULLIS_ACT_CHAIN: 'maybe' })).toThrow('PORTCULLIS_ACT_CHAIN');
   });
 
-  test.each([31, 33])('a cookie key of %i bytes is refused, one of 32 is taken', (bytes) => {
+  test.each([31, 33])('a cookie key of %i bytes is refused, and one of 32 is accepted', (bytes) => {
     expect(() => readCookieKey(keyFile(bytes))).toThrow(`holds ${bytes} bytes`);
     expect(readCookieKey(keyFile(32))).toHaveLength(32);
   });

@@ -78,7 +78,7 @@ describe('chat completions', () => {
     for (const frame of frames) expect(JSON.parse(frame.replace(/^data: /, ''))).not.toHaveProperty('usage');
   });
 
-  test('a completion stops at the requested number of tokens', async () => {
+  test('a completion of the echo model stops at the requested number of tokens', async () => {
     const answer = await client.chat.completions.create({
       model: 'm',
       messages: [{ role: 'user', content: 'one two, three' }],

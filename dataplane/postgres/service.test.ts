@@ -82,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     ['signs that mean something to SQL', `it's \\ "x"; drop role portcullis --`],
     ['several lines', 'one\n\ntwo'],
     ['letters beyond ASCII', 'pässwörd'],
-  ])('a password file that holds another password at a later start sets it: %s', async (_what, password) => {
+  ])('a password file with another password at a later start changes the password: %s', async (_what, password) => {
     await (await start())[Symbol.asyncDispose]();
     const before = readFileSync(join(folder, 'password'), 'utf8').trimEnd();
     writeFileSync(join(folder, 'password'), `${password}\n`);

@@ -133,7 +133,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
     },
   );
 
-  verifies(['catalogue:error:forbidden'], 'a tenant that the token does not have is refused with 403', async () => {
+  verifies(['catalogue:error:forbidden'], 'a request for a tenant that the token does not have is refused with 403', async () => {
     const token = await world.token('cleo', { tenants: ['acme'] });
     const asked = (tenant: string) => world.ask(token, '/api/v1/agents', { headers: { 'x-tenant-id': tenant } });
     expect(codeOf(await asked('other'))).toEqual([403, 'forbidden']);
@@ -167,7 +167,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
       'catalogue:error-leak:card-text',
       'catalogue:error-leak:forbidden-candidate',
     ],
-    'a late dependency is 504 and a defect is 500, with messages that repeat nothing',
+    'a late dependency is 504 and a defect is 500, with messages that repeat no text',
     async () => {
       for (const [fault, status, code] of [
         [new SqlUnavailableError('ANSWER_TIMEOUT'), 504, 'dependency_timeout'],
@@ -234,7 +234,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
 
   verifies(
     ['catalogue:health:live', 'catalogue:health:ready'],
-    'liveness and readiness are answered without a token, and not by rights',
+    'liveness and readiness require neither a token nor rights',
     async () => {
       rights.fault = new RelationsUnavailableError();
       for (const path of ['/health/live', '/health/ready']) {

@@ -82,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search during chang
     expect(asked).toEqual([partitionOf('open', profile)]);
   });
 
-  test('a vector counts above the floor of its profile and not at it, and minScore keeps the agents that have it as their score', async () => {
+  test('a vector counts above the floor of its profile and not at it, and minScore keeps agents with exactly that score', async () => {
     const [words, near, far] = [
       await world.publish('by-words'),
       await world.publish('by-vector'),

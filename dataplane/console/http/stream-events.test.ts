@@ -45,7 +45,7 @@ test('a request for the head of a stream starts nothing', async () => {
   ]);
 });
 
-test('a stream that its reader forgot has no timer after the process began to stop', async () => {
+test('a stream whose reader has left has no timer after the process began to stop', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const stopping = new AbortController();
   async function* parts(signal: AbortSignal): AsyncGenerator<string> {

@@ -74,7 +74,7 @@ async function open(world: AgentPlaneWorld, person: string, requests: readonly S
   return socket;
 }
 
-test('a caller has as many calls at a time that end a run or a session as it may have runs, and then 429 until one has ended', async () => {
+test('a caller has as many concurrent calls that end a run or a session as it may have runs, and then 429 until one has ended', async () => {
   const world = await startWorld(3, 256);
   await serveFlow(world);
   const cancel = (person: string) => call(world, person, 'tasks/7:cancel', '{}');
@@ -149,7 +149,7 @@ test('answers that wait behind another one on a connection that is closed no lon
 });
 
 test.each([1, 16_384, 16_385, 65_536, 65_537, 200_000])(
-  'a body of %i bytes reaches the process of a flow whole, with its length',
+  'a body of %i bytes reaches the process of a flow completely, with its length',
   async (length) => {
     const world = await startWorld(3, 256);
     const flow = await serveFlow(world);
@@ -188,7 +188,7 @@ test.each([
   for (const run of runs) expect((await run).status).toBe(200);
 });
 
-test('a long stream keeps no part of the bytes of the gateway for itself', async () => {
+test('a long stream does not reserve a share of the bytes of the gateway', async () => {
   const world = await startWorld(3, 16);
   const image = await serveImage(world);
   // With 256 bytes for each value it needs more than the half of the budget that is not kept for the oldest call.
@@ -206,7 +206,7 @@ test('a long stream keeps no part of the bytes of the gateway for itself', async
   expect((await stream).status).toBe(200);
 });
 
-test('bodies that one caller sends slowly leave bytes of the gateway to other callers', async () => {
+test('slow bodies of one caller leave bytes of the gateway for other callers', async () => {
   const world = await startWorld(16, 8);
   await serveFlow(world);
   const sent = { operation: 'message:send', body: message.padEnd(600_000), length: mebibyte };

@@ -74,7 +74,7 @@ test.each([{ division: 'Whole' as const }, {}])(
 );
 
 test.each(['word '.repeat(200), 'word '.repeat(5_000)])(
-  'a denied phrase that is longer than a window is found over two parts of a message or of an answer: %#',
+  'a denied phrase longer than a window is found over two parts of a message or of an answer: %#',
   async (around) => {
     const [begin, end] = [`${around}alpha${' x'.repeat(150)}`, `${' x'.repeat(150)} omega ${around}`];
     await serve({ division: 'Pieces', streaming: 'Whole' });

@@ -117,7 +117,7 @@ test.each([
   ['message:stream', 'is denied', terms.denied, 403],
   ['message:send', 'passes', 'fine', 200],
   ['message:stream', 'passes', 'fine', 200],
-])('a run of an image by %s whose whole answer %s no longer counts', async (operation, _, text, status) => {
+])('a run of an image by %s whose complete answer %s no longer counts', async (operation, _, text, status) => {
   await serveImage();
   image.play((response) => void response.end(JSON.stringify({ message: { role: 'ROLE_AGENT', parts: [{ text }] } })));
   for (let at = 0; at < 2 * atOnce; at += 1) expect((await ask('ann', operation)).status).toBe(status);
@@ -150,7 +150,7 @@ test.each([
 });
 
 test.each(['judged', 'not judged'])(
-  'an image is not asked to answer before its run has ended, if its texts are %s',
+  'an image does not have to answer before its run has ended, if its texts are %s',
   async (texts) => {
     await serveImage(texts);
     image.play((response) => void response.end('{}'));
@@ -175,7 +175,7 @@ test.each(['judged', 'not judged'])(
   },
 );
 
-test('a message of which nothing is judged or removed reaches an image byte by byte', async () => {
+test('a message in which nothing is judged or removed reaches an image byte by byte', async () => {
   await serveImage('not judged');
   image.play((response) => void response.end('{}'));
   const sent = ' { "message": { "parts": [ { "text": "hello" } ] }, "configuration": { "historyLength": 3.0 } }';

@@ -71,7 +71,7 @@ describe('an answer of a provider', () => {
     ],
     ['audio', '{"choices":[{"index":0,"message":{"content":null,"audio":{"transcript":"b"}}}]}'],
     ['a delta', '{"choices":[{"index":0,"message":{"content":null},"delta":{"content":"b"}}]}'],
-  ])('an answer with %s cannot be checked', (_, body) => {
+  ])('a chat answer with %s cannot be checked', (_, body) => {
     expect(readChatAnswer(Buffer.from(body))).toBeUndefined();
   });
 

@@ -116,7 +116,7 @@ describe('the texts of a request', () => {
 describe('a masked request', () => {
   verifies(
     ['gateway:mask:text-parts-merged', 'gateway:mask:images-keep-data', 'gateway:mask:images-keep-order'],
-    'a masked message has one text part at the place of the first, and its images byte for byte in their order',
+    'a masked message has one text part at the position of the first, and its images byte for byte in their order',
     () => {
       const first = '{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}';
       const second = '{ "image_url" : {"url":"data:image/png;base64,BB\\u003d\\u003d"}, "type":"image_url" }';
@@ -144,7 +144,7 @@ describe('a masked request', () => {
     expect(masked(body, ['a', ''])).toBe(body.replace('"b"', '""'));
   });
 
-  test('a mask cannot give text to a message without text', () => {
+  test('a mask cannot add text to a message without text', () => {
     expect(() => masked('{"model":"m","messages":[{"role":"user","content":null}]}', ['x'])).toThrow('no place');
   });
 

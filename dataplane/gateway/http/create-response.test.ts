@@ -143,7 +143,7 @@ describe('a whole response', () => {
   );
 
   test.each(['deniedInput', 'maskedInput'] as const)(
-    'the text %s is refused that begins in one part of a result and ends in the next',
+    'the text %s, which begins in one part of a result and ends in the next, is refused',
     async (name) => {
       const cut = [words[name].slice(0, 3), words[name].slice(3)].map((text) => ({ type: 'input_text', text }));
       const masked = { type: 'input_text', text: words.maskedInput };
@@ -332,7 +332,7 @@ describe('a streamed response', () => {
     return { types, text, error: undefined };
   };
 
-  test.each(['model', 'open'])('the official client reads it from %s in its order, under the alias', async (model) => {
+  test.each(['model', 'open'])('the official client reads a streamed response from %s in its order, under the alias', async (model) => {
     const long = 'word '.repeat(600);
     answer([reasoningItem('thinking'), messageItem([long]), callItem('{"a":1}')]);
     const { types, text, whole, error } = await read(model);
@@ -405,7 +405,7 @@ describe('further texts of the Responses API', () => {
     },
   );
 
-  test('texts of answers are judged if the binding asks for it, buffered and streamed, and refused otherwise', async () => {
+  test('further texts of answers are judged if the binding asks for it, buffered and streamed, and refused otherwise', async () => {
     for (const item of [callItem(`{"q":"${words.deniedOutput}"}`), reasoningItem(words.deniedOutput)]) {
       answer([item, messageItem(['fine'])]);
       expect(await ask({ input: 'hi' }, 'all')).toMatchObject({ status: 403, code: 'policy_denied' });

@@ -35,7 +35,7 @@ function head(length: number): string {
 }
 
 describe('a greedy client', () => {
-  test('a client that announces a large body and sends none blocks no others and gets 408', async () => {
+  test('a client that announces a large body and sends none blocks no other client and gets 408', async () => {
     const sockets = Array.from({ length: 40 }, () => open());
     const answers = sockets.map((socket) => {
       socket.write(`${head(maxRequestBytes)}{`);
@@ -79,7 +79,7 @@ describe('a greedy client', () => {
     expect(socket.bytesRead).toBeLessThan(content.length);
   });
 
-  test('the connection of a client that reads the first of two answers only is closed, even while it sends', async () => {
+  test('the connection of a client that reads only the first of two answers is closed, even while it sends', async () => {
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });
     const asked = world.upstream.seen.length;
@@ -132,7 +132,7 @@ describe('a greedy client', () => {
     socket.destroy();
   });
 
-  test('a client that reads slowly receives its whole answer and the next one on the same connection', async () => {
+  test('a client that reads slowly receives its complete answer and the next one on the same connection', async () => {
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });
     const asked = world.upstream.seen.length;
@@ -218,7 +218,7 @@ describe('requests and whole answers of all requests together', () => {
     },
   );
 
-  test('a request whose client leaves while it waits for bytes ends at once', async () => {
+  test('a request whose client leaves while it waits for bytes ends immediately', async () => {
     await using patient = await startWorld({ maxHeldBytes: limit, heldWaitMs: 3_600_000, clientIdleMs: 3_600_000 });
     const body = JSON.stringify({ model: 'open', ...says('hi') });
     const answer = (bytes: number): void =>

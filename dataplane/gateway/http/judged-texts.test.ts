@@ -118,7 +118,7 @@ describe('masks in a request', () => {
     expect((await ask('toolCalls', body)).status).toBe(403);
   });
 
-  test('a masked description of a tool reaches the model masked', async () => {
+  test('a masked description of a tool reaches the model with the mask', async () => {
     expect((await ask('toolDefinitions', requests.toolDefinitions(`pay ${words.maskedInput}`))).status).toBe(200);
     expect(JSON.stringify(sent()['tools'])).toContain('"description":"pay ***"');
   });
@@ -255,14 +255,14 @@ describe('text parts of one message', () => {
   });
   const halves = (word: string) => parts(`a ${word.slice(0, 3)}`, `${word.slice(3)} b`);
 
-  test('a denied word that is cut by them is found, and a masked one is a deny', async () => {
+  test('a denied word that is split over text parts of one message is found, and a masked one is a deny', async () => {
     for (const word of [words.deniedInput, words.maskedInput]) {
       expect(await ask('model', halves(word))).toEqual({ status: 403, json: blockedError });
     }
     expect(world.upstream.seen).toEqual([]);
   });
 
-  test('parts that are masked become one, and their seam is not a reason for a deny', async () => {
+  test('masked text parts of one message become one, and their seam is not a reason for a deny', async () => {
     expect((await ask('model', parts(`a ${words.maskedInput}`, 'b'))).status).toBe(200);
     expect(sent()['messages']).toEqual([{ role: 'user', content: [{ type: 'text', text: 'a *** b' }] }]);
   });
@@ -299,7 +299,7 @@ describe('text parts of one message', () => {
     expect(sent()['input']).toEqual(input('a ***'));
   });
 
-  test('the seams do not exceed a check that the messages fill', async () => {
+  test('the seams of text parts do not add a check when the messages fill one', async () => {
     const full = Array.from({ length: 31 }, () => said);
     expect((await ask('model', { messages: [...full, ...parts('a', 'b').messages] })).status).toBe(200);
     expect((await ask('model', { messages: [...full, ...halves(words.deniedInput).messages] })).status).toBe(403);
@@ -447,7 +447,7 @@ describe('text in a whole answer', () => {
       }
     });
 
-    test('a mask of the other text is put into its place', async () => {
+    test('a mask of another text of the answer is applied', async () => {
       play({
         content: `the ${words.maskedOutput}`,
         tool_calls: [toolCall(long('end')), toolCall(`"${words.maskedOutput}"`)],

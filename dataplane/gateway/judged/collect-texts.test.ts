@@ -88,7 +88,7 @@ test('masking strings inside of any JSON text changes these strings only, and le
   );
 });
 
-test('a mask of a name or a number has no place, and a mask of nothing has none either', () => {
+test('a mask of a name or a number cannot be applied, and neither can a mask of an empty text', () => {
   const { units } = nestedOf('{"name of it":1}');
   expect(maskEdits(units, ['***', '1'])).toEqual({ kind: 'unmaskable' });
   expect(maskEdits(units, ['name of it', '***'])).toEqual({ kind: 'unmaskable' });

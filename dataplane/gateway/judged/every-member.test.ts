@@ -106,7 +106,7 @@ describe('text of an answer outside of its content', () => {
     },
   );
 
-  test('a frame without a choice is read, too', () => {
+  test('a stream frame without a choice is read, too', () => {
     const read = (root: object, judged: ReadonlySet<JudgedTextKind>) => {
       const data = written({ ...body, choices: [], ...root });
       expect(readChunk(data).kind).toBe('chunk');
@@ -269,7 +269,7 @@ describe('text of a request outside of its content', () => {
     return readRequestTexts(parseTree(bytes), bytes, judged);
   };
 
-  test.each(Object.entries(requests))('further text is judged or refused: %s', (_, request) => {
+  test.each(Object.entries(requests))('further text of a request is judged or refused: %s', (_, request) => {
     expect(read(request, all).units.some(({ content }) => content.includes(phrase))).toBe(true);
     expect(read(request, none).unjudgedAt).toBeDefined();
   });

@@ -73,7 +73,7 @@ test('a text without white space is refused with its size as one text when it is
   });
 });
 
-test('a piece without a verdict refuses the whole text', async () => {
+test('a piece without a verdict refuses the complete text', async () => {
   let calls = 0;
   const check: CheckClient['check'] = async () => {
     calls += 1;

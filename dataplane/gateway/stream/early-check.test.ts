@@ -61,7 +61,7 @@ describe('frames without text behind held text', () => {
     expect(eventsOf(runGuard(bytesOf([...stream, '[DONE]'])).emitted)).toEqual([...stream, '[DONE]']);
   });
 
-  test('frames after half a surrogate pair are held until the limit of held bytes is reached', () => {
+  test('frames after half of a surrogate pair are held until the limit of held bytes is reached', () => {
     const half = chunkJson({ content: 'a\ud83d' });
     expect(runGuard(bytesOf([half, toolFrame(70_000)])).beforeEnd).toBe('');
     const result = runGuard(bytesOf([half, ...Array.from({ length: 20 }, () => toolFrame(60_000))]));

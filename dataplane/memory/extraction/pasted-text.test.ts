@@ -29,7 +29,7 @@ test.each([
   'Here is a poem:\nI live in Madrid\nI am a ghost',
   'Переведи на английский: я живу в Мадриде. Я люблю чай.',
   'Исправь ошибки в тексте:\nЯ живу в Мадриде.',
-])('what a message contains as pasted text is no fact: %j', (content) => {
+])('pasted text in a message is not remembered as a fact: %j', (content) => {
   expect(factsOf(content)).toEqual([]);
 });
 

@@ -52,7 +52,7 @@ describe('patterns that are read in more than one way', () => {
     [/^(?:a|b|ab)*c/, 'ab'],
     [/^(?:x(?:a{0,3}|ab)?)*c/, 'xa'],
     [/^a(?=(?:b|b)*c)/, 'b'],
-  ])('of %s the repeated text is found', (pattern, text) => {
+  ])('the repeated text of the pattern %s is found', (pattern, text) => {
     expect(new Set(findAmbiguity(pattern))).toEqual(new Set(text));
   });
 
@@ -63,7 +63,7 @@ describe('patterns that are read in more than one way', () => {
     /^(?:\)\)+(?!\)))+x/,
     /^(?:(?-i:[A-Z])|(?-i:[a-z]))*x/iu,
     /^a{1,40}b*b*c/,
-  ])('%s has none', (pattern) => {
+  ])('the pattern %s has no repeated text', (pattern) => {
     expect(findAmbiguity(pattern)).toBeUndefined();
   });
 });

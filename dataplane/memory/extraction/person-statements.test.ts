@@ -240,6 +240,6 @@ test.each([
   ['I live with my wife in peace', 'household', 'wife'],
   ['I live with my parents at the moment', 'household', 'parent'],
   ['I live with both my brothers since May', 'household', 'both brother'],
-])('"%s" states the %s', (said, topic, value) => {
+])('"%s" states a fact about the %s', (said, topic, value) => {
   expect(readStatement(said)).toEqual({ topic, value, holds: true });
 });

@@ -302,7 +302,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
         'memory:error:wrong-user-id',
       ] as const),
     ],
-    'a deletion by filter permanently removes a scope with its history, and nothing else',
+    'a deletion by filter permanently removes a scope with its history, and no other data',
     async () => {
       const user = someone();
       const id = await remembered(user, 'tea one');
@@ -333,7 +333,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
       'memory:session:absent',
       'memory:session:ttl',
     ],
-    'the state of a session is replaced, read with its remaining seconds, and absent afterwards',
+    'the state of a session can be replaced and read with its remaining seconds, and is absent after its expiry',
     async () => {
       const user = someone();
       const path = '/v1/sessions/s-1/state';

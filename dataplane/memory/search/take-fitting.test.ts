@@ -76,7 +76,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
     }
   });
 
-  test('a rest of the budget that no memory fits into reads no further page', async () => {
+  test('if no memory fits into the rest of the budget, no further page is read', async () => {
     const { person, stored } = await personWith(Array.from({ length: 3_000 }, () => 30));
     const counted = counting();
     const request = { top_k: 100, token_budget: 100 };
@@ -87,7 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
     expect(counted.statements()).toBe(2);
   });
 
-  test('a small memory at the end of the ranking is found, and one beyond the candidates asks for more of them', async () => {
+  test('a small memory at the end of the ranking is found, and a memory beyond the candidates requires more of them', async () => {
     const { person, stored } = await personWith([...Array.from({ length: 3_000 }, () => 30), 5]);
     const ranked = stored.toSorted((a, b) => b.tokens - a.tokens);
     const counted = counting();

@@ -132,7 +132,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect(left).toEqual([0, 0]);
   });
 
-  test('a deleted collection keeps its relations until each change of them has its audit entry', async () => {
+  test('the relations of a deleted collection stay until each change of them has its audit entry', async () => {
     const { sql } = opened.database;
     const object = collectionObject('acme', ingest.collectionId);
     const granted = { subject: 'user:test|ann', relation: 'reader', object };

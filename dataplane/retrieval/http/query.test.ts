@@ -69,7 +69,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
   beforeEach(() => models.reset());
   afterAll(() => parts.disposeAsync());
 
-  test('a citation names the words of its content that the query has, where the request asks for them', async () => {
+  test('a citation lists the words of its content that occur in the query, if the request asks for them', async () => {
     const marked = (items: readonly Item[]) =>
       items.map(({ content, ...item }) => {
         const spans = (item as { highlights?: readonly { start: number; end: number }[] }).highlights;

@@ -131,7 +131,7 @@ test('a block that begins with a slash or white space is counted together with t
   expect(tokens).toBe(countTokens(context));
 });
 
-test('a text is not counted again for each candidate after it, and no longer than the budget', async () => {
+test('a text is not counted again for each candidate after it, and only up to the budget', async () => {
   const offered = Array.from({ length: 100 }, (_, at) => chunk(`chunk-${at}`, `text ${at} ${'word '.repeat(1_000)}`));
   let units = 0;
   const counted: TokenCounter = (text, most) => {

@@ -7,7 +7,7 @@ import { BudgetsUnavailableError } from './ports.ts';
 const ann = { issuer: 'https://people.example', subject: 'ann' };
 const limits = { perMinute: 5, perDay: undefined, tokensPerDay: undefined, bytesPerDay: undefined };
 
-test('while the table of budgets is lost no run may start, and a schema that is lost as a whole is created again', async () => {
+test('while the table of budgets is lost no run may start, and a lost schema is created again', async () => {
   await using opened = await openTestDatabase();
   const events: { readonly event: string; readonly tables?: unknown }[] = [];
   const note = (event: string, fields: object = {}): void => void events.push({ event, ...fields });

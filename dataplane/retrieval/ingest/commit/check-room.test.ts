@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the room for the text
     expect(await endOf('c', 'x'.repeat(10_000))).toBe('DONE');
   });
 
-  test('a Cyrillic text needs the chunks of its characters, and not of its bytes', async () => {
+  test('the room of a Cyrillic text is estimated by the number of its characters, and not of its bytes', async () => {
     expect(await endOf('a', 'x'.repeat(1_000))).toBe('DONE');
     const { bytes, chunks } = await collection();
     const needed = estimateIndexBytes({ chunks: chunks + 4, textBytes: bytes + 1_002 }, testProfile.dimension);

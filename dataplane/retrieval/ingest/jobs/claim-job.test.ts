@@ -106,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(await claimDeletion(opened.database.sql, 60_000)).toBeUndefined();
   });
 
-  test('a tenant waits for a few attempts of a tenant with an older queue, even while every place is taken', async () => {
+  test('a tenant waits for a few attempts of a tenant with an older queue, even while every slot is used', async () => {
     await ingest.submitAs('first', ...named('a', 100));
     await ingest.submitAs('third', ...named('c', 100));
     const [one, other] = await claimed(2);
@@ -156,7 +156,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(read).toBeLessThan(60);
   });
 
-  test('fetches of one tenant that do not end delay no deletion, and another tenant until one of them ends', async () => {
+  test('hanging fetches of one tenant delay no deletion, and another tenant until one of them ends', async () => {
     const ref = { uri: 'https://files.example/slow', contentHash: 'a'.repeat(64) };
     await ingest.submitAs('first', ...Array.from({ length: 50 }, (_, at) => ({ docId: `slow-${at}`, ref })));
     const options = {

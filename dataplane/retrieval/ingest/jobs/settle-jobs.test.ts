@@ -135,7 +135,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
     expect([...(await sql`select deleted from retrieval.documents where doc_id = 'a'`)]).toEqual([{ deleted: true }]);
   });
 
-  test('a round settles failed jobs that a later one superseded, and settled jobs of an earlier release lose their labels', async () => {
+  test('a round settles failed jobs that were superseded by a later job, and removes the labels of settled jobs of an earlier release', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const { sql } = database;

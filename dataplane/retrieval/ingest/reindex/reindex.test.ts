@@ -287,7 +287,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     expect(await collection()).toMatchObject({ active_version: 2 });
   });
 
-  test('a newly masked text replaces the stored one even where the mask is longer and neither the tenant nor the index has room', async () => {
+  test('a newly masked text replaces the stored one even if the mask is longer and neither the tenant nor the index has room', async () => {
     await ingest.submit({ docId: 'a', text: 'call 555-0100 now' });
     await ingest.drain();
     Object.assign(bounds, { tenantBytes: 1, indexBytes: 1 });
@@ -314,7 +314,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
       { sections: Array.from({ length: retrievalLimits.sections + 1 }, () => ({ text: 'x' })) },
       'malformed',
     ],
-  ])('no bound refuses %s that a reindex has masked, and a submitted one is refused', async (_, content, code) => {
+  ])('%s that a reindex has masked is stored above every limit, and a submitted one is refused', async (_, content, code) => {
     await ingest.submit({ docId: 'a', text: 'words' });
     const job = await claimJob(opened.database.sql, 30_000);
     if (job?.payloadKey == null) throw new Error('no job is due');

@@ -47,7 +47,7 @@ const lengths = fc.integer({ min: chunkingLimits.minSize, max: 400 }).chain((siz
 );
 
 describe('chunking a document', () => {
-  test('every character except white space between blocks is in a chunk, offsets are correct and sizes are bounded', () => {
+  test('every character except white space between blocks is in a chunk, offsets are correct and sizes are limited', () => {
     fc.assert(
       fc.property(content, lengths, (given, chunking) => {
         const document = canonicalText(textBlocks(given as never));
@@ -118,7 +118,7 @@ describe('chunking a document', () => {
     ]);
   });
 
-  test('every chunk carries the heading and page of its section, and the title is separate from the text', () => {
+  test('every chunk contains the heading and page of its section, and the title is separate from the text', () => {
     const sections = [{ heading: 'Hotels', text: 'b '.repeat(60) }, { text: 'End.' }];
     const document = canonicalText(textBlocks({ title: 'Travel', sections, pages: [2, 3] }));
     expect(document.title).toBe('Travel');

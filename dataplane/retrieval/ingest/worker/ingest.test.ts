@@ -215,7 +215,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     expect(await replayJob(test1.database.sql, { tenant: 'acme', jobId: entry?.jobId ?? '' })).toBe('not_failed');
   });
 
-  test('an unavailable staging store releases the job, too', async () => {
+  test('an unavailable staging store releases the job like any other dependency', async () => {
     await ingest.submit({ docId: 'a', text: 'one' });
     failObjects = () => {
       throw new ObjectsUnavailableError('unreachable');
