@@ -359,7 +359,7 @@ describe('networks', () => {
     expect(open?.spec.ingress?.[0]?.from).toBeUndefined();
   });
 
-  test('without configured rules, gateways reach the ports of models, the operator those of detectors, and the management API if it asks them', async () => {
+  test('without configured rules, gateways reach the ports of models, the operator those of detectors, and the management API if it calls them', async () => {
     const provider = (index: number, kind: string, endpoint: string): readonly string[] =>
       [`name=p${index}`, `kind=${kind}`, `endpoint=${endpoint}`].map((one) => `--set=providers[${index}].${one}`);
     const args = [

@@ -268,7 +268,7 @@ describe('values of pods', () => {
     }
   });
 
-  test('the database runs as any user id, with a name for it', async () => {
+  test('the database runs under any user id, with a name for it', async () => {
     expect((await podOf('postgres')).spec.containers[0]?.volumeMounts?.map(({ mountPath }) => mountPath)).toEqual([
       '/var/lib/portcullis/postgres',
       '/tmp',

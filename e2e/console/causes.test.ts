@@ -248,7 +248,7 @@ function englishOf(text: string): readonly string[] {
 const isSentence = (text: string): boolean => /[a-z]{2,} [a-z]|^[a-z]+ \S/i.test(text) && !text.startsWith('$');
 
 describe('Russian pages have a translation of', () => {
-  test.each(Object.entries(sources))('every sentence of %s', (_name, patterns) => {
+  test.each(Object.entries(sources))('every sentence of %s has a Russian translation', (_name, patterns) => {
     const paths = patterns.flatMap((pattern) => {
       const found = globSync(pattern, { cwd: root }).filter((path) => !path.includes('.test.'));
       expect([pattern, found.length > 0]).toEqual([pattern, true]);
@@ -262,11 +262,11 @@ describe('Russian pages have a translation of', () => {
     expect(left).toEqual([]);
   });
 
-  test('sentences that are composed', () => {
+  test('composed sentences have Russian translations', () => {
     expect(wholes.map((text) => [text, englishOf(text)]).filter(([, left]) => left?.length !== 0)).toEqual([]);
   });
 
-  test.each(['portcullis', 'kubectl portcullis'])('the remedy for each reason, with its names: %s', (program) => {
+  test.each(['portcullis', 'kubectl portcullis'])('the remedy for each reason has a Russian translation with its names: %s', (program) => {
     const names = { program, binding: 'chat-one', policy: 'guard-two' };
     const remedies = [...Object.keys(advice), 'Unknown'].map((reason) => adviceFor(reason, names));
     expect(remedies.length).toBeGreaterThan(100);
@@ -280,7 +280,7 @@ describe('Russian pages have a translation of', () => {
     }
   });
 
-  test.each(providerCauses)('a provider that cannot be used: %s', (cause) => {
+  test.each(providerCauses)('the sentence about a provider that cannot be used has a Russian translation: %s', (cause) => {
     const { reason } = checkProviderProblem(cause);
     const sentences = [
       describeProviderProblem('echo', cause),

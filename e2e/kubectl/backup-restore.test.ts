@@ -220,7 +220,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       );
     });
 
-    test('a restore names a foreign object and writes nothing', async () => {
+    test('a restore names an object of another owner and writes nothing', async () => {
       const object = policyObject('in-the-way');
       const { metadata } = await place.client.create(kinds.guardrailPolicy, object);
       expect(await restore()).toMatchObject({

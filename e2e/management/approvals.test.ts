@@ -193,7 +193,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect((await world.api.ended(await ask(model, other, 1))).state).toBe('succeeded');
   });
 
-  test('an approval that expired, whose giver lost the right, or whose model was edited is not valid, also for recovery', async () => {
+  test('an approval that expired, whose giver lost the right, or whose model was edited is not valid, even for recovery', async () => {
     const { id, model } = await guardedModel('not-valid');
     const { sql } = world.api.database.database;
     const approvedOne = async () => {
@@ -234,7 +234,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect(await leave()).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
   });
 
-  test('a rule that requires approvals is answered after the commands that were stored before it have ended', async () => {
+  test('a new rule that requires approvals is answered after the commands stored before it have ended', async () => {
     const { id } = await world.createPolicy('in-flight', definitionOf('in-flight'));
     const model = await world.createModel('in-flight');
     const left = applyOf(await world.binding('in-flight'), id, 'in-flight');

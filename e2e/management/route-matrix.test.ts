@@ -115,7 +115,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('roles, routes and tar
     expect(matrixCases.length).toBeGreaterThan(served.length);
   });
 
-  test('every role is answered on every route and target as a plain model of the roles says, and after its revocation like a caller without a role', async () => {
+  test('every role gets the answer of a simple model of the roles on every route and target, and after its revocation that of a caller without a role', async () => {
     const callers: Caller[] = [
       { name: 'no-token', held: undefined, token: null, operationId: uuid() },
       { name: 'emergency', held: { role: 'emergency' }, token: emergency, operationId: uuid() },

@@ -36,7 +36,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     expect(stdout).toContain('I live in Rome');
   });
 
-  test('portcullis memory add gives memories an end, categories and metadata, and refuses other forms of them', async () => {
+  test('portcullis memory add gives memories an expiry, categories and metadata, and refuses malformed values', async () => {
     const labels = ['--category', 'travel', '--category', 'car', '--metadata', '{"level":3}'];
     const rest = ['--no-infer', '--agent', 'tutor', '--expires'];
     expect(
@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     }
   });
 
-  test('portcullis memory event shows the decisions of an add, and one of another person is unknown', async () => {
+  test('portcullis memory event shows the decisions of an add, and an event of another person is unknown', async () => {
     const { stdout } = await as('lea', 'memory', 'add', 'My cat is called Tom.', '--agent', 'tutor', '-o', 'json');
     const { event_id: id = '', memory_ids = [] } = JSON.parse(stdout) as {
       readonly event_id?: string;

@@ -79,7 +79,7 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
     return { asked: asked.toSorted(), answered: answered.toSorted() };
   };
 
-  test('a read of the catalogue asks OpenFGA the same about a hidden agent and about a missing one', async () => {
+  test('a read of the catalogue sends the same questions to OpenFGA for a hidden agent and for a missing one', async () => {
     const about = (id: string) => questionsAbout(id, () => world.ask('bob', `/api/v1/agents/${id}`));
     const expected = await about(missing);
     expect(expected.asked.length).toBeGreaterThan(0);
@@ -89,7 +89,7 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
   });
 
   test.each(['/mcp', '/message:send'])(
-    'a call of %s asks OpenFGA the same about a hidden agent and about a missing one, for tuples of the caller and its groups only',
+    'a call of %s sends the same questions to OpenFGA for a hidden agent and for a missing one, for tuples of the caller and its groups only',
     async (path) => {
       const token = await plane.personToken('bob', { tenants: ['acme'] });
       const about = (id: string) => questionsAbout(id, () => plane.call(`/agents/${id}${path}`, { token, body: '{}' }));
@@ -120,7 +120,7 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
     expect(lookedUp).toHaveLength(2);
   });
 
-  test('a check walks through 1,000 groups, and the server answers for a caller with more', async () => {
+  test('a check follows 1,000 groups of a caller, and the server answers for a caller with more', async () => {
     const person = 'user:emil';
     const join = (from: number, to: number) =>
       relations.grant(

@@ -113,7 +113,7 @@ const rule = fc
 test.each(
   loadedPolicies.map((loaded, index) => [JSON.stringify(policies[index]?.map(({ id }) => id)), index, loaded] as const),
 )(
-  'the masks of the pieces of a text are those of the whole text, with the rules %s of policy %i',
+  'the masks of the pieces of a text equal those of the complete text, with the rules %s of policy %i',
   async (_, __, { whole, pieces }) => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(longText, sparse), async (text) => {
@@ -124,7 +124,7 @@ test.each(
   },
 );
 
-test('the masks of the pieces of a text are those of the whole text, with random patterns', async () => {
+test('the masks of the pieces of a text equal those of the complete text, with random patterns', async () => {
   let judged = 0;
   let refused = 0;
   await fc.assert(

@@ -143,7 +143,7 @@ test.each([
   });
 });
 
-test('the certificates of authorities after the first one are sent', async () => {
+test('a server sends the certificates of authorities after the first one', async () => {
   const pair = newPair();
   const intermediate = createAuthority().certificate;
   using mount = mountPair({ ...pair, certificate: `${pair.certificate}${intermediate}` });
@@ -157,7 +157,7 @@ test('the certificates of authorities after the first one are sent', async () =>
   expect(reported).toMatchObject({ code: 'certificate_invalid' });
 });
 
-test('TLS 1.2 and 1.3 are accepted, TLS 1.1 and plain HTTP are not', async () => {
+test('a server accepts TLS 1.2 and 1.3, and refuses TLS 1.1 and plain HTTP', async () => {
   using mount = mountPair(newPair());
   await using server = await serve(mount);
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -180,7 +180,7 @@ test('TLS 1.2 and 1.3 are accepted, TLS 1.1 and plain HTTP are not', async () =>
   expect(server.url).toMatch(/^https:/);
 });
 
-test('a drain over TLS answers requests in flight and ends idle connections and open handshakes at once', async () => {
+test('a drain over TLS answers requests in flight and ends idle connections and open handshakes immediately', async () => {
   using mount = mountPair(newPair());
   const server = await serve(mount);
   const silent = connect(server.port, '127.0.0.1').on('error', () => undefined);

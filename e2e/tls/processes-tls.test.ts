@@ -74,7 +74,7 @@ function problemsOf(read: () => unknown): readonly string[] {
 }
 
 describe.each(readers)('the settings of %s', (_name, read) => {
-  test('with a certificate and a key the address for clients has TLS, without both it has none', () => {
+  test('a process with a certificate and a key serves TLS to clients, and a process without both does not', () => {
     const files = { PORTCULLIS_TLS_CERTIFICATE_FILE: file, PORTCULLIS_TLS_KEY_FILE: file };
     expect(read(environment).config.listen.tls).toBeUndefined();
     expect(read({ ...environment, ...files }).config.listen.tls).toEqual({ certificateFile: file, keyFile: file });

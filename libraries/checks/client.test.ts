@@ -50,7 +50,7 @@ describe('the explanation of a failed check', () => {
     ['an unknown cause', { 'x-portcullis-provider': 'spam', 'x-portcullis-cause': 'my text' }],
     ['a provider that is no name', { 'x-portcullis-provider': 'my text', 'x-portcullis-cause': 'refused' }],
     ['no provider', { 'x-portcullis-cause': 'refused' }],
-  ])('%s in the answer of a runtime is left out', async (_name, headers) => {
+  ])('%s in the answer of a runtime is ignored', async (_name, headers) => {
     named({ 'x-portcullis-rule': 'r', ...headers });
     const outcome = await check();
     expect(outcome).toMatchObject({ kind: 'failed', rule: 'r' });
@@ -350,7 +350,7 @@ describe('the second attempt of a check', () => {
 
   verifies(
     ['client:deny:no-retry'],
-    'a deny is final: the check client makes one call and asks no other process',
+    'a deny is final: the check client makes one call and tries no other process',
     async () => {
       runtime.behave(answerWith(200, denyResult));
       second.behave(answerWith(200, denyResult));

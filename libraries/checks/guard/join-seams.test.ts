@@ -35,7 +35,7 @@ test('seams are few and short, however many texts there are', () => {
   expect(Math.max(...seams.map(({ length }) => length))).toBeLessThan(3_000);
 });
 
-test('an end begins before a word and not inside of it, unless the word is longer than 64 characters', () => {
+test('the end of a text in a seam begins before a word and not inside it, unless the word is longer than 64 characters', () => {
   const end = 'y'.repeat(250);
   expect(tailOf(`the class ${'a'.repeat(3)} ${end}`)).toBe(`class aaa ${end}`);
   expect(tailOf(`${'w'.repeat(400)}`)).toHaveLength(256 + 64);

@@ -41,7 +41,7 @@ test.each([
   ['a tool of an MCP server', mcp, 'mcp', 1],
   ['a search in a collection', retrieval, 'retrieval', 3],
 ] as const)(
-  '%s that the model of a prompt calls and whose answer is lost is called as often as its effect allows',
+  '%s that the model of a prompt calls is repeated after a lost answer only as its effect allows',
   async (_what, kind, port, count) => {
     for (const code of ['unavailable', 'answer_invalid'] as const) {
       expect(await callsOf(kind, port, lost(code, false))).toEqual({ count, told: [{ error: code }] });

@@ -66,7 +66,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await breaksOf(log)).toEqual([]);
   });
 
-  test('a trigger that is lost or disabled, and a lost row of the chain, are noticed, and nothing is added without the row', async () => {
+  test('a lost or disabled trigger and a lost row of the chain are detected, and nothing is added without the row', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;
     const log = await openPostgresAudit(database.database, 'one');
@@ -117,7 +117,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await breaksOf(log)).toEqual([]);
   });
 
-  test('retention removes entries before its time, keeps the newest one, and the rest stays provable', async () => {
+  test('retention removes audit entries before its time, keeps the newest one, and the rest can still be proved', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
     await log.write(Array.from({ length: 1_203 }, (_, at) => auditContent(at + 1)));
@@ -209,7 +209,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await allEntries(log)).toHaveLength(2);
   });
 
-  test('sources that can be observed no longer are removed after their days, and those that are kept are not', async () => {
+  test('sources that can no longer be observed are removed after their retention, and sources that are still kept are not', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
     const other = await openPostgresAudit(database.database, 'two');
@@ -229,7 +229,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     ]);
   });
 
-  test('one call removes 10,000 sources, and none after its signal', async () => {
+  test('one call removes 10,000 sources, and none after its signal is aborted', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
     await database.database.sql`

@@ -47,7 +47,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
     }
   });
 
-  test('checks of a batch that leads to more pairs of object and relation than one statement visits are asked one by one', async () => {
+  test('batched checks that lead to more pairs of object and relation than one statement visits are made one by one', async () => {
     await using relations = await openEmpty();
     const chain = Array.from({ length: 10 }, (_one, at) => `collection:chain-${at}`);
     // Each has 33 pairs, with those of its parents: together they are more than 10,000.
