@@ -192,7 +192,7 @@ test('portcullis chat writes the text of a model to a terminal without its contr
 test('portcullis chat asks for the message at a terminal, and prints no prompt for a pipe', async () => {
   const chat = (terminals: readonly 'stdin'[]) =>
     runInProcess(['chat', 'guarded-echo'], { data: platform.data, input: 'hello\n', terminals });
-  const typed = 'portcullis: Type the message, and end it with Ctrl-D on a line of its own.\n';
+  const typed = 'portcullis: Type the message, then press Ctrl-D on an empty line.\n';
   expect(await chat(['stdin'])).toEqual({ code: 0, stdout: 'hello\n', stderr: typed });
   expect(await chat([])).toEqual({ code: 0, stdout: 'hello\n', stderr: '' });
 });

@@ -35,7 +35,7 @@ test('portcullis apply takes several files, a folder and standard input', async 
   });
   expect((await run(['apply', '-f', folder.path])).stdout).toMatch(/from-a unchanged\n.*from-b unchanged\n$/);
   const twice = await run(['apply', '-f', '-', '-f', '-'], { input: '' });
-  expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read once only') });
+  expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read only once') });
 });
 
 test('an apply whose second resource the server refuses reports the first one, and does not say that nothing was changed', async () => {

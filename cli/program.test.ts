@@ -174,7 +174,7 @@ describe('the command line', () => {
     folder.write('thesis.txt', 'precious');
     const end = await runCli(['up'], { data: folder.path });
     expect(end.code).toBe(2);
-    expect(end.stderr).toContain('holds other files and no data of a platform');
+    expect(end.stderr).toContain('contains other files and no data of a platform');
   });
 
   test('portcullis up fails immediately if the data directory cannot be created', async () => {

@@ -105,6 +105,6 @@ function rolledBack({ metadata, spec, status }: Stored<Agent>): VersionChange {
   if (target !== undefined) return { version: target };
   throw new CliError(
     'usage',
-    `No previous version of the Agent ${metadata.name} runs on: set spec.version with ${typedCommand(`edit agent ${metadata.name}`)}; ${typedCommand('get agentversions')} lists the versions.`,
+    `No previous version of the Agent ${metadata.name} is still running: set spec.version with ${typedCommand(`edit agent ${metadata.name}`)}; ${typedCommand('get agentversions')} lists the versions.`,
   );
 }

@@ -18,7 +18,7 @@ async function serve(listener: RequestListener) {
 }
 
 const piece = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
-const late = 'The model m sent nothing for 1 s, the request timeout. Give more seconds with --request-timeout';
+const late = 'The model m sent nothing for 1 s, the request timeout. Raise --request-timeout';
 
 async function ask(gateway: string, timeoutSeconds: number) {
   const shown: string[] = [];

@@ -81,7 +81,7 @@ function changeWith(verb: 'grant' | 'revoke') {
     const call = { method: 'POST', path: `/api/v1/rights/${verb}`, body: right } as const;
     const { value } = await sendRequest(connection, call, changedRightSchema);
     const done = verb === 'grant' ? 'has' : 'no longer has';
-    const before = value.changed ? '' : ' It was so before.';
+    const before = value.changed ? '' : ' This was already the case.';
     writeResult(formatOf(options), value, (isWide) => {
       return `${name} ${done} the role ${right.role}${scopeText(options, right, isWide)}.${before}`;
     });

@@ -76,7 +76,7 @@ test('a document whose deletion job is open is reported as being deleted, and no
   expect(lines).toEqual(['Document a deleted.', 'Document b is being deleted (job b).']);
   expect(end).toEqual([
     'timeout',
-    '1 of 2 deletions have not ended yet: "portcullis jobs get ID" shows how far one is.',
+    '1 of 2 deletions have not ended yet: "portcullis jobs get ID" shows the progress of one.',
   ]);
 });
 

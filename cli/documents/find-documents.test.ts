@@ -85,7 +85,7 @@ test('a symbolic link to a document inside the folder is read as this document, 
   expect(reasonsBelow(folder.path).toSorted()).toEqual([
     ['gone.md', 'the target of its symbolic link does not exist'],
     ['linked', 'symbolic links to folders are not followed'],
-    ['other.md', 'its symbolic link leads to no document'],
+    ['other.md', 'its symbolic link points to no document'],
     ['out.md', 'symbolic links out of the folder are not followed'],
     ['round.md', 'its symbolic links form a cycle: give the file itself'],
   ]);

@@ -126,10 +126,10 @@ function coverageOf(
     ...(inForce === undefined
       ? []
       : [
-          `${what} is frozen until ${inForce.endsAt}, and ${changed} nevertheless: freeze windows hold for commands with --via api.`,
+          `${what} is frozen until ${inForce.endsAt}, and ${changed} nevertheless: freeze windows apply to commands with --via api.`,
         ]),
     ...(rule
-      ? [`${what} requires approvals, and ${changed} without one: approvals hold for commands with --via api.`]
+      ? [`${what} requires approvals, and ${changed} without one: approvals apply to commands with --via api.`]
       : []),
   ];
 }

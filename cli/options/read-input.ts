@@ -6,7 +6,8 @@ import { text } from 'node:stream/consumers';
  */
 export async function readInput(name: string): Promise<string> {
   if (process.stdin.isTTY === true) {
-    process.stderr.write(`portcullis: Type ${name}, and end it with Ctrl-D on a line of its own.\n`);
+    process.stderr.write(`portcullis: Type ${name}, then press Ctrl-D on an empty line.
+`);
   }
   return (await text(process.stdin)).replace(/\r?\n$/, '');
 }

@@ -52,7 +52,7 @@ export function refuseForeignFolder(data: DataDirectory): void {
   if (names.length === 0 || existsSync(data.lock)) return;
   throw new CliError(
     'usage',
-    `${data.root} holds other files and no data of a platform: choose an empty or new folder with --data.`,
+    `${data.root} contains other files and no data of a platform: choose an empty or new folder with --data.`,
   );
 }
 

@@ -214,7 +214,7 @@ function unserved(
 const filesAway: AgentProblem = {
   code: 'advertised_capability_unavailable',
   capability: 'files',
-  message: 'the place of files does not answer; calls with files fail until it does',
+  message: 'the file store does not answer; calls with files fail until it does',
 };
 
 function goneProblem(policy: string): AgentProblem {

@@ -205,7 +205,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };
     await expect(start(`127.0.0.1:${port}`)).rejects.toThrow(
-      `127.0.0.1:${port} is taken: choose another PORTCULLIS_LISTEN`,
+      `127.0.0.1:${port} is in use: choose another PORTCULLIS_LISTEN`,
     );
     other.close();
   });

@@ -228,7 +228,7 @@ const wholes: readonly string[] = [
       `response section, rule a: it may need ${most} of text to find a match, more than the 256 that windows share, ` +
       'so streamed answers cannot be checked and are refused',
   ),
-  'it is anchored to the begin or end of the text, so it may judge a streamed answer differently from a whole one',
+  'it is anchored to the beginning or end of the text, so it may judge a streamed answer differently from a whole one',
   `(?= is not supported, because RE2 has no lookaround: ${lookaround}`,
   'flow.yaml:3:5: nodes[0].config.sha256 names a flow that has problems',
   'flow.yaml:3:5: nodes[0].config.sha256 names a flow that has problems: line 2, the file must be an object',

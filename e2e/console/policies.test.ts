@@ -390,7 +390,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       await other.getByRole('button').click();
       await other.getByRole('heading', { name: 'Overview' }).waitFor();
       await page.getByRole('button', { name: 'Continue' }).click();
-      await page.getByText('This page is of an earlier sign-in').waitFor();
+      await page.getByText('This page belongs to an earlier sign-in').waitFor();
       await page.getByText('The definition can be applied.').waitFor();
       expect(await field.inputValue()).toContain(typed);
       await page.getByRole('button', { name: 'Save as a new revision' }).click();

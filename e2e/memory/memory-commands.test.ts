@@ -170,7 +170,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     await add('gus', 'I live in Kyiv.');
     expect(await as('gus', 'memory', 'delete', '--agent', 'tutor')).toMatchObject({ code: 13, stdout: '' });
     expect((await as('gus', 'memory', 'delete', '--agent', 'tutor', '--yes')).stdout).toMatch(
-      /^1 memories deleted for good, 0 adds cancelled \(\S{36}\)\.\n$/,
+      /^1 memories permanently deleted, 0 adds cancelled \(\S{36}\)\.\n$/,
     );
     await add('gus', 'I am a teacher.');
     expect(await as('gus', 'memory', 'session', 'set', 'call-1', '{"step":2}')).toMatchObject({ code: 0 });

@@ -65,7 +65,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of colle
     expect(await run('ann', 'collection', 'update', 'below')).toMatchObject({ code: 2, stdout: '' });
     expect(await run('ann', 'collection', 'move', 'below', '--no-parent')).toMatchObject({
       code: 0,
-      stdout: 'No collection is above below.\n',
+      stdout: 'below has no parent collection.\n',
     });
     expect(await jsonOf('ann', 'collection', 'move', 'below', '--parent', 'rules')).toMatchObject({
       parent_id: parent,

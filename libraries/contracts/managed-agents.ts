@@ -48,7 +48,10 @@ export const versionsWithoutAgentSchema = z.object({
   ),
 });
 
-/** GET /api/v1/agents/{agentId}: an agent with its versions, and why it is, or is not, served as declared. */
+/**
+ * Those that are declared, served or still running, the served one first; then the others of the agent, the newest
+ * first.
+ */
 export const managedAgentSchema = z.object({
   name: z.string().describe('The name of the Agent.'),
   agentId: z.string(),

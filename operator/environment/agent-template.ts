@@ -102,6 +102,6 @@ export const agentTemplateSchema = z
       .describe('monitoring are the peers (NetworkPolicyPeer) that may read metrics.'),
     logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   })
-  .describe('Settings of the pods of agents.');
+  .describe('Settings of agent pods.');
 
 export type AgentTemplate = z.infer<typeof agentTemplateSchema>;

@@ -36,7 +36,7 @@ export const managedAgentOperations: readonly ApiOperation<
     path: '/api/v1/agents',
     tag: 'Agents',
     summary: 'List the agents',
-    description: 'Every agent that is declared, with its state and the first cause. A live read.',
+    description: 'Every declared agent, with its state and the first cause. A live read.',
     gates: ['identity', 'query'],
     parameters: [],
     success: usualSuccess('ManagedAgentList'),

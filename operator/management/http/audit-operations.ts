@@ -73,7 +73,7 @@ export const auditOperations: readonly ApiOperation<
       {
         name: 'limit',
         in: 'query',
-        description: 'The most entries of the page.',
+        description: 'Maximum number of entries in the page.',
         required: false,
         schema: { type: 'integer', minimum: pageSize.min, maximum: pageSize.max, default: pageSize.default },
         read: (value) => (readLimit(value, pageSize) === undefined ? undefined : value),
@@ -81,7 +81,7 @@ export const auditOperations: readonly ApiOperation<
       {
         name: 'cursor',
         in: 'query',
-        description: 'nextCursor of the page before, with the same order; absent for the first page.',
+        description: 'nextCursor of the previous page, with the same order; absent for the first page.',
         required: false,
         schema: { type: 'string', minLength: 1, maxLength: 256 },
         read: (value) => (cursors.newest.read(value) ?? cursors.oldest.read(value)) && value,

@@ -53,7 +53,7 @@ export const listOperationsOperation: ApiOperation<
     {
       name: 'limit',
       in: 'query',
-      description: 'The most entries of the page.',
+      description: 'Maximum number of entries in the page.',
       required: false,
       schema: {
         type: 'integer',
@@ -66,7 +66,7 @@ export const listOperationsOperation: ApiOperation<
     {
       name: 'cursor',
       in: 'query',
-      description: 'nextCursor of the page before; absent for the first page.',
+      description: 'nextCursor of the previous page; absent for the first page.',
       required: false,
       schema: { type: 'string', minLength: 1, maxLength: 256 },
       read: cursors.read,

@@ -26,7 +26,7 @@ export const overviewOperation: ApiOperation<Management, ManagementCaller, Manag
     {
       name: 'after',
       in: 'query',
-      description: 'The mark of the answer before.',
+      description: 'The mark of the previous answer.',
       required: false,
       schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{22}$' },
       read: (text) => (/^[A-Za-z0-9_-]{22}$/.test(text) ? text : undefined),

@@ -59,17 +59,17 @@ export function createManagementMetrics(): ManagementMetrics {
   });
   const looks = registry.counter({
     name: 'portcullis_management_observing_failures_total',
-    help: 'Looks of the audit log at the resources that failed. Each is repeated after a second.',
+    help: 'Failed observations of the resources for the audit log. Each is repeated after a second.',
     labels: { observer: observers },
   });
   const failedSeconds = registry.counter({
     name: 'portcullis_management_observing_failed_seconds_total',
-    help: 'Seconds that ended with a failed look of the audit log at the resources, each counted from the look before it.',
+    help: 'Seconds that ended with a failed observation of the resources for the audit log, each counted from the previous observation.',
     labels: { observer: observers },
   });
   const unrecorded = registry.counter({
     name: 'portcullis_management_changes_not_recorded_total',
-    help: 'Changes of resources that have no entry in the audit log because they have no valid form.',
+    help: 'Changes of resources that have no entry in the audit log because they are malformed.',
     labels: { observer: observers },
   });
   // Prometheus sees the first increase of a series only if the series was there before.

@@ -43,7 +43,7 @@ type PurgeResult =
 type Marked = { readonly kind: 'marked'; readonly revision: Stored<PolicyRevision> } | PurgeResult;
 
 export type RevisionPurges = {
-  /** Removes the text of one revision for ever. Safe to repeat. @throws KubeError, RecordsUnavailableError, SqlUnavailableError */
+  /** Permanently removes the text of one revision. Safe to repeat. @throws KubeError, RecordsUnavailableError, SqlUnavailableError */
   purge(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult>;
   /** Adds the entries of purges that a killed process began, or one that got no answer, once they are old enough. */
   settleLeft(): Promise<void>;

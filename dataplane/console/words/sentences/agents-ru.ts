@@ -109,7 +109,7 @@ export const agentSentencesRu: SentenceTable = {
   'the bundle cannot be read': 'пакет не читается',
   'the bundle does not have the shape of an agent bundle': 'пакет не имеет формы пакета агента',
   'the digest of the bundle is not that of its content': 'контрольная сумма пакета не соответствует его содержимому',
-  'the place of files does not answer; calls with files fail until it does':
+  'the file store does not answer; calls with files fail until it does':
     'хранилище файлов не отвечает; пока оно не ответит, вызовы с файлами не выполняются',
   'the policy {policy} is no longer served in the revision that the version names: serve that revision under this name, or publish a version that names the present one':
     'политика {policy} больше не действует в той ревизии, которую называет версия: включите эту ревизию под этим именем или опубликуйте версию, которая называет нынешнюю',

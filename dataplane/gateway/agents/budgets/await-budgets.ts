@@ -16,7 +16,7 @@ const session = { applicationName: 'portcullis-gateway-budgets', statementTimeou
  * Opens the budgets in the background, because the gateway also serves what needs none. Until the database was reached, and
  * while it lacks a table, `take` throws BudgetsUnavailableError. Lost tables are logged; a schema that is lost as a whole is
  * created again, because its counts end with the day. Disposing closes the connections.
- * @param lookMs time between two looks for lost tables, milliseconds
+ * @param lookMs interval between two queries for lost tables, milliseconds
  */
 export function awaitBudgets(
   { databaseUrl: url, databasePasswordFile }: BudgetsAccess,
