@@ -38,7 +38,10 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Examples that need what only the reader has: another folder, a model, an operation, a revision that is not in use, a token. */
+/**
+ * Examples that need something that only the reader has: another folder, a model, an operation, a revision that is not
+ * in use, a token.
+ */
 const exits: Readonly<Record<string, number>> = {
   up: 11,
   'agents get': 3,

@@ -604,7 +604,7 @@ test('shell completion offers the names of policies and bindings', async () => {
 });
 
 describe('the client', () => {
-  /** A proxy to the management API that drops the first answers after the command was carried out. */
+  /** A proxy to the management API that drops the first answers after the command was executed. */
   async function lossyWay(lose: number): Promise<{ readonly origin: string; readonly keys: readonly string[] }> {
     const keys: string[] = [];
     const proxy = await startFaultyProxy(platform.status().addresses.management ?? '');

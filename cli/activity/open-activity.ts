@@ -19,7 +19,7 @@ type OpenedActivity = {
   readonly policyNames: () => Promise<(policyId: string) => string>;
 };
 
-/** Most decisions of one answer of the management API. */
+/** Maximum number of decisions of one answer of the management API. */
 const apiLimit = 1_000;
 
 /** Reads the gateways of the platform of this machine, or the management API, which asks every gateway replica. */

@@ -44,7 +44,7 @@ type SearchOptions = CatalogueOptions &
   };
 type WatchOptions = FilterOptions & { readonly interval: number; readonly times?: number };
 
-/** Most agents that a watch compares. */
+/** Maximum number of agents that a watch compares. */
 const mostWatched = 10_000;
 
 export function addCatalogueAgents(program: Command): void {

@@ -26,7 +26,7 @@ type WarningOptions = {
 
 /**
  * A writer of resources that warns of each write for which the same command over the management API would be refused by
- * a freeze window, or would need an approval. Both hold for commands of that API only.
+ * a freeze window, or would need an approval. Both apply to commands of that API only.
  */
 export function createWarningWriter(
   { client, writer }: Pick<OpenedResources, 'client' | 'writer'>,
@@ -56,7 +56,7 @@ export function createWarningWriter(
     return found.flatMap((policy) => (policy === undefined ? [] : targetOf('policy', policy)));
   }
 
-  /** The model, the policy that it gets and the one that it had. */
+  /** The model, its new policy and its previous one. */
   async function bindingTargets(before: Stored<ModelBinding>, wanted: Guardrail): Promise<readonly CoveredTarget[]> {
     const names = [before.spec.guardrail, wanted].flatMap((one) => (one.mode === 'Policy' ? [one.policyRef.name] : []));
     return [

@@ -13,7 +13,7 @@ import { problemSentence } from './problem-sentence.ts';
 
 export type ManifestSource = { readonly name: string; readonly bytes: Buffer };
 
-/** Most problems that one message lists. */
+/** Maximum number of problems that one message lists. */
 const maxProblems = 20;
 
 const manifestFile = /\.(ya?ml|json)$/;

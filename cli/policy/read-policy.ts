@@ -6,7 +6,7 @@ import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { readResources } from '../manifests/read-resources.ts';
 import { readSource, readSources, readSourcesByPath } from '../manifests/read-sources.ts';
 
-/** A policy of a file and the id under which a bundle carries it. */
+/** A policy of a file and the id under which a bundle contains it. */
 export type PolicyInFile = { readonly source: string; readonly policy: GuardrailPolicy; readonly id: string };
 
 /** Namespace of ids that are derived from namespace and name (RFC 9562). */

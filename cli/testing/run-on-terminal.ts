@@ -16,7 +16,8 @@ export const keys = { ctrlC: '\x03', ctrlD: '\x04' } as const;
 type Typed = { readonly after?: string; readonly text: string };
 
 /**
- * Runs the command line on a pseudo terminal, which shows standard output and standard error together, and what is typed.
+ * Runs the command line on a pseudo terminal, which shows standard output and standard error together, and the typed
+ * text.
  */
 export async function runOnTerminal(
   args: readonly string[],

@@ -66,7 +66,10 @@ export type HeldAgents = {
   report(): NonNullable<GatewayReportSpec['agents']>;
 };
 
-/** Follows the routes of agents and creates what serves them. @throws ConfigError for a file of issuers that is invalid */
+/**
+ * Follows the routes of agents and creates the components that serve them. @throws ConfigError for a file of issuers
+ * that is invalid
+ */
 export async function composeAgents(
   parts: AsyncDisposableStack,
   config: AgentsConfig,

@@ -56,7 +56,7 @@ export type GatewayOverrides = {
   /** The clock of the bounds of requests to agents, milliseconds. */
   readonly requestClock?: () => number;
   readonly logger?: Logger;
-  /** The file of the token of administrators, in place of the one of the settings. */
+  /** The file of the token of administrators, instead of that of the settings. */
   readonly adminTokenFile?: string;
   readonly streamIdleMs?: number;
   readonly maxRequestMs?: number;

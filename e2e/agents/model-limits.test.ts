@@ -6,7 +6,7 @@ import { agentBundle } from '../../dataplane/agents/testing/agent-bundle.ts';
 import { messageOf, startAgent } from '../../dataplane/agents/testing/start-agent.ts';
 import { type ScriptedUpstream, startScriptedUpstream, type UpstreamScript } from '../support/scripted-upstream.ts';
 
-/** Most tokens of an answer of the pretended model, as of gpt-4o. */
+/** Maximum number of tokens of an answer of the pretended model, as of gpt-4o. */
 const mostTokens = 16_384;
 let gateway: ScriptedUpstream;
 beforeAll(async () => {

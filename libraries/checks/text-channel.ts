@@ -6,7 +6,7 @@ import { characterStart, chooseWindowEnd, nextCharacterStart, wordStart } from '
  * cut.
  */
 const boundarySearchBytes = 64;
-/** The most bytes of checked text that a phrase of `overlapBytes` can have when it ends in the next window. */
+/** Maximum number of bytes of checked text that a phrase of `overlapBytes` can have when it ends in the next window. */
 const heldTailBytes = limits.overlapBytes - 1;
 
 /** Text of one window, and the position in the whole text at which the window ends. `isEarly`: it is shorter than a full window. */

@@ -23,7 +23,7 @@ type Shape<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly ShapeProblem[] };
 
-/** Most problems that are listed for one value. */
+/** Maximum number of problems that are listed for one value. */
 const maxProblems = 200;
 
 /** Reads a value with a schema; the only place where faults of schemas become sentences. */

@@ -4,7 +4,7 @@ import { readYamlFile } from '#environment/read-yaml-file';
 import { ConfigError } from '#kit/env/config-error';
 import type { TrustedIssuer } from './create-verifier.ts';
 
-/** Most issuers of one installation; each has its own series of a metric. */
+/** Maximum number of issuers of one installation; each has its own series of a metric. */
 export const maxIssuers = 32;
 const name = z.string().min(1).max(255);
 /** Keys that travel without TLS can be exchanged on the way; on loopback there is no way. */

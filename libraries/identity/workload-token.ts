@@ -68,7 +68,7 @@ type WorkloadVerifierOptions = Pick<DelegatedCall, 'agentId' | 'versionId'> & {
   /** The public keys of the gateway. */
   readonly jwks: KeyPlace;
   readonly clock?: Clock;
-  /** Most ids of used tokens; a call beyond them is refused. */
+  /** Maximum number of ids of used tokens; a call beyond them is refused. */
   readonly usedIds?: number;
   readonly onUnavailable?: (error: KeysError) => void;
 };

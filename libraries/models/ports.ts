@@ -7,9 +7,9 @@ export type EmbeddingProfile = {
   readonly dimension: number;
   /** Whether a call asks for that dimension; models of a fixed dimension refuse the parameter. */
   readonly sendDimension: boolean;
-  /** Most texts of one call. */
+  /** Maximum number of texts of one call. */
   readonly batch: number;
-  /** Most tokens of one text. The caller must respect it; a model refuses or truncates a longer text. */
+  /** Maximum number of tokens of one text. The caller must respect it; a model refuses or truncates a longer text. */
   readonly maxTokens: number;
   readonly queryPrefix: string;
   readonly passagePrefix: string;

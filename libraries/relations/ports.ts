@@ -5,7 +5,10 @@ import type { Tuple } from './tuple.ts';
 export { RelationsUnavailableError } from './relations-error.ts';
 export type { Tuple } from './tuple.ts';
 
-/** Most tuples of one grant or revoke, and of one page; most groups that one call claims: those of a token and `authenticatedAll`. */
+/**
+ * Maximum number of tuples of one grant or revoke, and of one page; maximum number of groups that one call claims:
+ * those of a token and `authenticatedAll`.
+ */
 export const relationLimits = { tuples: 100, page: 100, claimedGroups: 101 } as const;
 
 /** A part of the objects that a subject reaches. */
@@ -14,7 +17,7 @@ export type ObjectWindow = {
   readonly from?: string;
   /** The last object that may be returned; absent for the last of the type. */
   readonly to?: string;
-  /** Most objects, at least 1. */
+  /** Maximum number of objects, at least 1. */
   readonly limit: number;
 };
 

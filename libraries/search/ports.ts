@@ -60,7 +60,7 @@ export type CandidateQuery = {
   readonly labels: readonly string[] | 'every';
   readonly condition?: AttributeCondition;
   readonly legs: readonly Leg[];
-  /** Most candidates of each leg, from 1 to the `mostCandidates` of the index. */
+  /** Maximum number of candidates of each leg, from 1 to the `mostCandidates` of the index. */
   readonly window: number;
 };
 

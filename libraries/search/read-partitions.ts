@@ -51,7 +51,7 @@ type ChangeNumbers = {
 type ReadOptions = {
   /** Entries of a page of a load. */
   readonly pageSize: number;
-  /** Most groups of one answer about changes, without the further ones of its last number. */
+  /** Maximum number of groups of one answer about changes, without the further ones of its last number. */
   readonly groupsAtOnce: number;
 };
 

@@ -1,6 +1,6 @@
 import type { LocalRule } from './compile-local-rule.ts';
 
-/** The most terms that one warning names by their position. */
+/** Maximum number of terms that one warning names by their position. */
 const namedTerms = 5;
 /** Signs of a regular expression that no ordinary term has: `\b` at an end, a repeated class or dot, a group with options. */
 const regularExpression =

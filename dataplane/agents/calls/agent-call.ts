@@ -15,7 +15,7 @@ export type ExecutionIdentity = {
   /** The act chain; the direct caller is first. */
   readonly actors: readonly Subject[];
   readonly tenant: string | undefined;
-  /** Whom the version admits over MCP, as the gateway says; R1 in development mode. */
+  /** The callers that the version admits over MCP, according to the gateway; R1 in development mode. */
   readonly exposure: McpExposure;
   /** Verified; undefined in development mode. */
   readonly grant: CallGrant | undefined;

@@ -154,7 +154,7 @@ test('temporary files expire, and newer files are kept', async () => {
 test('the next process of a version removes the files of a killed one, and no file of a process that still runs', async () => {
   using folder = temporaryFolder();
   const file = new URL('../testing/leave-file.ts', import.meta.url);
-  /** A process that has stored an object, and what it has stored. */
+  /** A process that has stored an object, and the object. */
   async function leave() {
     const before = readdirSync(folder.path);
     const child = spawn(process.execPath, [fileURLToPath(file), folder.path], { stdio: 'ignore' });

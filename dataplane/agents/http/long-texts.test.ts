@@ -46,7 +46,9 @@ async function start(target: Partial<ServedTarget> = {}, policy = sampleDefiniti
   return agent;
 }
 
-/** Sends these parts. @returns the answer, its code, its hint to repeat the call, and what the model was sent */
+/**
+ * Sends these parts. @returns the answer, its code, its hint to repeat the call, and the text that the model received
+ */
 async function send(agent: RunningAgent, ...parts: readonly object[]) {
   const asked = gateway.seen.length;
   const answer = await agent.call('POST', '/message:send', messageOf(...parts));

@@ -56,7 +56,7 @@ async function stream(from: RunningAgent, headers: Record<string, string> = {}) 
   };
 }
 
-/** Words of text with `middle` after `before` bytes, and more text behind it. */
+/** Words of text with `middle` after `before` bytes, and more text after it. */
 const around = (before: number, middle = '') => `${'plain words '.repeat(before).slice(0, before)}${middle} and so on`;
 
 verifies(

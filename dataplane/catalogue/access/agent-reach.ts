@@ -31,9 +31,9 @@ const start = 'agent:';
 const mostAtOnce = 50_000;
 
 /**
- * Asks the store from the side of the caller, so that the cost depends on what the caller may reach and on nothing that is
- * hidden from it (`catalogue:auth:current-check`).
- * @param window.limit most ids of each kind, at least 1
+ * Queries the store from the side of the caller, so that the cost depends on the objects that the caller may reach and
+ * on nothing that is hidden from it (`catalogue:auth:current-check`).
+ * @param window.limit maximum number of ids of each kind, at least 1
  * @throws RelationsUnavailableError, and the reason of the signal
  */
 export async function nextReach(rights: Rights, window: IdWindow, signal: AbortSignal): Promise<AgentReach> {

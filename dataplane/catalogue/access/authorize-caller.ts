@@ -28,9 +28,9 @@ export async function openCatalogueAuthorizer(
 }
 
 /**
- * People by tokens of trusted issuers, and agents by tokens that name the person and the chain of actors (RFC 8693): the
- * rights of both are asked for, so that a chain takes rights away and never adds one (`catalogue:auth:oidc-jwt`). No header
- * but Authorization and X-Tenant-Id is read.
+ * Identifies people by tokens of trusted issuers, and agents by tokens that name the person and the chain of actors
+ * (RFC 8693): the rights of both are checked, so that a chain removes rights and never adds one
+ * (`catalogue:auth:oidc-jwt`). No header but Authorization and X-Tenant-Id is read.
  */
 function byToken(verifier: Verifier, isPerson: (issuer: string) => boolean): CatalogueAuthorizer {
   return {

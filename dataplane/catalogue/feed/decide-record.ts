@@ -15,7 +15,10 @@ type ObservedAgent = {
   readonly version: (name: string) => Stored<AgentVersion> | undefined;
   readonly route: Stored<AgentRoute> | undefined;
   readonly now: Date;
-  /** Since when the worker sees that the process of the version is away, milliseconds; undefined if it never saw it ready. */
+  /**
+   * Since when the worker sees that the process of the version is unavailable, milliseconds; undefined if it never saw
+   * it ready.
+   */
   readonly lostSince: number | undefined;
   /** Number of Agents with the id of this one. */
   readonly claims: number;
@@ -27,7 +30,7 @@ export type RecordDecision = {
   readonly again: Date | undefined;
 };
 
-/** How long an endpoint may be away before its agent is degraded, milliseconds. */
+/** How long an endpoint may be unavailable before its agent is degraded, milliseconds. */
 const lostMs = 30_000;
 
 /**

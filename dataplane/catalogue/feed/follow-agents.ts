@@ -34,7 +34,7 @@ type FeedOptions = {
   /** Whether the agents may be removed although more vanished at once than usual. */
   readonly acceptsMassRemoval: boolean;
   readonly onChange: (change: FeedChange) => void;
-  /** How often the feed looks for changes by time, and repeats what failed, milliseconds. */
+  /** How often the feed checks for changes by time, and repeats what failed, milliseconds. */
   readonly pollMs: number;
   /** Agents that are compared with the stored ones by one statement, and between two passes for changes; 500 when absent. */
   readonly comparedAtOnce?: number;
@@ -88,9 +88,12 @@ export function followAgents(options: FeedOptions): AgentFeed {
   const unjudged = new Set<string>();
   /** When the last agents were removed, oldest first. */
   const removals: number[] = [];
-  /** By name: when the state changes although no resource does. */
+  /** Keyed by name: when the state changes although no resource does. */
   const alarms = new Map<string, number>();
-  /** By name: the process of the version was ready when the agent was stored last, or is away since then, milliseconds. */
+  /**
+   * Keyed by name: since when the process of the version is unavailable, milliseconds; or that it was ready when the
+   * agent was stored last.
+   */
   const processes = new Map<string, 'ready' | number>();
   let isListed = false;
   /** Every change until then is stored, on the clock; undefined before the first complete pass. */
@@ -187,7 +190,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
 
   /** An agent that was deleted while no feed ran, or whose removal the database lost, is in the table only. */
   async function markAll(): Promise<void> {
-    // Before the first complete pass nothing says that the rows of agents without a change are current.
+    // Before the first complete pass it is not known whether the rows of agents without a change are current.
     const marked = currentAt === undefined ? changed : unsuspected;
     for (const { metadata } of agents.store.list()) marked.add(metadata.name);
     const rows = await database.sql<{ resource: string }[]>`
@@ -244,8 +247,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
   }
 
   /**
-   * The watches of the kinds are independent: that of the versions may be behind the one of the agents. So only a live read of
-   * the served version decides that its agent is degraded.
+   * The watches of the kinds are independent: that of the versions may lag behind that of the agents. So only a live
+   * read of the served version decides that its agent is degraded.
    * @param isKnown whether the row of the agent has a content already, as such a read has decided
    */
   async function decideOne(
@@ -315,7 +318,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     logger.warn('feed_failed', { failure: describeFailure(error) });
   }
 
-  /** The watch reports that the resource is gone; only a live answer confirms it (`catalogue:state:removed`). */
+  /** The watch reports that the resource was deleted; only a live answer confirms it (`catalogue:state:removed`). */
   async function removeOne(name: string): Promise<void> {
     const live = await client.get<Agent>(kinds.agent, name);
     if (live === undefined) {
@@ -326,7 +329,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
       onChange('removed');
       return;
     }
-    // The watch brings the new resource of this name.
+    // The watch reports the new resource of this name.
     changed.add(name);
   }
 

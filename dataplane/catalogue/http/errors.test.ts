@@ -45,7 +45,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
       await openCatalogue({
         config: { requests: { atOnce: 2, perMinute: 60 } },
         overrides: {
-          // The clock of the limits stands still.
+          // The clock of the limits does not advance.
           clock: { now: () => 0, date: () => new Date() },
           relations: {
             nextObjects: (...question) => through((store) => store.nextObjects(...question)),

@@ -161,7 +161,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('pages of the catalogu
     const { nextCursor } = await page('?limit=2');
     expect(idsOf(await page(`?limit=2&cursor=${nextCursor}`))).toHaveLength(2);
     writeFileSync(world.cursorKeyFile, 'another-secret-of-cursors-with-enough-characters\n');
-    // The file is looked at once a second.
+    // The file is checked once a second.
     await until('the cursor is refused', async () => (await refusal(`?cursor=${nextCursor}`))[0] === 400);
     expect(await refusal(`?limit=2&cursor=${nextCursor}`)).toEqual(cursorInvalid);
     const renewed = (await page('?limit=2')).nextCursor;

@@ -9,10 +9,10 @@ const internalName =
 /** An IPv4 address of a private, shared, loopback or link-local network. */
 const privateAddress =
   /\b(?:10|127)(?:\.\d{1,3}){3}(?::\d+)?\b|\b(?:192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))(?:\.\d{1,3}){2}(?::\d+)?\b/g;
-/** What can be an IPv6 address, with its brackets, zone, length of prefix and port; the parser decides. */
+/** A string that can be an IPv6 address, with its brackets, zone, length of prefix and port; the parser decides. */
 const colons =
   /(?<![0-9a-z])\[?((?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4})?)(?:%[\w-]+)?(?:\/\d{1,3})?\]?(?![0-9a-z])(?:(?<=\]):\d{1,5})?/gi;
-/** What can be a host with a port. */
+/** A string that can be a host with a port. */
 const hostAndPort = /(?<![\w.-])([\w.-]+):(\d{1,5})(?![a-z0-9]|\.\d)/gi;
 const pathOfRemoved = /\[removed\]\/[^\s<>"'`]*/g;
 /** A host at the beginning of a text: a name that begins with a letter, or an address. */
@@ -71,7 +71,7 @@ function isEndpoint(name: string, port: string): boolean {
   return port.length >= 4 && !standards.test(name);
 }
 
-/** Whether an address leads to a host with a public name, over https, and has neither credentials nor a name of the inside. */
+/** Whether an address has a host with a public name, over https, and neither credentials nor an internal name. */
 function isPublic(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;

@@ -1,8 +1,8 @@
 import { hideAddresses } from './hide-addresses.ts';
 
 /**
- * Marks that a reader does not see, such as variation selectors: they are a part of the character before them. Without them an
- * emoji has another look, and a text cannot carry another one for models.
+ * Marks that a reader does not see, such as variation selectors: they are a part of the character before them. Without
+ * them an emoji looks different, and a text cannot carry a hidden one for models.
  */
 const unseenMarks = /[\p{Default_Ignorable_Code_Point}&&\p{M}]+/gv;
 /**

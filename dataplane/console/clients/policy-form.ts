@@ -51,7 +51,7 @@ export type PolicyForm = {
   readonly rules: readonly RuleFields[];
 };
 
-/** Most rules of a form: a page with more cannot be worked with. */
+/** Maximum number of rules of a form: a page with more is not usable. */
 export const mostFormRules = 200;
 
 /** The form of a valid source; undefined for a source that only the YAML editor can show. */

@@ -16,7 +16,7 @@ const value = (one: unknown) => ({ kind: 'value', value: one, etag: undefined })
 const refused = (status: number, code: string) => ({ kind: 'refused', status, code, message: '' });
 const binding = { operationId: idOf(1), observation: { confirmed: 1, expected: 2 } };
 
-/** The answer to a page that requests the states of `ids`, and what it costs; `answerOf` is the management API. */
+/** The answer to a page that requests the states of `ids`, and its cost; `answerOf` is the management API. */
 async function statesOf(ids: readonly string[], answerOf: (path: string) => unknown) {
   const asked: string[] = [];
   const app = new Hono<ConsoleEnvironment>();

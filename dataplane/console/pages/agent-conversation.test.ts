@@ -8,7 +8,7 @@ const file = { raw: 'AA==', filename: '<b>report</b>.pdf', mediaType: 'applicati
 const update = (artifactId: string, part: object, append = false): readonly ReplyPart[] =>
   readReply({ artifactUpdate: { artifact: { artifactId, parts: [part] }, append } });
 
-/** What the stream sends for each part. */
+/** The content that the stream sends for each part. */
 async function streamed(parts: readonly ReplyPart[]): Promise<readonly string[]> {
   const turn = { id: '1', taskId: undefined, artifacts: [] };
   const shown: string[] = [];

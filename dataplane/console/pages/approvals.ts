@@ -7,7 +7,7 @@ import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { timeOf } from './time.ts';
 
-/** An approval with what the person may do about it. */
+/** An approval with the actions that the person may take. */
 export type ShownApproval = {
   readonly approval: Approval;
   /** The name of the policy or the alias of the model; its id if the person may not read it. */

@@ -26,7 +26,7 @@ async function startWorld(atOnce: number, heldMib: number): Promise<AgentPlaneWo
 
 const limits = { ...routedVersion({ url: '' }).limits, requestBytes: mebibyte, concurrency: 64 };
 
-/** Serves a process that answers its card itself and everything else as `play` of it says. */
+/** Serves a process that answers its card itself and everything else as `play` specifies. */
 async function serveFlow(world: AgentPlaneWorld): Promise<ScriptedHttp> {
   const answer = JSON.stringify(card);
   const flow = await world.startProcess((response) => void response.end(answer));

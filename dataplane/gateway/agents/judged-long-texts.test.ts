@@ -40,7 +40,10 @@ async function serve(target: Target): Promise<void> {
   await image.serve('A2A', { limits: { ...limits, requestBytes: 1_048_576 } });
 }
 
-/** Sends these parts. @returns the status, the code, the hint to repeat the call, the answer and what reached the process */
+/**
+ * Sends these parts. @returns the status, the code, the hint to repeat the call, the answer and the text that reached
+ * the process
+ */
 async function send(...parts: readonly object[]) {
   image.process.forget();
   const token = await world.personToken('ann');

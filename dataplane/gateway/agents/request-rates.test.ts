@@ -8,7 +8,7 @@ const models = 'urn:portcullis:models';
 let world: AgentPlaneWorld;
 let process: ScriptedHttp;
 
-/** Requests of one caller, and trades of one run, that are admitted while time stands still. */
+/** Requests of one caller, and exchanges of one run, that are admitted while the clock does not advance. */
 const [requestsAtOnce, tradesAtOnce] = [400, 1_000];
 
 beforeAll(async () => {

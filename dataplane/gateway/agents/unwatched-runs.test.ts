@@ -23,7 +23,7 @@ const limits = { ...routedVersion({ url: '' }).limits, concurrency: atOnce };
 
 let world: AgentPlaneWorld;
 let image: Awaited<ReturnType<typeof startJudgedImage>>;
-/** The version that is served; its runs that no client follows count for 30 s, so that each test has one of its own. */
+/** The version that is served; its runs that no client follows count for 30 s, so each test has a separate version. */
 let versionId: string;
 let versions = 0;
 
@@ -56,7 +56,10 @@ async function ask(person: string, operation: string, body = bodyOf(operation), 
   return { status: answer.status, code };
 }
 
-/** Starts as many runs of a person as it may have, and leaves each of them when its process has done as `begin` says. */
+/**
+ * Starts as many runs of a person as allowed, and leaves each of them when its process has reached the state of
+ * `begin`.
+ */
 async function leaveRuns(play: (script: Script) => void, operation: string, begin: Script = () => undefined) {
   const ended = () => world.gateway.log().split('agent_call_ended').length;
   for (let at = 0; at < atOnce; at += 1) {

@@ -26,7 +26,8 @@ const keptOfMessage: ReadonlySet<string> = new Set(['role', 'tool_calls', 'funct
 
 /**
  * The texts of an answer after masking; undefined for a text that the answer did not have. `edits` mask texts in other
- * members, which are judged where the binding says so; `judgedMembers` are members of the message that are kept for it.
+ * members, which are judged if the binding asks for it; `judgedMembers` are members of the message that are kept for
+ * it.
  */
 type CleanedTexts = {
   readonly content: string | undefined;

@@ -19,10 +19,10 @@ type MaskedBody =
 
 /**
  * Finds the edits that put cleaned texts into a body (`gateway:mask:text-parts-merged`). Unchanged texts keep their
- * bytes. The text parts of one message become one part at the place of the first; the parts between them stay, in
- * their order. A mask inside of a part that is removed needs no edit. Texts inside of a JSON text are replaced there, so that it stays
- * JSON. Masks of texts `within` another text have to be in that text already.
- * @param units all texts of the body that were judged; the seams of a message come behind it
+ * bytes. The text parts of one message become one part at the place of the first; the parts between them stay, in their
+ * order. A mask inside of a part that is removed needs no edit. Texts inside of a JSON text are replaced there, so that
+ * it stays JSON. Masks of texts `within` another text have to be applied to that text already.
+ * @param units all texts of the body that were judged; the seams of a message follow it
  */
 export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): MaskedBody {
   const edits: Edit[] = [];

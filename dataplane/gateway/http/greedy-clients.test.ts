@@ -201,7 +201,7 @@ describe('requests and whole answers of all requests together', () => {
       ];
       const path = '/v1/chat/completions';
       const large = { model, ...says(picture(10 * 1_048_576)) };
-      // As much as the budget has beside the half that it keeps for the oldest request.
+      // The budget without the half that it reserves for the oldest request.
       const second = { model, ...says(picture(8.5 * 1_048_576)) };
       small.upstream.play({ kind: 'frames', frames: [contentFrame('fine')], end: 'silence' });
       const leaving = new AbortController();

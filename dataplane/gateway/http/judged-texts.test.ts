@@ -329,7 +329,7 @@ describe('inputs of embeddings', () => {
 });
 
 describe('text in a whole answer', () => {
-  /** An answer in which the given text is the only one of its kind, beside the content. */
+  /** An answer in which the given text is the only one of its kind, in addition to the content. */
   const answers: Readonly<Record<'toolCalls' | 'reasoning' | 'names' | 'parameters', (text: string) => object>> = {
     toolCalls: (text) => ({ tool_calls: [toolCall(JSON.stringify({ q: text }))] }),
     reasoning: (text) => ({ reasoning_content: text }),

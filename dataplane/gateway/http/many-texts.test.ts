@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 test('a request that needs more than 1,024 checks is refused before its first check', async () => {
-  // The message is a check of its own.
+  // The message is a separate check.
   const tools = [
     { type: 'function', function: { name: 'f', parameters: { enum: new Array(maxChecks - 1).fill('a') } } },
   ];

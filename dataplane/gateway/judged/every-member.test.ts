@@ -14,7 +14,7 @@ const all: ReadonlySet<JudgedTextKind> = new Set(judgedTextKinds);
 const none: ReadonlySet<JudgedTextKind> = new Set();
 const base64 = Buffer.from(phrase).toString('base64');
 
-/** JSON in which the word NUMBER stands for a long number, whose digits JavaScript would lose. */
+/** JSON in which the word NUMBER is a placeholder for a long number, whose digits JavaScript would lose. */
 const written = (value: unknown): Buffer => Buffer.from(JSON.stringify(value).replaceAll('"NUMBER"', card));
 
 type Place = { readonly root?: object; readonly choice?: object; readonly message?: object };

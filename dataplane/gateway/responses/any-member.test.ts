@@ -35,7 +35,7 @@ const said = (more: object): object => ({ input: [{ type: 'message', role: 'user
 const result = (output: unknown): object => ({ input: [{ type: 'function_call_output', call_id: 'c', output }] });
 type Put = (key: string, value: unknown) => object;
 
-/** The model is looked up, so that `model` holds no text. */
+/** The model is looked up, so `model` contains no text. */
 const places: readonly (readonly [string, readonly string[], Put])[] = [
   ['the request', [...responseKeys, other].filter((key) => key !== 'model'), (key, value) => ({ [key]: value })],
   ['a message', [...messageItemKeys, other], (key, value) => said({ [key]: value })],

@@ -14,7 +14,7 @@ const textKey = Buffer.from('"content"');
 /** A provider whose frames have no common form is soon no longer compared with one. */
 const maxForms = 8;
 
-/** A JSON string without escapes. U+FFFD may stand for bytes that are no UTF-8. */
+/** A JSON string without escapes. U+FFFD may represent bytes that are not UTF-8. */
 const plainString = /^"[^"\\\p{Cc}\u{fffd}]*"$/u;
 
 /**

@@ -93,7 +93,7 @@ export function decideByModel(
     };
   }
 
-  /** Whether a fact takes the place of another one that was said before it. */
+  /** Whether a fact replaces another one that was said before it. */
   function excludes(later: ReadFact, earlier: ReadFact): boolean {
     if (later.answer.decision === 'DELETE') return earlier.answer.decision !== 'DELETE' && isForgotten(earlier, later);
     if (earlier.answer.decision === 'DELETE') {

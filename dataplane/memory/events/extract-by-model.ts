@@ -36,10 +36,10 @@ type ExtractionPorts = TextPorts & {
 
 /** Known memories in a prompt, and the bytes of their texts together as JSON: a check of a policy takes 32 KiB by default. */
 const mostKnown = { memories: 40, bytes: 12_288 } as const;
-/** Most decisions of one attempt: they are repeated if their memories changed meanwhile. */
+/** Maximum number of decisions of one attempt: they are repeated if their memories changed meanwhile. */
 const mostDecisions = 3;
 
-/** The calls of models for an event carry its trace. */
+/** The calls of models for an event belong to its trace. */
 type EventCall = { readonly signal: AbortSignal; readonly traceparent: string };
 
 /**

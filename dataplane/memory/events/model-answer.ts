@@ -39,7 +39,7 @@ const factSchema = {
   importance: { type: 'integer', enum: [1, 2, 3, 4, 5] },
 };
 
-/** The same shape in the part of JSON Schema that strict modes of models know; they know no bounds of lengths. */
+/** The same shape in the part of JSON Schema that strict modes of models support; they support no bounds of lengths. */
 export const answerForm: AnswerForm = {
   name: 'remembered_facts',
   schema: {

@@ -8,7 +8,7 @@ import type { Statement, StatementForm, StatementLanguage } from './statement.ts
 
 /** Longest clause that is read; a longer one is a text about another subject. */
 const longestClause = 300;
-/** Most terms of a value. */
+/** Maximum number of terms of a value. */
 const mostValueTerms = 40;
 
 /** Dates that `resolveDates` added. */
@@ -187,7 +187,7 @@ function readIn(language: StatementLanguage, clause: string): Statement | undefi
   return readPlain(language, text) ?? readParaphrased(language, text);
 }
 
-/** Most paraphrases of one clause, one after the other: "since 2019 we've been living in Rome". */
+/** Maximum number of paraphrases of one clause, one after the other: "since 2019 we've been living in Rome". */
 const mostParaphrases = 3;
 
 function readParaphrased(language: StatementLanguage, text: string): Statement | undefined {

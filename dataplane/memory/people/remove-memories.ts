@@ -2,8 +2,8 @@ import type { TransactionSql } from '#sql/connect';
 import { inIndexedScope } from './scope-condition.ts';
 
 /**
- * Most memories, events and entries of history that one transaction removes. It must end before the timeouts of statements
- * and transactions, so that a person with any number of memories can be erased.
+ * Maximum number of memories, events and entries of history that one transaction removes. It must end before the
+ * timeouts of statements and transactions, so that a person with any number of memories can be erased.
  */
 export const mostRemoved = { memories: 5_000, events: 5_000, history: 20_000 } as const;
 

@@ -20,7 +20,10 @@ const pageSize = 200;
  * memories of a person are in as many places of the table, so that each further one costs a first search a read of the disk.
  */
 const spare = 10;
-/** Most memories that a statement names as small enough; where more are, the next pages find some of them soon. */
+/**
+ * Maximum number of memories that a statement names as small enough; where more are, the next pages find some of them
+ * soon.
+ */
 const mostNamed = 1_000;
 
 /**

@@ -4,7 +4,7 @@ import { limits } from '#contracts/limits';
 const shortCharacters = 512;
 /** A seam is not extended beyond this length by further short texts. */
 const seamCharacters = 2_048;
-/** The most characters by which an end is longer, so that it does not begin or end inside of a word. */
+/** Maximum number of characters by which an end is longer, so that it does not begin or end inside of a word. */
 const wordCharacters = 64;
 
 const word = `[\\p{L}\\p{N}\\p{M}_]{0,${wordCharacters}}`;

@@ -20,7 +20,10 @@ export type TextSlot = {
  */
 type SlotsVerdict = 'allowed' | 'denied' | 'failed' | 'too_large';
 
-/** The most checks that texts may need, as for one request of a model, and with those that the masks of long texts need. */
+/**
+ * Maximum number of checks that texts may need, as for one request of a model, and with those that the masks of long
+ * texts need.
+ */
 const most = { checks: 1_024, checksWithMasks: 4_096 } as const;
 
 /**

@@ -23,7 +23,7 @@ type Judged<T> = { readonly kind: 'passed'; readonly value: T } | Exclude<Judged
 
 /** The smallest size of a piece, in bytes of its check, into which a text with many masks is divided. */
 const leastPieceBytes = 4_096;
-/** Most places that are tried for a cut between masks. */
+/** Maximum number of places that are tried for a cut between masks. */
 const maxCuts = 16;
 /** Failures of a check that has too many masks: smaller checks have fewer. */
 const tooMany: ReadonlySet<string> = new Set(['match_limit', 'output_too_large']);

@@ -28,9 +28,9 @@ type OpenShare = BudgetShare & {
 
 /** The tokens that a call of a model can use. */
 export type TokenNeed = {
-  /** The most tokens of its texts. */
+  /** Maximum number of tokens of its texts. */
   readonly text: number;
-  /** The most tokens of its answer; undefined if only the model limits them. */
+  /** Maximum number of tokens of its answer; undefined if only the model limits them. */
   readonly answer: number | undefined;
   /** How many walks may be under way at the same time. */
   readonly among: number;

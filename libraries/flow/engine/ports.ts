@@ -73,7 +73,7 @@ export type PortRequests = {
     readonly parameters: {
       readonly temperature?: number | undefined;
       readonly topP?: number | undefined;
-      /** Most tokens of the answer; undefined for the limit of the model. */
+      /** Maximum number of tokens of the answer; undefined for the limit of the model. */
       readonly maxTokens?: number | undefined;
       readonly seed?: number | undefined;
     };

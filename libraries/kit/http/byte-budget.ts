@@ -29,7 +29,7 @@ export type ByteBudget = {
 type BudgetOptions = {
   /** Bytes of all requests together. */
   readonly limit: number;
-  /** The most bytes that one request needs; the oldest request can always reserve as many. */
+  /** Maximum number of bytes that one request needs; the oldest request can always reserve as many. */
   readonly largest: number;
   /** How long a request waits for bytes, milliseconds. */
   readonly waitMs: number;

@@ -10,7 +10,10 @@ import { headerValues } from './raw-headers.ts';
 type BodyFault = 'too_large' | 'aborted' | 'closed' | 'refused';
 export type Body = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly fault: BodyFault };
 
-/** Most bytes of a refused body that are discarded, so that the client can read the response before the connection closes. */
+/**
+ * Maximum number of bytes of a refused body that are discarded, so that the client can read the response before the
+ * connection closes.
+ */
 const DRAIN_BYTES = 64 * 1024;
 
 /** Time for a refused client to send that much. */

@@ -8,7 +8,7 @@ type KeptOptions = {
   readonly idleMs: number;
   /** Lines that one process answers; another process follows it. */
   readonly mostAnswers: number;
-  /** Most characters of an answer. A process that writes more without a line feed is killed. */
+  /** Maximum number of characters of an answer. A process that writes more without a line feed is killed. */
   readonly maxAnswerLength: number;
 };
 

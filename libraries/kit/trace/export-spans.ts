@@ -16,7 +16,7 @@ export type TraceExport = {
 
 type ExportedSpans = Spans & AsyncDisposable;
 
-/** Most spans that wait, spans of one request, and times in milliseconds. */
+/** Maximum number of spans that wait, spans of one request, and times in milliseconds. */
 export const spanExportLimits = { waiting: 4_096, batch: 512, everyMs: 1_000, sendMs: 10_000, lastMs: 2_000 } as const;
 
 type ExportOptions = { readonly service: string; readonly logger: Pick<Logger, 'warn'>; readonly clock?: Clock };

@@ -13,7 +13,7 @@ type Written = {
   readonly repeat?: 'found' | undefined;
 };
 
-/** Most fields that a message lists. */
+/** Maximum number of fields that a message lists. */
 const maxFields = 12;
 
 /**

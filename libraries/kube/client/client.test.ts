@@ -179,7 +179,7 @@ test('the client sends nothing when its token cannot be read', async () => {
   expect(one.scripted.seen).toEqual([]);
 });
 
-/** Most connections of a client, and how many of them watches may use. */
+/** Maximum number of connections of a client, and how many of them watches may use. */
 const pools = [
   { name: 'a client', open: createClient, sockets: 48, watches: 32 },
   { name: 'the client of an election', open: createElectionClient, sockets: 4, watches: 2 },

@@ -13,7 +13,7 @@ type WorkOutcome = 'success' | 'requeue_after' | 'error';
 export type WorkQueueOptions = {
   /** One pass over a key; passes over one key never overlap. A rejection is retried with backoff. */
   readonly process: (key: string, signal: AbortSignal) => Promise<ProcessResult | undefined> | Promise<void>;
-  /** Most passes that run at the same time. */
+  /** Maximum number of passes that run at the same time. */
   readonly concurrency: number;
   /** Called for every failed pass; `attempt` counts consecutive failures of the key. */
   readonly onError: (key: string, error: unknown, attempt: number) => void;

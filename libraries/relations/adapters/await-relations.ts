@@ -16,7 +16,7 @@ type Session = {
   readonly applicationName: string;
   /** Milliseconds; that of `connectSql` by default. */
   readonly statementTimeoutMs?: number;
-  /** Most connections to the database; that of `connectSql` by default. */
+  /** Maximum number of connections to the database; that of `connectSql` by default. */
   readonly max?: number;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 };

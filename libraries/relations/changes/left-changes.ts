@@ -31,7 +31,7 @@ export type ChangeRecord = {
 const longestSeconds = 30;
 /** Rows that one statement reads. */
 const batch = 100;
-/** Most changes of newer releases that a process reports. */
+/** Maximum number of changes of newer releases that a process reports. */
 const mostReported = 1_000;
 const beforeEach = '00000000-0000-0000-0000-000000000000';
 

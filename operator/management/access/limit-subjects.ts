@@ -8,7 +8,7 @@ export type SubjectLimiter = {
   admits(subject: string, cost: number, request: readonly string[]): boolean;
 };
 
-/** Most subjects in memory. */
+/** Maximum number of subjects in memory. */
 const maxKeys = 50_000;
 
 /** Seconds in which a subject that has sent nothing may use its share of a minute at once. */

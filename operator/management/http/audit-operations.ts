@@ -64,8 +64,8 @@ export const auditOperations: readonly ApiOperation<
     tag: 'Audit',
     summary: 'List entries of the audit log',
     description:
-      'Each command and each refusal, with the author, the target and the outcome. A walk from page to page returns each ' +
-      'entry that existed at its start once, as long as its filters stay the same.',
+      'Each command and each refusal, with the author, the target and the outcome. Paging returns each entry that existed ' +
+      'at the start once, as long as the filters stay the same.',
     gates,
     parameters: [
       ...filters,

@@ -8,7 +8,7 @@ import { deniedByServer } from './faults.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { policyIdParameter, revisionNumber } from './path-ids.ts';
 
-/** Most uses that an answer names. */
+/** Maximum number of uses that an answer names. */
 const namedUses = 20;
 
 /** A route outside of the contract: removes the text of one version, with a secret or personal data in it. */

@@ -9,7 +9,7 @@ import { operationOfToken } from './make-policy.ts';
 export const policyQuotaNames = ['policies', 'revisions', 'bytes'] as const;
 export type PolicyQuotaName = (typeof policyQuotaNames)[number];
 
-/** The most that commands of this API let an installation hold; revisions of deleted policies count. */
+/** The maximum that commands of this API let an installation store; revisions of deleted policies count. */
 export type QuotaLimits = Readonly<Record<PolicyQuotaName, number>>;
 
 /** The growth by a save in addition to one revision. */

@@ -26,7 +26,7 @@ type ProviderAnswer =
   | { readonly ok: false; readonly verdict: Extract<Verdict, { kind: 'failed' }> };
 
 const invalid: ProviderAnswer = { ok: false, verdict: { kind: 'failed', code: 'provider_invalid_answer' } };
-/** Most bytes of an error that are searched for an unknown model, and how long they are waited for. */
+/** Maximum number of bytes of an error that are searched for an unknown model, and how long they are waited for. */
 const errorBytes = 8_192;
 const errorMs = 500;
 const unknownModelSchema = z.object({ error: z.object({ code: z.literal('model_not_found') }) });

@@ -20,7 +20,9 @@ import {
 export type FoldView = {
   readonly key: string;
   readonly kinds: ReadonlySet<Fold>;
-  /** The most bytes of the original from which one folded character may come, those left out after it included. */
+  /**
+   * Maximum number of bytes of the original from which one folded character may come, those left out after it included.
+   */
   readonly sourceBytes: number;
 };
 

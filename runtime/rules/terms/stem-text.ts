@@ -10,7 +10,9 @@ export type StemmedText = {
 
 /** Shorter words are their own stems here: most of them are no forms of another word, and texts have many. */
 const shortestStemmed = 3;
-/** The most words of one text that are stemmed; stemming takes microseconds, and a check cannot be interrupted. */
+/**
+ * Maximum number of words of one text that are stemmed; stemming takes microseconds, and a check cannot be interrupted.
+ */
 export const maxStemmedWords = 2_000;
 
 /** A text has more words of the kind than one check may stem, so the rule cannot be judged: the check fails. */

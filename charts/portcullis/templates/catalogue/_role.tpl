@@ -212,7 +212,7 @@ spec:
         {{- if not $isWorker }}{{- with include "portcullis.tracesVolumes" $ | trim }}{{ . | nindent 8 }}{{- end }}{{- end }}
         {{- include "portcullis.authoritiesVolume" $ | nindent 8 }}
 ---
-# Apart from what clients reach: metrics are for the cluster alone.
+# This port is separate from the one for clients, because metrics are only for the cluster.
 apiVersion: v1
 kind: Service
 metadata:

@@ -13,7 +13,7 @@ const table: SentenceTable = {
   wait: 'подождите',
 };
 
-/** The text with what is English in brackets. */
+/** The text with English parts in brackets. */
 function shown(text: string): string {
   return translate(table, text)
     .map((part) => (part.isEnglish ? `[${part.text}]` : part.text))

@@ -22,7 +22,7 @@ const burstSeconds = 2;
 const tradesOfRun = 1_000;
 /** Tokens in a second of all runs of one person with one agent: a grant can be traded until its deadline, even after its run. */
 const tradesOfPerson = 2_000;
-/** Most callers, runs, and pairs of person and agent in memory. */
+/** Maximum number of callers, runs, and pairs of person and agent in memory. */
 const maxKeys = 50_000;
 
 /**

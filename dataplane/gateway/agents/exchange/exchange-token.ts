@@ -32,7 +32,7 @@ type ExchangeResult =
   | { readonly kind: 'issued'; readonly token: string; readonly expiresIn: number }
   | { readonly kind: 'error'; readonly error: ExchangeError; readonly why: string };
 
-/** A grant, the audience of the token, and what the run of a called agent may use. */
+/** A grant, the audience of the token, and the budget of the run of a called agent. */
 type Asked = Omit<Extract<ReturnType<typeof readExchange>, { readonly kind: 'exchange' }>, 'kind'>;
 
 const refused = (error: ExchangeError, why: string): ExchangeResult => ({ kind: 'error', error, why });
@@ -155,7 +155,7 @@ async function issue(
   if (audience === serviceAudiences.memory) {
     return named('Memory').length === 0 ? undefined : await mintServiceToken({ ...signed, audience });
   }
-  // A version that calls other agents may look up what they do and whether they can be called.
+  // A version that calls other agents may look up their purpose and whether they can be called.
   if (audience === serviceAudiences.catalogue) {
     return named('Agent').length === 0 ? undefined : await mintServiceToken({ ...signed, audience });
   }

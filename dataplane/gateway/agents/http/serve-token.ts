@@ -64,7 +64,10 @@ export async function serveToken(
   }
 }
 
-/** The status of an error after which the same request may succeed, and when; RFC 6749 has no error of its own for a rate. */
+/**
+ * The status of an error after which the same request may succeed, and when; RFC 6749 defines no error for a rate
+ * limit.
+ */
 function laterOf({ callers }: Pick<AgentPlane, 'callers'>, error: string) {
   if (error === 'rate_limited') return { status: 429, seconds: callers.retryAfterSeconds };
   return error === 'temporarily_unavailable' ? { status: 503, seconds: 1 } : undefined;

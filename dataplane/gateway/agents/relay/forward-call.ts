@@ -44,7 +44,7 @@ export type ForwardParts = IdentityParts &
     readonly slots: ImageSlots;
     /** Calls that start no run, by caller: whole answers of flows, and calls that end a run or a session, apart from the others. */
     readonly reads: ImageSlots;
-    /** The most of them at a time of one caller with one agent. */
+    /** The maximum number of them at a time for one caller with one agent. */
     readonly readsAtOnce: number;
     readonly pins: Pick<VersionPins, 'pin'>;
     readonly budgets: RunBudgets;
@@ -340,7 +340,7 @@ async function judgeImageCall(
   return { ...judged, headers: await judgeHead(guard, head, hasBody) };
 }
 
-/** What an answer takes is held until its client has read it. */
+/** The memory of an answer is held until its client has read it. */
 function releaseOnceSent(held: DisposableStack, outgoing: ServerResponse): void {
   if (outgoing.destroyed) return;
   const kept = held.move();
@@ -373,8 +373,9 @@ function codeOf(end: PipeEnd, isLate: boolean, isEnding: boolean): AgentRefusal[
 }
 
 /**
- * Ends an answer that broke off. A stream gets a last event that says why, unless the process has sent one; where that could join half an event, and in any
- * other answer, the connection is closed, so that the client does not take it for whole.
+ * Ends an answer that broke off. A stream gets a last event with the reason, unless the process has sent one; where
+ * that could join half of an event, and in any other answer, the connection is closed, so that the client does not take
+ * it for complete.
  */
 function endBroken(
   { outgoing, trace }: AgentExchange,

@@ -8,7 +8,7 @@ const keptMs = 930_000;
 const seen = { name: 'question', uid: 'uid-route', created: 0 };
 const place = { url: 'http://127.0.0.1:1' };
 
-/** A table with a clock of its own, whose route `list` changes. */
+/** A table with a separate clock, whose route `list` changes. */
 function openTable() {
   const clock = { now: 0 };
   const table = new AgentTable('agents', () => clock.now);

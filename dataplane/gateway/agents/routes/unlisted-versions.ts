@@ -17,7 +17,7 @@ export class UnlistedVersions {
     this.#now = now;
   }
 
-  /** Call this method when a newer version of the route takes the place of the one before. */
+  /** Call this method when a newer version of the route replaces the previous one. */
   replaced(before: AgentRouteSpec | undefined, next: AgentRouteSpec): void {
     this.forget();
     const until = this.#now() + keptMs;

@@ -28,7 +28,7 @@ type IndexWork = {
   readonly signal: AbortSignal;
 };
 
-/** Most chunks of one transaction, whatever the batch of the profile. */
+/** Maximum number of chunks of one transaction, whatever the batch of the profile. */
 const mostRows = 128;
 
 /**

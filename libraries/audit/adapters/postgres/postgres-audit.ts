@@ -12,7 +12,7 @@ const auditTables = { schema: 'audit', folder: new URL('./migrations/', import.m
 const triggers = ['entries_append_only', 'entries_not_truncated'];
 /** Entries that one statement adds or removes. */
 const batch = 500;
-/** Most sources that one call removes. */
+/** Maximum number of sources that one call removes. */
 const mostForgotten = 20 * batch;
 
 type Head = { readonly number: string; readonly hash: string };

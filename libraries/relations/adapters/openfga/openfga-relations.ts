@@ -34,13 +34,13 @@ type OpenFgaOptions = {
   readonly tokenFile?: Pick<TokenFile, 'first'>;
   /** Timeout of one call, milliseconds; 5,000 by default. */
   readonly timeoutMs?: number;
-  /** Most pairs of object and relation that one list visits; `largestReach` by default. */
+  /** Maximum number of pairs of object and relation that one list visits; `largestReach` by default. */
   readonly mostReached?: number;
 };
 
 /**
- * Most groups that a check of a granted relation walks through: a refused caller costs about one request for each of them, and one for
- * each relation that is asked.
+ * Maximum number of groups that a check of a granted relation walks through: a refused caller costs about one request
+ * for each of them, and one for each relation that is asked.
  */
 const largestWalkOfCheck = 1_000;
 

@@ -5,7 +5,7 @@ import type { Tuple } from '../../tuple.ts';
 /** Every tuple of a subject to objects of a type, complete. */
 export type ReadTuples = (subject: string, type: ObjectType) => Promise<readonly Tuple[]>;
 
-/** Most pairs of object and relation that one call visits. */
+/** Maximum number of pairs of object and relation that one call visits. */
 export const largestReach = 10_000;
 
 /** Tuples that one walk reads at a time. */

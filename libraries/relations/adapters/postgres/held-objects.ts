@@ -10,7 +10,7 @@ type Holding = {
   /** The subject itself, and one entry for the members of each group that it claims (`group:…#member`). */
   readonly holders: readonly string[];
   readonly relation: string;
-  /** Most holders, with those of nested groups; `size` of an answer is larger if there are more. */
+  /** Maximum number of holders, with those of nested groups; `size` of an answer is larger if there are more. */
   readonly mostHolders: number;
 };
 

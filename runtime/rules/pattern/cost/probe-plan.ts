@@ -32,9 +32,12 @@ export type ProbePlan = {
    * place.
    */
   readonly distance: number;
-  /** The most bytes examined per byte of any text to find places to probe. */
+  /** Maximum number of bytes examined per byte of any text to find places to probe. */
   readonly scanned: number;
-  /** The most probes that can read one byte of any text; Infinity when a text can keep any number of probes reading. */
+  /**
+   * Maximum number of probes that can read one byte of any text; Infinity when a text can keep any number of probes
+   * reading.
+   */
   readonly overlap: number;
 };
 

@@ -23,7 +23,7 @@ type ApprovalRow = {
 };
 
 const listed = 500;
-/** Most open requests of one person that have no approval. */
+/** Maximum number of open requests of one person that have no approval. */
 const openRequests = 100;
 /** How long an expired request is kept: hours. */
 const keptHours = 24;
