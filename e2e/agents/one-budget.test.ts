@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the budget of a run')
     });
   const outcomeOf = async (agentId: string): Promise<unknown> => {
     const { status, json, headers } = await world.send(agentId, [{ data: { question: 'why' } }]);
-    // People are not told what a run has used.
+    // Persons do not get the usage of a run.
     expect(headers.has('x-portcullis-run-usage')).toBe(false);
     const error = json['error'] as { details?: [{ metadata?: { code?: unknown } }] } | undefined;
     return status === 200 ? 'answered' : error?.details?.[0]?.metadata?.code;

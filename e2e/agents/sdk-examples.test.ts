@@ -72,7 +72,7 @@ describe.each(languages)('the examples of agents in %s', (language, prepare, fil
     if ('reason' in prepared) context.skip(prepared.reason);
   });
 
-  /** Starts an example as a version of the agent, and gives what it publishes at a path. */
+  /** Starts an example as a version of the agent, and returns the content that it publishes at a path. */
   async function serve(name: string, published: string, change: (read: unknown) => Partial<RoutedVersion>) {
     if ('reason' in prepared) throw new Error(prepared.reason);
     const settings = { PORTCULLIS_GATEWAY_URL: world.url, PORTCULLIS_GATEWAY_ISSUER: gatewayIssuer, MODELS: model };

@@ -24,7 +24,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('approvals of a second person in
   afterEach(() => closePages(browser));
   afterAll(() => parts.disposeAsync());
 
-  /** Signs a person in on a page of its own; the administrator without a name. */
+  /** Signs a person in on a separate page; the administrator without a name. */
   async function open(path: string, person?: string) {
     const { page, context, complaints } = await openWatchedPage(browser);
     await signIn(platform, page, { path, ...(person === undefined ? {} : { person }) });

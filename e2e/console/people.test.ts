@@ -44,7 +44,7 @@ const paths = [
 ];
 
 type Actions = Awaited<ReturnType<typeof matrixRowOf>>['allowed'];
-/** What a person with these roles sees and may do. */
+/** The pages and actions that a person with these roles sees. */
 type ExpectedRow = {
   readonly name?: string;
   readonly roles?: readonly Role[];

@@ -18,8 +18,8 @@ const pages = [
 type Mentioned = NamedCommand & { readonly text: string };
 
 /**
- * The commands in backticks outside of blocks, up to a pipe or a redirection. Words in capitals stand for values, `…` for
- * further words, and square brackets hold what may be absent.
+ * The commands in backticks outside of blocks, up to a pipe or a redirection. Words in capitals are placeholders for
+ * values, `…` for further words, and square brackets contain optional parts.
  */
 function commandsIn(markdown: string): readonly Mentioned[] {
   const prose = markdown.replace(/^```[^\n]*\n[\s\S]*?^```$/gm, '');

@@ -26,7 +26,7 @@ function textOf(code: string): string {
   });
 }
 
-/** The spellings that pass without folds, and what happens to each with all folds. */
+/** The spellings that pass without folds, and the result of each with all folds. */
 const spellings = [...page.matchAll(/^\| (.+?) \| `(.+)` \| (denied|passes) \|$/gm)].map(
   ([, name = '', code = '', folded = '']) => [name, code, folded] as const,
 );

@@ -28,7 +28,7 @@ const consoles = ['console', 'console python', 'console kubectl', 'console model
 
 const mostNotRun = 53;
 
-/** These commands remove what the others need, in this order. */
+/** These commands remove objects that the others need, in this order. */
 const last = [
   /annotate modelbindings,/,
   /\| xargs .* patch '\{\}'/,

@@ -250,7 +250,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     await world.client.create(kinds.modelBinding, { ...object, metadata: { name: copy, labels } });
   }
 
-  /** Changes what the overview has of a model. */
+  /** Changes the state that the overview shows of a model. */
   async function patchModel(name: string): Promise<void> {
     await world.client.patch(kinds.modelBinding, name, [
       { op: 'replace', path: '/spec/model/state', value: 'Disabled' },

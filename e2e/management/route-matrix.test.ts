@@ -82,7 +82,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('roles, routes and tar
     return { name, held, token, operationId: sent.json.operationId };
   }
 
-  /** Calls with what the model expects, those without the right first and at once: they must change nothing. */
+  /**
+   * Calls with the results that the model expects, those without the right first and at once: they must change nothing.
+   */
   async function expectAnswers(callers: readonly Caller[], one: MatrixCase): Promise<number> {
     const expected = callers.map((caller) => ({
       caller,

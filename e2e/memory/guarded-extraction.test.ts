@@ -87,7 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect(await stored()).not.toContain(words.deniedOutput);
     });
 
-    /** Stores memories as they are, without the model. */
+    /** Stores memories unchanged, without the model. */
     const knows = async (user: { readonly user: string }, ...texts: readonly string[]) => {
       const messages = texts.map((content) => ({ role: 'user', content }));
       const event = await memory.add(user, { messages, agent_id: 'tutor', infer: false });

@@ -84,7 +84,7 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
     const expected = await about(missing);
     expect(expected.asked.length).toBeGreaterThan(0);
     expect(await about(hidden.agentId)).toEqual(expected);
-    // From the side of the caller: no question has the id, so that the server does not know which one is asked about.
+    // From the side of the caller: no question has the id, so the server cannot tell which one is meant.
     expect(expected.asked.join('\n')).not.toContain('ID');
   });
 
@@ -97,7 +97,7 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
       expect(await about(routedAgent)).toEqual(expected);
       const withId = expected.asked.filter((one) => one.includes('ID'));
       expect(withId.length).toBeGreaterThan(0);
-      // A check would lead the server from the agent to the groups that have a right on it.
+      // A check would make the server walk from the agent to the groups that have a right on it.
       for (const one of withId)
         expect(one).toMatch(/^POST \/stores\/\w+\/read .*"user":"(user:|group:authenticated_all#member)/);
       expect(withId.filter((one) => !one.includes('"relation":'))).toEqual([]);

@@ -11,8 +11,8 @@ import { runTextCheck } from '../../runtime/judgement/run-text-check.ts';
 import { bundleOf, masking, regex, stopList } from '../../runtime/testing/build-bundle.ts';
 
 /**
- * Documents that are judged in overlapping pieces by the rules of the runtime, against the same rules on the whole text.
- * The words are few and the texts dense with matches, so that most pieces end beside or inside of one.
+ * Documents that are judged in overlapping pieces by the rules of the runtime, against the same rules on the whole
+ * text. The words are few and the texts dense with matches, so that most pieces end next to or inside a match.
  */
 const pieceBytes = 8_192;
 const wholeBytes = 131_072;

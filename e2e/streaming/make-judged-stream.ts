@@ -93,8 +93,9 @@ function escapeUnits(character: string): string {
 }
 
 /**
- * The frames of a text, and content behind it, often so long that the text stands still and frames of the content pass its
- * tail. The text may grow again, a clean one of words between two words: the text so far is judged, which can end inside of a word.
+ * The frames of a text, and content after it, often so long that the text pauses and frames of the content overtake its
+ * tail. The text may grow again, a clean one of words between two words: the text so far is judged, which can end
+ * inside of a word.
  */
 function textFrames(random: Random, member: string, text: string, { kind }: StreamKind): readonly string[] {
   const thoughtsOf = (part: string): readonly string[] =>

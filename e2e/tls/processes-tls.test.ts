@@ -138,7 +138,7 @@ test('a gateway serves guarded answers over TLS and takes a new certificate with
   expect(before.body).toContain('a healthy answer');
   mount.swap(second);
   await until('the new certificate is served', async () => (await chat()).serial === serialOf(second));
-  // Probes and metrics have an address of their own, without TLS.
+  // Probes and metrics have a separate address, without TLS.
   const admin = String(gateway.ready['admin']);
   expect(admin).toMatch(/^http:/);
   expect((await fetch(`${admin}/livez`)).status).toBe(200);

@@ -27,7 +27,7 @@ type AuditQuery = {
 
 /**
  * The audit log of one service: a chain of entries that are never changed (docs/design/audit.md). Every method throws
- * SqlUnavailableError or SqlStatementError when the database does not carry it out.
+ * SqlUnavailableError or SqlStatementError when the database does not execute it.
  */
 export type AuditLog = {
   /**

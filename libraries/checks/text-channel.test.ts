@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TextChannel } from './text-channel.ts';
 
-/** The window behind an early window over `text`. */
+/** The window after an early window over `text`. */
 function behindEarly(text: string, more: string): string | undefined {
   const channel = new TextChannel();
   channel.append(text);
@@ -27,7 +27,7 @@ describe('the overlap behind an early window', () => {
 
   test('the overlap after an early window is up to 64 bytes longer, and has 256 bytes if a longer word is split', () => {
     const word = (bytes: number): string => `is ${'w'.repeat(bytes)}`;
-    // 254 bytes are behind the word, so that two of its bytes are among the 256.
+    // 254 bytes are after the word, so that two of its bytes are among the 256.
     expect(behindEarly(word(66) + behind, '!')).toBe(`${'w'.repeat(66)}${behind}!`);
     expect(behindEarly(word(67) + behind, '!')).toBe(`ww${behind}!`);
   });

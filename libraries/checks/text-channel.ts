@@ -14,18 +14,18 @@ type TextWindow = { readonly text: string; readonly end: number; readonly isEarl
 
 /**
  * One text of a streamed answer, judged in windows (`gateway:stream:window-1024`, `gateway:stream:overlap-256`;
- * docs/design/streaming.md). A window is up to 256 checked bytes, or up to 320 behind an early window, and up to 1,024 new ones. A phrase of at most 256 bytes
- * lies whole in the window in which it ends, and begins after `releasedEnd` until that window has passed.
- * Positions are bytes of UTF-8 from the start of the text.
+ * docs/design/streaming.md). A window is up to 256 checked bytes, or up to 320 after an early window, and up to 1,024
+ * new ones. A phrase of at most 256 bytes lies whole in the window in which it ends, and begins after `releasedEnd`
+ * until that window has passed. Positions are bytes of UTF-8 from the start of the text.
  */
 export class TextChannel {
   #carried: Buffer = Buffer.alloc(0);
   #pending: Buffer = Buffer.alloc(0);
-  /** Text behind `#pending` that is not encoded yet: pieces are a few bytes each, and a window is encoded at once. */
+  /** Text after `#pending` that is not encoded yet: pieces are a few bytes each, and a window is encoded at once. */
   #added = '';
   #addedBytes = 0;
   #checkedEnd = 0;
-  /** The first half of a surrogate pair, kept until the next piece of text brings the second half. */
+  /** The first half of a surrogate pair, kept until the next piece of text contains the second half. */
   #highSurrogate = '';
   #ended = false;
 

@@ -15,7 +15,7 @@ export function nextCharacterStart(bytes: Uint8Array, position: number): number 
 }
 
 /**
- * Chooses the end of a window between `lowest` and `highest`, on a character boundary. A cut inside a word can look
+ * Chooses the end of a window between `lowest` and `highest`, on a character boundary. A split inside a word can look
  * like a token to a rule. The first choice is the last position that cuts no word and at which the next window,
  * `overlap` bytes earlier, also begins without cutting a word; the second choice is the last position that cuts no
  * word; otherwise it is `highest`. Letters, digits, underscores and combining marks continue a word

@@ -130,7 +130,7 @@ const auditSettings = [
 ] as const;
 export type AuditSetting = (typeof auditSettings)[number];
 
-/** The content of an entry, as it is hashed. It holds no text of a user. */
+/** The content of an entry in the form that is hashed. It holds no text of a user. */
 export const auditContentSchema = z.strictObject({
   time: z.iso.datetime().describe('When it happened, by the clock of the process, in milliseconds.'),
   action: z.enum(auditActions),

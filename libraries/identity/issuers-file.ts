@@ -12,7 +12,7 @@ const keysUrl = z
   .url({ protocol: /^https?$/ })
   .max(2_048)
   .refine(isProtected, 'must be an https URL, or http on loopback');
-/** Keys of a service of the same cluster, whose connections carry the tokens without TLS as well. */
+/** Keys of a service of the same cluster, whose connections transfer the tokens without TLS as well. */
 const serviceKeysUrl = z
   .url({ protocol: /^https?$/ })
   .max(2_048)

@@ -4,10 +4,10 @@ import type { Turns } from '#kit/concurrency/turns';
 /** Longest run without a change between white space and other characters that is encoded at once: its cost is quadratic. */
 const longestRun = 256;
 
-/** UTF-16 units that are looked at between two values of a generator. */
+/** UTF-16 units that are read between two values of a generator. */
 const unitsOfStep = 65_536;
 
-/** Words that are encoded between two looks at the clock. */
+/** Words that are encoded between two checks of the clock. */
 const wordsOfStep = 64;
 
 /** Tokens of a text in the encoding o200k_base. A longer run is cut first, which can count a few tokens more. */

@@ -57,7 +57,7 @@ export function createGatewayModels(options: GatewayModelsOptions): Models {
       try {
         return await post({ response_format: format });
       } catch (error) {
-        // A model without strict mode refuses the call; what else it refuses, it refuses again.
+        // A model without strict mode refuses the call; anything else that it refuses, it refuses again.
         if (!(error instanceof ModelsError && error.code === 'refused')) throw error;
         return post({});
       }

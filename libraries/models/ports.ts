@@ -30,14 +30,17 @@ export type ModelCall = {
   readonly signal?: AbortSignal;
   /** Header of W3C Trace Context that the gateway gets. */
   readonly traceparent?: string;
-  /** Bound of the call with all its attempts, milliseconds; that of the client when absent. It holds for all batches of a rerank together. */
+  /**
+   * Bound of the call with all its attempts, milliseconds; that of the client when absent. It applies to all batches of
+   * a rerank together.
+   */
   readonly timeoutMs?: number;
 };
 
 /**
- * Models behind the model gateway. Every method throws ModelsError: `unavailable` (unreachable, overloaded, too slow,
- * not served: try again later), `denied` (the guardrail of the gateway refused the text), `refused` (the gateway or the
- * model does not take this input, such as a text that is too long) or `invalid` (an answer of the wrong shape or
+ * Models that the model gateway serves. Every method throws ModelsError: `unavailable` (unreachable, overloaded, too
+ * slow, not served: try again later), `denied` (the guardrail of the gateway refused the text), `refused` (the gateway
+ * or the model does not take this input, such as a text that is too long) or `invalid` (an answer of the wrong shape or
  * dimension).
  */
 export type Models = AsyncDisposable & {
@@ -68,6 +71,6 @@ type Prompt = { readonly system: string; readonly user: string; readonly answer?
 export type AnswerForm = {
   /** Letters, digits, `_` and `-`. */
   readonly name: string;
-  /** JSON Schema in the part that strict modes know: every member required, no others, no bounds. */
+  /** JSON Schema in the part that strict modes support: every member required, no others, no bounds. */
   readonly schema: object;
 };

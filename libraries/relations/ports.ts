@@ -70,10 +70,10 @@ export type Relations = AsyncDisposable & {
   objectsOf(subject: string, relation: string, type: ObjectType, claimed?: ClaimedGroups): Promise<readonly string[]>;
 
   /**
-   * The objects of objectsOf from one of them on, in the order of their characters for names in ASCII. Fewer than the limit
-   * only if there are no more. The subject may be `group:…#member`, for what every member of a group has by it. The work
-   * depends on what the subject reaches, and not on other objects or their subjects; for more than a store can follow that
-   * way, RelationsModelError too_complex.
+   * The objects of objectsOf from one of them on, in the order of their characters for names in ASCII. Fewer than the
+   * limit only if there are no more. The subject may be `group:…#member`, for the relations that every member of a
+   * group has by it. The work depends on the relations of the subject, and not on other objects or their subjects; for
+   * more than a store can follow that way, RelationsModelError too_complex.
    */
   nextObjects(
     subject: string,

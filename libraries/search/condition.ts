@@ -68,7 +68,7 @@ function compareValues(one: AttributeValue, other: AttributeValue): number {
   return one.length - other.length;
 }
 
-/** Surrogates stand for code points above all others, though U+E000 to U+FFFF are the larger code units. */
+/** Surrogates represent code points above all others, though U+E000 to U+FFFF are the larger code units. */
 function codeUnitRank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;

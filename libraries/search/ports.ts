@@ -32,8 +32,8 @@ export type IndexEntry = EntryContent & EntryScope;
 export type EntryBlock = {
   readonly packed: Uint8Array;
   /**
-   * Of the entry at a place of the block; asked once for each, the same object for entries that share it. Its attributes
-   * are read once a condition needs them, and once only: a getter may decode them.
+   * Called once for each entry at a place of the block; returns the same object for entries that share it. Its
+   * attributes are read once a condition needs them, and once only: a getter may decode them.
    */
   readonly scopeOf: (at: number) => EntryScope;
   /** Estimated bytes that all scopes of the block occupy in memory. */
@@ -42,7 +42,7 @@ export type EntryBlock = {
 
 /** Applying a change twice has the effect of applying it once. */
 export type IndexChange =
-  /** Adds the entry, or replaces the one of the same id. */
+  /** Adds the entry, or replaces the entry with the same id. */
   | { readonly kind: 'put'; readonly entry: IndexEntry }
   /** Removes the entries of a group but for the named ones; no ids remove the group. */
   | { readonly kind: 'retain'; readonly group: string; readonly ids: readonly string[] };

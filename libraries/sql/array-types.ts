@@ -43,7 +43,7 @@ type ArrayType = {
   readonly parse: (text: string) => unknown;
 };
 
-/** The text of an array (PostgreSQL documentation, 8.15.2); another value is sent as it is. */
+/** The text of an array (PostgreSQL documentation, 8.15.2); another value is sent unchanged. */
 function serialize(values: unknown): unknown {
   if (!Array.isArray(values)) return values;
   return `{${values.map((value) => (value === null || value === undefined ? 'NULL' : quoted(textOf(value)))).join(',')}}`;

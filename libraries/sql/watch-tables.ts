@@ -15,7 +15,7 @@ type TableWatch = AsyncDisposable & {
   missing(): readonly string[];
 };
 
-/** Time between two looks, milliseconds. */
+/** Interval between two checks, milliseconds. */
 const lookMs = 5_000;
 
 /**

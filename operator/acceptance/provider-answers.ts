@@ -59,7 +59,7 @@ export function createProviderAnswers(
   onDue: (subjects: readonly string[]) => void,
 ): ProviderAnswers {
   const answered = new Map<string, { readonly application: string; readonly keys: Set<string> }>();
-  /** By question, or by provider when every question to it fails. */
+  /** Keyed by question, or by provider when every question to it fails. */
   const silent = new Map<string, Silent>();
   const applications = new Map<string, string>();
 

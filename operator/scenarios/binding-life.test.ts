@@ -62,7 +62,7 @@ test.concurrent('a binding that asks for the alias of another binding keeps its 
   await applyFirst(platform, [replica]);
   await platform.client.create(kinds.modelBinding, bindingObject('another'));
   await waitForRoute(platform, 'another', 'it has a route', () => true);
-  // From then on an edit that protects less needs a confirmation, which `editBinding` gives by the status.
+  // From then on an edit that protects less needs a confirmation, which `editBinding` takes from the status.
   await waitFor<ModelBinding>(
     platform,
     kinds.modelBinding,

@@ -30,8 +30,8 @@ const beforeWriter = new RegExp(
 const mostWords = 120;
 
 /**
- * Whether words retract the statement after them in the same sentence: an assumption, a denial, a doubt, a dream, a joke,
- * what others believe, or what must not be stored.
+ * Whether words retract the statement after them in the same sentence: an assumption, a denial, a doubt, a dream, a
+ * joke, a belief of others, or a request not to store it.
  */
 export function disownsNext(wordsBefore: string): boolean {
   return atEnd.test(wordsBefore.slice(-mostWords));
@@ -50,7 +50,7 @@ const jokeAlone = new RegExp(
 const jokeAtEnd = new RegExp(`[\\s,–—-](?:${joke})[\\s!.)]*$`, 'iu');
 const longestJoke = 40;
 
-/** Whether a sentence only retracts the one before: "Just kidding!" */
+/** Whether a sentence only retracts the previous one: "Just kidding!" */
 export function disownsBefore(sentence: string): boolean {
   return sentence.length <= longestJoke && jokeAlone.test(sentence.trim());
 }

@@ -40,7 +40,7 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
       /\b(?:everyone|everybody|people|friends|they all) (?:just )?says? (?=(?-i:\p{Lu})\p{L}+,? (?:please (?:do|say|call|use)|so (?:can|do|may) you|and you|you (?:can|may)|do the same|feel free)(?!\p{L}))/giu,
       'people call me ',
     ],
-    // Behind a correction, "the dog" is the one that was spoken of.
+    // After a correction, "the dog" is the dog that was mentioned before.
     [
       /(?<=\b(?:auto-?correct(?:ed)?|typo|correction|I meant|my mistake|or rather|make that|scratch that|(?:mis)(?:typed|spelled|spelt))[\s,:–—-]{1,3})the (?=(?:dog|cat|puppy|kitten|parrot|horse|hamster|rabbit|boss|wife|husband|son|daughter|baby)(?:'s name)? is (?-i:\p{Lu})\p{L}+$)/giu,
       'my ',

@@ -17,7 +17,7 @@ const quoted = /["«“][^"»”]{40,}["»”]/;
 
 /**
  * The statement that a clause makes about its speaker; undefined for small talk, questions, wishes, conditions, reports
- * of what others said, and any other form that this reader does not support.
+ * of the words of others, and any other form that this reader does not support.
  */
 export function readStatement(clause: string): Statement | undefined {
   const text = clause.replace(addedDates, '').trim();
@@ -158,7 +158,7 @@ const leadWords = /^([^:"]{1,40}):\s+(?=\p{L})/u;
 /** The name of a person in a dialogue that was pasted: "Anna: I moved to Oslo." */
 const speakerLabel = /^(?:\p{L}+|\p{Lu}\p{L}+ \p{Lu}\p{L}+)$/u;
 
-/** The sentence behind the words that introduce it; undefined if they name another speaker. */
+/** The sentence after the words that introduce it; undefined if they name another speaker. */
 function withoutLead(language: StatementLanguage, plain: string): string | undefined {
   const lead = leadWords.exec(plain);
   const words = lead?.[1]?.trim();

@@ -67,8 +67,9 @@ async function takeMissing({ sql }: Database, key: string): Promise<readonly Une
 }
 
 /**
- * Returns memories after a failure. The first one, at which it came, waits: the next step begins with another. A memory that
- * a change holds is not waited for, because that change may wait for another one of these: the end of its lease returns it.
+ * Returns memories after a failure. The first one, at which it came, waits: the next step begins with another. A memory
+ * that a change has locked is skipped, because that change may wait for another one of these: the end of its lease
+ * returns it.
  */
 async function returnMissing({ sql }: Database, rows: readonly Unembedded[]): Promise<void> {
   const ids = rows.map(({ memory_id }) => memory_id);

@@ -17,8 +17,8 @@ type Removed = {
 };
 
 /**
- * Permanently removes memories of a scope with their history, as many as one transaction may remove. Replicas load the memories
- * of the person again, because they cannot read which rows are gone.
+ * Permanently removes memories of a scope with their history, as many as one transaction may remove. Replicas load the
+ * memories of the person again, because they cannot determine which rows were deleted.
  * @param changeNo the number of the change, whose transaction holds the lock of the person
  */
 export async function removeMemories(

@@ -143,7 +143,9 @@ async function packRows(rows: readonly EntryRow[]): Promise<readonly Omit<NewSeg
   return segments;
 }
 
-/** The rows of groups as they are, without those that changed later: they are among the changes after `upTo`. */
+/**
+ * The rows of groups in their current state, without those that changed later: they are among the changes after `upTo`.
+ */
 async function unchangedRows(
   sql: TransactionSql,
   person: string,

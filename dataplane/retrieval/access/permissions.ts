@@ -45,7 +45,10 @@ export async function mayWrite(
   return relations.check(agentSubject(agent), 'writer', objectOf(collection));
 }
 
-/** Whether the user may write the collection: what a writer sees follows the user, not the agent that acts. */
+/**
+ * Whether the user may write the collection: the documents that a writer sees depend on the user, not on the agent that
+ * acts.
+ */
 export async function userWrites(
   relations: Relations,
   caller: TenantCaller,

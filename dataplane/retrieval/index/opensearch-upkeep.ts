@@ -66,7 +66,9 @@ export function openSearchUpkeep({ index, places, connection, prefix }: UpkeepPa
   };
 }
 
-/** Waits for a call without a signal of its own, or for the end of the signal. What fails after that end is not reported. */
+/**
+ * Waits for a call that has no separate signal, or for the end of the signal. A failure after that end is not reported.
+ */
 async function endedOrStopped(call: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const stopped = Promise.withResolvers<void>();
   const stop = (): void => stopped.resolve();

@@ -103,8 +103,8 @@ const leastParts: Readonly<Record<LongTexts, (text: string, bounds: Bounds) => n
 };
 
 /**
- * How many pieces a text has at least, each with the overlap of the one before, which is counted in UTF-16 units. A text that cannot be
- * divided counts as one, because its own error names its size and the limit.
+ * Minimum number of pieces of a text, each with the overlap of the previous one, which is counted in UTF-16 units. A
+ * text that cannot be divided counts as one, because its own error names its size and the limit.
  */
 export function leastPieces(text: string, maxBodyBytes: number): number {
   const wrapping = checkBytes({ role, content: '' });

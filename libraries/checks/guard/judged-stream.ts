@@ -15,7 +15,7 @@ type JudgedStreamOptions = {
   readonly onReleased: (text: string) => void;
 };
 
-/** Memory of one piece of a text beside its characters, in the held text and in the channel, bytes. */
+/** Memory of one piece of a text in addition to its characters, in the held text and in the channel, bytes. */
 const bytesPerPiece = 128;
 
 /**
@@ -26,7 +26,10 @@ const bytesPerPiece = 128;
 export class JudgedStream {
   readonly #options: JudgedStreamOptions;
   #channel = new TextChannel();
-  /** Of the whole text: the text itself would be held as its pieces, each of which takes many times its characters. */
+  /**
+   * The digest of the whole text: the text itself would be held as its pieces, each of which needs many times its
+   * characters.
+   */
   readonly #hash = createHash('sha256');
   /** The last part of the text, which waits for the check of its window. */
   #held = '';
@@ -53,8 +56,8 @@ export class JudgedStream {
   }
 
   /**
-   * Takes the next piece of the text, judges the windows that it completes and releases what passed.
-   * @throws the error of a refusal: guardrail_denied, output_invalid, cancelled; what `judge` throws
+   * Takes the next piece of the text, judges the windows that it completes and releases the text that passed.
+   * @throws the error of a refusal: guardrail_denied, output_invalid, cancelled; errors of `judge`
    */
   async add(piece: string): Promise<void> {
     if (this.#isWhole || piece === '') return;

@@ -13,7 +13,10 @@ const lost = (code: PortError['code'], hadNoEffect: boolean) => async (): Promis
   throw new PortError(code, { hadNoEffect });
 };
 
-/** Runs a prompt whose model calls the tool once. @returns the number of calls of the tool, and what the model was told */
+/**
+ * Runs a prompt whose model calls the tool once. @returns the number of calls of the tool, and the message that the
+ * model got
+ */
 async function callsOf(kind: object, port: 'http' | 'mcp' | 'retrieval', answer: FlowPorts['http']) {
   const tool = { name: 'act', description: 'Acts.', ...kind };
   const config = { model: 'gpt', messages: [{ role: 'user', content: 'hello' }], tools: [tool], maxTurns: 2 };

@@ -171,7 +171,7 @@ async function callTool(
     port: Name,
     request: PortRequests[Name],
     read: (answer: ReadAnswer<Name>) => JsonValue,
-    // The retry of a prompt is about its model: its author does not choose what the model calls.
+    // The retry of a prompt applies to its model: its author does not choose the tools that the model calls.
     hasEffect = port !== 'retrieval',
   ) =>
     callPort({

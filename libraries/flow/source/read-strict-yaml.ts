@@ -8,7 +8,7 @@ import type { PlacedProblem, ProblemCode, SourcePath, SourceProblem } from './pr
 
 /** A source that was read: its value as written and the place of everything in it. */
 type Source<T> = {
-  /** The value as it is written, without defaults; the digest is computed from it. */
+  /** The value as written, without defaults; the digest is computed from it. */
   readonly written: JsonValue;
   readonly value: T;
   locate(problem: PlacedProblem): SourceProblem;

@@ -3,7 +3,7 @@ import { wait } from '#kit/time/wait';
 type WorkLoopOptions = {
   /** Steps at a time; 1 when absent. */
   readonly concurrency?: number;
-  /** Interval at which the loop looks for work without a call of `wake`, milliseconds. */
+  /** Interval at which the loop checks for work without a call of `wake`, milliseconds. */
   readonly pollMs: number;
 };
 

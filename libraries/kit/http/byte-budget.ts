@@ -2,7 +2,7 @@
 export type TakenBytes = Disposable & {
   /**
    * Counts the request for its caller, before it takes bytes. The requests of one caller together reserve at most half
-   * of what is not kept for the oldest of all requests, which alone may exceed it.
+   * of the bytes that are not reserved for the oldest of all requests, which alone may exceed it.
    */
   countFor(caller: string): void;
   /**
@@ -39,8 +39,9 @@ type Holder = { held: number; caller: string | undefined };
 type Waiting = { readonly holder: Holder; readonly bytes: number; readonly settle: (taken: boolean) => void };
 
 /**
- * Requests that hold a part of what they need could wait for one another for ever. So a share of the budget is kept for the
- * oldest request: it can always finish, and then the next one is the oldest (docs/design/held-bytes.md).
+ * Requests that hold a part of the bytes that they need could wait for one another indefinitely. So a share of the
+ * budget is kept for the oldest request: it can always finish, and then the next one is the oldest
+ * (docs/design/held-bytes.md).
  */
 export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): ByteBudget {
   const reserve = Math.min(largest, Math.floor(limit / 2));

@@ -57,7 +57,7 @@ export type WorkQueue = AsyncDisposable & {
 type Delay = { readonly at: number; readonly timer: NodeJS.Timeout };
 
 /**
- * A queue of keys that behaves like the one of controller-runtime: a key is queued once and has one pass at a time;
+ * A queue of keys that behaves like that of controller-runtime: a key is queued once and has one pass at a time;
  * failures back off, at least for the server's Retry-After, until a pass succeeds; `add` skips the backoff. Disposing
  * aborts the running passes and waits for them; no pass starts afterwards.
  */

@@ -96,7 +96,7 @@ export function createPolicyRestores({ client, logger, events }: PolicyRestoresO
       marked.delete(name);
     },
     forget,
-    /** Names of all policies with a mark, which `complete` then knows. */
+    /** Names of all policies with a mark, which `complete` then has. */
     async find(): Promise<readonly string[]> {
       const names = (await list(restoreMark)).map(({ revision }) => revision.spec.policy.name);
       for (const name of names) marked.add(name);

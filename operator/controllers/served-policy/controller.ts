@@ -41,10 +41,10 @@ type ServedControllerOptions = {
   readonly onAnswers: (entries: readonly string[]) => void;
 };
 
-/** A served policy is called directly and has no model behind it. */
+/** A served policy is called directly and guards no model. */
 const noUpstream = { kind: 'approved', provider: '', endpoint: '', credential: undefined, enabled: true } as const;
 
-/** Reconciles the address of a policy that is served directly, so that it leads to the processes of its revision. */
+/** Reconciles the address of a policy that is served directly, so that it resolves to the processes of its revision. */
 export function createServedController(options: ServedControllerOptions) {
   const { ports, world, served, claims, clock, maxStreamMs } = options;
   const { client, logger } = ports;

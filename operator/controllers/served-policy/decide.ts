@@ -64,7 +64,7 @@ export function servedApplication(entry: ServedPolicy, s: Pick<ServedSnapshot, '
   };
 }
 
-/** Whether the address leads to the desired application; an unknown policy id counts as equal. */
+/** Whether the address resolves to the desired application; an unknown policy id counts as equal. */
 function isPinned(entry: ServedPolicy, pin: ServedPin, s: ServedSnapshot): boolean {
   const { policy } = s;
   if (pin.limits === undefined) return false;

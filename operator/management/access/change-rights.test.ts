@@ -21,7 +21,7 @@ const by = (subject: string) => ({
   traceId: '0'.repeat(32),
 });
 
-/** @param hurried the clock advances by ten seconds at each look */
+/** @param hurried the clock advances by ten seconds at each check */
 async function openChanges({
   undecided = async (): Promise<readonly string[]> => [],
   hurried = false,

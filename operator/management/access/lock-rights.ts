@@ -36,7 +36,7 @@ export async function underFreeRightsLock(
   });
 }
 
-/** Runs each action after the one before has ended. */
+/** Runs each action after the previous one has ended. */
 export function oneAtATime(): <T>(action: () => Promise<T>) => Promise<T> {
   let latest: Promise<unknown> = Promise.resolve();
   return (action) => {

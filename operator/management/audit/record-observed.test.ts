@@ -64,7 +64,7 @@ type Seen = {
   readonly applications?: readonly unknown[];
   /** Times of purges by the API that have no entry yet. */
   readonly begun?: readonly string[];
-  /** Is given what keeps changes from the log. */
+  /** Is called with the reason that keeps changes from the log. */
   readonly faults?: string[];
   /** The generation of the policies that the operator has settled; they have generation 1. */
   readonly observedGeneration?: number;

@@ -23,7 +23,7 @@ type ObjectMemory = {
   absent(): readonly RememberedObject[];
 };
 
-/** Names the deletion of an object for ever. */
+/** Identifies the deletion of an object permanently. */
 export function sourceOfDeletion(type: keyof typeof sources, { id, uid }: RememberedObject): string {
   return `${sources[type].closing}${id}/${uid}`;
 }

@@ -6,7 +6,7 @@ import { wait } from '#kit/time/wait';
 /** Interval of looking at the watched resources, milliseconds. Nothing is sent while nothing changed. */
 const everyMs = 1_000;
 
-/** Counts what keeps changes from the audit log. */
+/** Counts the changes that are kept from the audit log. */
 export type ObservingFaults = {
   /** A look at the resources ended early; it is repeated. @param seconds time since the end of the one before */
   lookFailed(seconds: number): void;

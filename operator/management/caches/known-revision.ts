@@ -17,7 +17,7 @@ export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {
   readonly purgeSeenAt?: string | undefined;
 };
 
-/** RFC 3339: when an object was created; a restored object carries its first creation in an annotation. */
+/** RFC 3339: when an object was created; a restored object has its first creation in an annotation. */
 export function createdAt({ annotations, creationTimestamp }: Metadata): string {
   const text = annotations?.[createdAnnotation] ?? creationTimestamp ?? '';
   const date = new Date(text);

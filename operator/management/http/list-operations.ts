@@ -100,7 +100,7 @@ async function listOperations({ service, query, caller }: ManagementRequest): Pr
 
 function listedOperation(record: CommandRecord, caches: Pick<ManagementCaches, 'bindings' | 'policies' | 'revisions'>) {
   const { origin, target, overridesFreeze } = record;
-  // The revisions of a deleted policy remain, and its name leads nowhere.
+  // The revisions of a deleted policy remain, and its name has no link.
   const policyName = (policyId: string): string | null =>
     caches.policies.by('id', policyId).some(isShown) ? (caches.revisions(policyId)[0]?.displayName ?? null) : null;
   const alias = (modelId: string): string | null => caches.bindings.by('id', modelId)[0]?.spec.model.alias ?? null;

@@ -26,7 +26,7 @@ import { bodySchemas } from './body-schemas.ts';
 import { managementTable } from './management-table.ts';
 import { controlOperations } from './served-table.ts';
 
-/** The management routes have a document of their own (management:schema:routes-excluded). */
+/** The management routes have a separate document (management:schema:routes-excluded). */
 export const managementDocumentPath = '/api/v1/guardrail-management/openapi.json';
 export const commonDocumentPath = '/openapi.json';
 

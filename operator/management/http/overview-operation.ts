@@ -10,7 +10,7 @@ import type { Management, ManagementRequest, ManagementResponse } from './manage
 /** How long a request waits for a change, milliseconds: shorter than the timeouts of proxies. */
 const longestWaitMs = 20_000;
 
-/** A route outside of the contract: what every replica enforces at this moment. */
+/** A route outside of the contract: the state that every replica enforces at this moment. */
 export const overviewOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'getOverview'> = {
   name: 'getOverview',
   method: 'GET',

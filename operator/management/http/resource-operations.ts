@@ -75,7 +75,7 @@ const page: readonly ResourceParameter[] = [
 const gates = ['identity', 'query', 'path'] as const;
 
 /**
- * Routes outside of the contract: policies, revisions and bindings as they are stored, by the names of the resources.
+ * Routes outside of the contract: policies, revisions and bindings in their stored form, by the names of the resources.
  * They only read; each change is a command of the contract.
  */
 export const resourceOperations: readonly ApiOperation<

@@ -7,7 +7,10 @@ import type { ObservingFaults } from '../audit/repeat-look.ts';
 import { type ServedOperation, servedOperationNames } from '../http/served-table.ts';
 import { type PolicyQuotaName, policyQuotaNames } from '../policies/quotas.ts';
 
-/** What observes the resources for the audit log: revisions, applications and deletions; Agents; settings of ModelBindings. */
+/**
+ * The observers of the resources for the audit log: revisions, applications and deletions; Agents; settings of
+ * ModelBindings.
+ */
 const observers = ['changes', 'agents', 'bindings'] as const;
 type Observer = (typeof observers)[number];
 
@@ -22,7 +25,7 @@ export type ManagementMetrics = RequestMetrics<ServedOperation, ManagementErrorC
   breakGlassUsed(): void;
   /** The used part of each quota, 0 to 1. */
   quotasUsed(used: Readonly<Record<PolicyQuotaName, number>>): void;
-  /** Counts what keeps the changes that one observer sees from the audit log. */
+  /** Counts the reasons that keep the changes of one observer from the audit log. */
   observingFaults(observer: Observer): ObservingFaults;
   /** Whether the database answered the last readiness check. */
   databaseAnswers(answers: boolean): void;

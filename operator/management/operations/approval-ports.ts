@@ -30,7 +30,7 @@ export type ApprovalStore = {
   request(request: ApprovalRequest): Promise<string>;
   /**
    * Approves a request that has neither expired nor been used, with its audit entry in one transaction, unless
-   * `isAllowed` says no under the lock of all changes of rights. @returns whether it was approved
+   * `isAllowed` refuses under the lock of all changes of rights. @returns whether it was approved
    */
   approve(
     id: string,
@@ -50,7 +50,7 @@ export type ApprovalStore = {
     requester: string,
   ): Promise<{ readonly open: string | undefined; readonly approver: ApprovingPerson | undefined } | undefined>;
   rules(): Promise<readonly CommandTarget[]>;
-  /** Changes a rule, with its audit entry, unless `isAllowed` says no under the lock of all changes of rights. */
+  /** Changes a rule, with its audit entry, unless `isAllowed` refuses under the lock of all changes of rights. */
   setRule(
     target: CommandTarget,
     isRequired: boolean,

@@ -18,7 +18,7 @@ type ApproveResult =
   /** The caller, or one that acts for it, is the person who asked. */
   | { readonly kind: 'own' };
 
-/** Approves a command for another person. The approver needs the right of the command, now and when it is carried out. */
+/** Approves a command for another person. The approver needs the right of the command, now and when it is executed. */
 export async function approveCommand(
   ports: { readonly approvals: ApprovalStore; readonly rights: Rights; readonly clock: Clock },
   id: string,

@@ -58,7 +58,7 @@ async function settleWrite(
 
   async function sendAgain(): Promise<WrittenGeneration | undefined> {
     const limitMs = operation.kind === 'binding.unbind' ? unbindAgainMs : sendAgainMs;
-    // By the clock of the database and the monotonic one: the time of day of this process may be another one.
+    // By the clock of the database and the monotonic one: the time of day of this process may differ.
     const isTooOld = (): boolean => ageMs + clock.now() - claimedAt > limitMs;
     const isOld = isTooOld();
     if (!isOld && !(await rights.has(operation.origin, rightOfAuthor(operation)))) {

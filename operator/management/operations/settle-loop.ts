@@ -13,7 +13,7 @@ const openLimit = 500;
 const pruneMs = 3_600_000;
 
 export type Settling = AsyncDisposable & {
-  /** Has the loop look at a model soon: a client waits for an operation on it. */
+  /** Makes the loop settle a model soon: a client waits for an operation on it. */
   lookAt(modelId: string): void;
 };
 

@@ -23,7 +23,7 @@ const responseFormat = {
   },
 } as const;
 
-/** The members of a chat completion that are read; others carry no decision. */
+/** The members of a chat completion that are read; others contain no decision. */
 const completionSchema = z.object({
   choices: z.tuple([
     z.object({

@@ -22,7 +22,7 @@ test.each(checksums)('published numbers have the checksum %s', (kind) => {
   for (const example of examples[kind]) expect([example, hasChecksum(kind, example)]).toEqual([example, true]);
 });
 
-/** A check number 00 of SNILS stands for the sums 0 and 100, so one changed digit can keep it. */
+/** The check number 00 of SNILS means the sums 0 and 100, so one changed digit can keep it. */
 const ambiguous = '087-654-303 00';
 
 test.each(checksums)('a number with one changed digit does not have the checksum %s', (kind) => {

@@ -32,9 +32,9 @@ type IndexWork = {
 const mostRows = 128;
 
 /**
- * Cuts a document into chunks, embeds them in batches of this document alone and writes each batch. It is cut twice: first to
- * find a size that fits, then batch by batch, so that only the chunks of one batch are in memory. The first batches that an
- * earlier attempt has written are kept where they would be written again as they are; all other chunks of it are removed.
+ * Cuts a document into chunks, embeds them in batches of this document alone and writes each batch. It is cut twice:
+ * first to find a size that fits, then batch by batch, so that only the chunks of one batch are in memory. The first
+ * batches of an earlier attempt are kept if they would be written again unchanged; all other chunks of it are removed.
  * @returns how many chunks are written; undefined if the condition of the writes no longer holds
  * @throws DocumentFault, DependencyUnavailableError
  */

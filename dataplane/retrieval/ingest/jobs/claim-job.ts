@@ -20,7 +20,10 @@ export type ClaimedJob = {
 /** Deliveries after which a job is a dead letter instead of being claimed again (`retrieval:limits:dead-letter`). */
 export const mostDeliveries = 5;
 
-/** Due jobs of one tenant and op, and of all, among which a claim looks: more than workers usually claim at one moment. */
+/**
+ * Due jobs of one tenant and op, and of all, among which a claim chooses: more than workers usually claim at one
+ * moment.
+ */
 const firstJobs = 4;
 const mostFirst = 16;
 
@@ -51,7 +54,7 @@ async function claimFirst(
   leaseMs: number,
   jobsOf: (tenant: SqlPart) => SqlPart,
 ): Promise<ClaimedJob | undefined> {
-  // The tenants with open jobs are read with one look into the index for each, whatever the number of their jobs.
+  // The tenants with open jobs are read with one index lookup for each, whatever the number of their jobs.
   const [row] = await sql<ClaimedJob[]>`
     with recursive tenants (tenant) as (
       (select j.tenant from retrieval.jobs j where ${isOpen(sql)} order by j.tenant limit 1)

@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a build whose progres
   });
 });
 
-/** Another collection with one live document of its own, whose reindex has been requested. */
+/** Another collection with one separate live document, whose reindex has been requested. */
 async function otherToRebuild(database: Database, tenant: string): Promise<string> {
   const collectionId = await insertCollection(database);
   await insertDocuments(database, collectionId, { documents: 2, chunksOfEach: 1 });

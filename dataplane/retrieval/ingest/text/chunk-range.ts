@@ -19,7 +19,7 @@ const anywhere = 4;
 /**
  * Cuts a range of a text into overlapping spans of at most `size`: at the end of a paragraph if one ends in the second
  * half of the span, otherwise of a line, of a sentence, of a word, and otherwise between any two characters. Tables are
- * cut between rows if a row ends inside the span. Every span begins after the start of the previous one and not behind
+ * cut between rows if a row ends inside the span. Every span begins after the start of the previous one and not after
  * its end.
  */
 export function* chunkRange(text: string, range: Span, lengths: ChunkLengths, grain: Grain): Generator<Span> {

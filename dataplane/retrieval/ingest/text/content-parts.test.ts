@@ -12,7 +12,7 @@ const membersOf = (lines: number) => ({ [`${header}hhhh`]: Array.from({ length: 
 
 function pathOf(content: DocumentContent): readonly (string | number)[] | undefined {
   const found = longTextOf(content)?.path;
-  // What renders refuses the same contents.
+  // The renderer refuses the same contents.
   if (found === undefined) textBlocks(content);
   else expect(() => textBlocks(content)).toThrow(/longer than 16777216 characters/);
   return found;

@@ -181,7 +181,7 @@ async function addAfter(
 async function removeOldest(sql: TransactionSql, chain: string, before: Date, now: Date): Promise<number> {
   const head = await lockHead(sql, chain);
   const from = Number(head.removed_number);
-  // By numbers alone: a search by time reads all entries that are expired or all that are kept, while every writer waits.
+  // By numbers alone: a search by time reads all expired entries or all kept ones, while every writer waits.
   const oldest = await sql<(Head & { is_expired: boolean })[]>`
     select number, hash, time < ${before.toISOString()} as is_expired from audit.entries
     where chain = ${chain} and number > ${from} and number <= ${from + batch} and number < ${head.number}

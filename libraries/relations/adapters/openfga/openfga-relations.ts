@@ -44,7 +44,7 @@ type OpenFgaOptions = {
  */
 const largestWalkOfCheck = 1_000;
 
-/** Of a call without an answer: the SDK keeps the message of an error without an answer, and not its code. */
+/** The code of a call without an answer: the SDK keeps the message of an error without an answer, and not its code. */
 const lateMessage = 'no answer within the timeout of the client';
 
 /** Names of stores that OpenFGA accepts. */

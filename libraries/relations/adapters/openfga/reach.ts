@@ -82,7 +82,9 @@ const rules = Object.entries(model).flatMap(([type, relations]) =>
   Object.entries(relations).map(([name, rule]): [ObjectType, string, RelationRule] => [type as ObjectType, name, rule]),
 );
 
-/** Types whose tuples can lead to an object of the type: groups, the type itself, and collections as parents. */
+/**
+ * Types whose tuples can give relations to an object of the type: groups, the type itself, and collections as parents.
+ */
 function typesTowards(type: ObjectType): ReadonlySet<ObjectType> {
   return new Set<ObjectType>(type === 'document' ? ['group', 'collection', type] : ['group', type]);
 }

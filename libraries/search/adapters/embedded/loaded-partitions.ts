@@ -149,7 +149,7 @@ export class LoadedPartitions {
     }
   }
 
-  /** Evicts what exceeds the bound after a partition has grown. */
+  /** Evicts partitions above the limit after a partition has grown. */
   settle(partition: LivePartition): void {
     try {
       this.#makeRoom(partition.name, partition.rows.bytes);

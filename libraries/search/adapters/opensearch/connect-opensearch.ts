@@ -93,7 +93,7 @@ function unreachable(reason: string): SearchUnavailableError {
   return new SearchUnavailableError('unreachable', new Error(`OpenSearch: ${reason}`));
 }
 
-/** Of a failed handshake the package keeps only the message, which names the fault of the certificate. */
+/** For a failed handshake the package keeps only the message, which names the fault of the certificate. */
 function noAnswer(error: unknown): SearchUnavailableError {
   if (!(error instanceof Error)) return unreachable('error');
   return /certificate/i.test(error.message) ? new SearchUnavailableError('untrusted') : unreachable(error.name);

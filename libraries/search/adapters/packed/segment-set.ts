@@ -25,7 +25,7 @@ export type VisibleSegments = {
   readonly terms: number;
 };
 
-/** Groups of later changes that are kept as they came; more of them become a segment. */
+/** Groups of later changes that are kept unpacked; more of them become a segment. */
 const groupsOfTail = 128;
 
 /**
@@ -44,7 +44,7 @@ export class SegmentSet {
     return this.#all().reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Estimated bytes of the later changes as they came, which stay beside their packed form. */
+  /** Estimated bytes of the unpacked later changes, which stay in addition to their packed form. */
   get tailBytes(): number {
     const entries = [...this.#tail.values()].reduce((sum, group) => sum + group.length, 0);
     return entries * (entryOverhead + 4 * this.#dimensions);

@@ -45,7 +45,7 @@ export type Snapshot = ProgressSnapshot & {
   readonly owner: Ownership;
   /** Absent if the route keeps its alias, or moves to the desired one. */
   readonly move: AliasMove | undefined;
-  /** The provider that the route uses; it may differ from the one that the binding names. */
+  /** The provider that the route uses; it may differ from the provider that the binding names. */
   readonly routeUpstream: UpstreamView | undefined;
   readonly build: string;
   readonly route: RouteView | undefined;

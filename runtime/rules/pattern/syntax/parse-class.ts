@@ -50,7 +50,7 @@ export function shortUnicodeName(text: string): string {
 
 /**
  * npm re2 puts a backslash before `/` and takes `(?<` for a group even inside a class. A plain `[` must not become the
- * start of a `[:name:]` together with what we write after it.
+ * start of a `[:name:]` together with the characters that are written after it.
  */
 function untouchable(item: string): string {
   if (/^\\[pP]/.test(item)) return shortUnicodeName(item);
