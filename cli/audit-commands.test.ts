@@ -68,7 +68,9 @@ test('commands of administrators take names of policies and models, and suggest 
   const id: string = metadata.labels['portcullis.dev/id'];
   expect(granted.stdout).toBe('carol has the role author for the policy guarded-chat.\n');
   const again = await run('admin', 'grant', 'carol', '--role', 'author', '--policy', 'guarded-chat', '-o', 'wide');
-  expect(again.stdout).toBe(`carol has the role author for the policy guarded-chat (${id}). This was already the case.\n`);
+  expect(again.stdout).toBe(
+    `carol has the role author for the policy guarded-chat (${id}). This was already the case.\n`,
+  );
   const ownRow = async (...more: readonly string[]) =>
     (await run('admin', 'list', ...more)).stdout.split('\n').find((line) => line.includes('carol'));
   expect(await ownRow()).toMatch(/ policy guarded-chat *$/);

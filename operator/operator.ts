@@ -80,7 +80,7 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   return { url: admin.url, apiUrl: backend.apiUrl, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** An uncaught error ends the process at once; preconditions refuse its writes in flight. */
+/** An uncaught error ends the process immediately; preconditions refuse its writes in flight. */
 function endProcess(error: LeadershipLostError): void {
   queueMicrotask(() => {
     throw error;

@@ -9,7 +9,7 @@ const piece = (text: string) => event({ artifactUpdate: { artifact: { parts: [{ 
 const ended = (state: string, parts?: readonly object[]) =>
   event({ statusUpdate: { status: { state, ...(parts === undefined ? {} : { message: { parts } }) } } });
 
-/** Sends one message to a server that answers the stream; records the paths that it was asked for. */
+/** Sends one message to a server that answers the stream; records the requested paths. */
 async function stream(answer: (response: ServerResponse) => void, onText: (text: string) => void = () => undefined) {
   const paths: string[] = [];
   const server = createServer((request, response) => {

@@ -91,7 +91,7 @@ function changeWith(verb: 'grant' | 'revoke') {
 /** The roles that can be limited to one object of a kind. */
 const limited = { policy: ['author', 'viewer'], model: ['applier', 'viewer'] } as const;
 
-/** @throws CliError usage for a role that cannot be limited as asked */
+/** @throws CliError usage for a role that cannot be limited in this way */
 function refuseScope({ role, policy, model }: ChangeOptions): void {
   if (policy !== undefined && model !== undefined) {
     throw new CliError('usage', 'Limit the role either to a policy with --policy or to a model with --model.');

@@ -112,5 +112,8 @@ function withCaller(command: Command): Command {
     .option('--retrieval <url>', 'origin of the retrieval service of that platform')
     .option('--memory <url>', 'origin of the memory service of that platform')
     .option('--token-file <file>', 'file with the token of the person on that platform, for calls of agents')
-    .option('--service-token-file <file>', 'file with the token of the person with an act chain, for collections and memories');
+    .option(
+      '--service-token-file <file>',
+      'file with the token of the person with an act chain, for collections and memories',
+    );
 }

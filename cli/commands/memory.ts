@@ -64,9 +64,7 @@ export function addMemory(program: Command): void {
       10,
     )
     .option('--budget <tokens>', 'maximum number of tokens', wholeNumber(1, memoryLimits.tokenBudget.max))
-    .addOption(
-      new Option('--mode <mode>', 'search mode').choices(['hybrid', 'semantic', 'bm25']).default('hybrid'),
-    );
+    .addOption(new Option('--mode <mode>', 'search mode').choices(['hybrid', 'semantic', 'bm25']).default('hybrid'));
   withOutput(withMemoryOptions(search)).action(searchFor);
   const list = withScope(memory.command('list').description('list memories, the newest first')).option(
     '--limit <number>',

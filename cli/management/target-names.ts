@@ -52,8 +52,8 @@ function named({ name, labels }: Resource['metadata']): readonly { readonly id: 
 type ShownTarget = { readonly type: string; readonly id: string };
 
 /**
- * The names for a table; a format for programs has ids. The table also has ids if the names cannot be read, and for an id of
- * two objects.
+ * The names for a table; a format for programs has ids. The table also shows ids if the names cannot be read, and for
+ * an id of two objects.
  * @param shown the objects of the table; names are read only if one of them can have a name
  */
 export async function shownTargetNames(

@@ -51,7 +51,7 @@ export type GatewayOverrides = {
   readonly rights?: Pick<Relations, 'check' | 'checkerOf'>;
   /** The budgets of runs, in place of those of the database. */
   readonly budgets?: RunBudgets;
-  /** The age of rights at which a run asks for them again, milliseconds. */
+  /** The age of rights at which a run has them checked again, milliseconds. */
   readonly rightsAgeMs?: number;
   /** The clock of the bounds of requests to agents, milliseconds. */
   readonly requestClock?: () => number;

@@ -270,8 +270,11 @@ test.each([
   ['an alternative that another one replaces', [{ type: 'integer' }, { type: 'null' }], ['.anyOf[0]: type differs']],
   ['an alternative that is gone', [{ type: 'string' }], [': anyOf differs']],
   ['another description', [{ type: 'string', description: 'A day.' }, { type: 'null' }], []],
-])('the comparison of a schema with alternatives reports only changes that break a client: %s', (_what, anyOf, findings) => {
-  const document = (day: object) => ({ components: { schemas: { Day: { properties: { day } } } } });
-  const former = document({ anyOf: [{ type: 'string' }, { type: 'null' }] });
-  expect(breakingChanges(former, document({ anyOf }))).toEqual(findings.map((one) => `schema Day.day${one}`));
-});
+])(
+  'the comparison of a schema with alternatives reports only changes that break a client: %s',
+  (_what, anyOf, findings) => {
+    const document = (day: object) => ({ components: { schemas: { Day: { properties: { day } } } } });
+    const former = document({ anyOf: [{ type: 'string' }, { type: 'null' }] });
+    expect(breakingChanges(former, document({ anyOf }))).toEqual(findings.map((one) => `schema Day.day${one}`));
+  },
+);

@@ -266,27 +266,33 @@ describe('Russian pages have a translation of', () => {
     expect(wholes.map((text) => [text, englishOf(text)]).filter(([, left]) => left?.length !== 0)).toEqual([]);
   });
 
-  test.each(['portcullis', 'kubectl portcullis'])('the remedy for each reason has a Russian translation with its names: %s', (program) => {
-    const names = { program, binding: 'chat-one', policy: 'guard-two' };
-    const remedies = [...Object.keys(advice), 'Unknown'].map((reason) => adviceFor(reason, names));
-    expect(remedies.length).toBeGreaterThan(100);
-    for (const remedy of remedies) {
-      expect([remedy, englishOf(remedy)]).toEqual([remedy, []]);
-      const russian = translate(ru.sentences, remedy)
-        .map(({ text }) => text)
-        .join('');
-      const named = [names.binding, names.policy, `${program} `].filter((name) => remedy.includes(name));
-      expect([remedy, named.filter((name) => !russian.includes(name))]).toEqual([remedy, []]);
-    }
-  });
+  test.each(['portcullis', 'kubectl portcullis'])(
+    'the remedy for each reason has a Russian translation with its names: %s',
+    (program) => {
+      const names = { program, binding: 'chat-one', policy: 'guard-two' };
+      const remedies = [...Object.keys(advice), 'Unknown'].map((reason) => adviceFor(reason, names));
+      expect(remedies.length).toBeGreaterThan(100);
+      for (const remedy of remedies) {
+        expect([remedy, englishOf(remedy)]).toEqual([remedy, []]);
+        const russian = translate(ru.sentences, remedy)
+          .map(({ text }) => text)
+          .join('');
+        const named = [names.binding, names.policy, `${program} `].filter((name) => remedy.includes(name));
+        expect([remedy, named.filter((name) => !russian.includes(name))]).toEqual([remedy, []]);
+      }
+    },
+  );
 
-  test.each(providerCauses)('the sentence about a provider that cannot be used has a Russian translation: %s', (cause) => {
-    const { reason } = checkProviderProblem(cause);
-    const sentences = [
-      describeProviderProblem('echo', cause),
-      describeProviderProblem('spam', cause, 'no-spam'),
-      ruleProviderAdvice(reason) ?? '',
-    ];
-    for (const one of sentences) expect([one, englishOf(one)]).toEqual([one, []]);
-  });
+  test.each(providerCauses)(
+    'the sentence about a provider that cannot be used has a Russian translation: %s',
+    (cause) => {
+      const { reason } = checkProviderProblem(cause);
+      const sentences = [
+        describeProviderProblem('echo', cause),
+        describeProviderProblem('spam', cause, 'no-spam'),
+        ruleProviderAdvice(reason) ?? '',
+      ];
+      for (const one of sentences) expect([one, englishOf(one)]).toEqual([one, []]);
+    },
+  );
 });

@@ -111,19 +111,22 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('hostile texts in every 
     }
   });
 
-  test.each(turns)('files with hostile names show the states of their jobs as plain text, in the turn %i', async (turn) => {
-    const { page, state, url } = hostile;
-    state.turn = turn;
-    await page.goto(`${url}/knowledge/${hostileId}`);
-    const names = ['<b>1</b>.md', '"><script>globalThis.ran=1</script>.md', "' onmouseover='globalThis.ran=1.md"];
-    await page
-      .getByLabel('Text or Markdown file')
-      .setInputFiles(names.map((name) => ({ name, mimeType: 'text/markdown', buffer: Buffer.from(name) })));
-    await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.locator('#sending').waitFor({ state: 'hidden' });
-    await page.locator('#uploads code').nth(2).waitFor();
-    expect(await hostile.problems()).toEqual([]);
-  });
+  test.each(turns)(
+    'files with hostile names show the states of their jobs as plain text, in the turn %i',
+    async (turn) => {
+      const { page, state, url } = hostile;
+      state.turn = turn;
+      await page.goto(`${url}/knowledge/${hostileId}`);
+      const names = ['<b>1</b>.md', '"><script>globalThis.ran=1</script>.md', "' onmouseover='globalThis.ran=1.md"];
+      await page
+        .getByLabel('Text or Markdown file')
+        .setInputFiles(names.map((name) => ({ name, mimeType: 'text/markdown', buffer: Buffer.from(name) })));
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.locator('#sending').waitFor({ state: 'hidden' });
+      await page.locator('#uploads code').nth(2).waitFor();
+      expect(await hostile.problems()).toEqual([]);
+    },
+  );
 
   test('a check, a search and a conversation show every text of their answers as plain text', async () => {
     const { page, complaints, url } = hostile;

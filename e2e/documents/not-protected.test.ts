@@ -113,10 +113,13 @@ describe('what docs/not-protected.md lists', () => {
     },
   );
 
-  test.each(spellings)('with all folds the spelling "%s" has the result that the page states', async (_, code, folded) => {
-    const { status } = await ask(asking(textOf(code)), undefined, folding);
-    expect(status).toBe(folded === 'denied' ? 403 : 200);
-  });
+  test.each(spellings)(
+    'with all folds the spelling "%s" has the result that the page states',
+    async (_, code, folded) => {
+      const { status } = await ask(asking(textOf(code)), undefined, folding);
+      expect(status).toBe(folded === 'denied' ? 403 : 200);
+    },
+  );
 
   test.each(rowsOf('Members of a request'))('a request passes with the unprotected phrase in: %s', async (_, code) => {
     const members = JSON.parse(code);

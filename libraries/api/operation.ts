@@ -188,7 +188,7 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
   };
 };
 
-/** The operation that a caller asks for. The parameters of the path are not validated yet. */
+/** The operation that a caller requests. The parameters of the path are not validated yet. */
 export type AskedOperation = {
   readonly operation: string;
   readonly path: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { characterStart, chooseWindowEnd, nextCharacterStart, wordStart } from '
 
 /**
  * Size of the range, at the end of a window, in which a token boundary is searched as the end, so that few words are
- * cut.
+ * split.
  */
 const boundarySearchBytes = 64;
 /** Maximum number of bytes of checked text that a phrase of `overlapBytes` can have when it ends in the next window. */
@@ -30,7 +30,7 @@ export class TextChannel {
   #ended = false;
 
   /**
-   * Adds the next piece of the text; a surrogate pair may be cut between two pieces.
+   * Adds the next piece of the text; a surrogate pair may be split between two pieces.
    * @returns whether the text is well-formed so far
    */
   append(piece: string): boolean {
@@ -127,7 +127,7 @@ export class TextChannel {
 
   /**
    * Waits until one byte more than a window holds has arrived, so that the window's end does not depend on how the text
-   * was cut into frames.
+   * was split into frames.
    */
   #nextLength(): number {
     const { windowBytes, overlapBytes } = limits;
@@ -139,8 +139,8 @@ export class TextChannel {
 }
 
 /**
- * The end of a full window is chosen so that the overlap begins between two words. That of an early one is where the text so far
- * ends, so that its overlap is longer where it would begin inside of a word.
+ * The end of a full window is chosen so that the overlap begins between two words. The end of an early window is the
+ * end of the text so far, so its overlap is longer where it would begin inside a word.
  */
 function overlapStart(judged: Buffer, isEarly: boolean): number {
   const start = nextCharacterStart(judged, judged.length - limits.overlapBytes);

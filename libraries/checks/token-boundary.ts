@@ -32,7 +32,8 @@ export function chooseWindowEnd(bytes: Buffer, lowest: number, highest: number, 
 }
 
 /**
- * The last position between `lowest` and `position`, on a character boundary, that cuts no word; `position` if there is none.
+ * The last position between `lowest` and `position`, on a character boundary, that splits no word; `position` if there
+ * is none.
  */
 export function wordStart(bytes: Buffer, lowest: number, position: number): number {
   for (let at = position; at >= lowest; at = characterStart(bytes, at - 1)) {

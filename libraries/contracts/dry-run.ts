@@ -5,7 +5,7 @@ import { operationFailures } from './management-errors.ts';
 export const dryRunChecks = ['references', 'compile', 'cost', 'providers', 'tests'] as const;
 export type DryRunCheck = (typeof dryRunChecks)[number];
 
-/** Errors with which a command is refused that could be applied, in the order in which it is asked. */
+/** Errors with which a command is refused that could be applied, in the order of their checks. */
 const commandRefusals = ['change_frozen', 'approval_required'] as const;
 const failureCodes = Object.keys(operationFailures) as [keyof typeof operationFailures];
 

@@ -48,10 +48,7 @@ export const versionsWithoutAgentSchema = z.object({
   ),
 });
 
-/**
- * Those that are declared, served or still running, the served one first; then the others of the agent, the newest
- * first.
- */
+/** GET /api/v1/agents/{agentId}: an agent with its versions, and why it is, or is not, served as declared. */
 export const managedAgentSchema = z.object({
   name: z.string().describe('The name of the Agent.'),
   agentId: z.string(),
@@ -62,7 +59,7 @@ export const managedAgentSchema = z.object({
   versions: z
     .array(managedVersionSchema)
     .describe(
-      'Those that are declared, served or run on, the served one first; then the others of the agent, the newest first.',
+      'Those that are declared, served or still running, the served one first; then the others of the agent, the newest first.',
     ),
 });
 

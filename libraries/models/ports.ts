@@ -5,7 +5,7 @@ export type EmbeddingProfile = {
   readonly model: string;
   /** Length of every vector. */
   readonly dimension: number;
-  /** Whether a call asks for that dimension; models of a fixed dimension refuse the parameter. */
+  /** Whether a call requests that dimension; models of a fixed dimension refuse the parameter. */
   readonly sendDimension: boolean;
   /** Maximum number of texts of one call. */
   readonly batch: number;
@@ -59,8 +59,8 @@ export type Models = AsyncDisposable & {
     call?: ModelCall,
   ): Promise<readonly RerankedDocument[]>;
   /**
-   * The text of an answer to one user message. With `answer` the call asks for JSON of that form in strict mode, and once
-   * more without it where the model refuses the call; so the caller checks the form in either case.
+   * The text of an answer to one user message. With `answer` the call requests JSON of that form in strict mode, and
+   * once more without it if the model refuses the call; so the caller checks the form in either case.
    */
   complete(model: string, prompt: Prompt, call?: ModelCall): Promise<string>;
 };

@@ -96,8 +96,8 @@ export type Relations = AsyncDisposable & {
 
   /**
    * Adds 1 to 100 tuples atomically. Existing and repeated tuples change nothing.
-   * @param within a transaction of the database of the service. A store in this database makes the change in it; another
-   * store makes it at once, whether the transaction is committed or not
+   * @param within a transaction of the database of the service. A store in this database makes the change in it;
+   * another store makes it immediately, whether the transaction is committed or not
    */
   grant(tuples: readonly Tuple[], within?: TransactionSql): Promise<void>;
 

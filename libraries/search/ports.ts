@@ -94,8 +94,8 @@ export type CommittedChanges =
   | {
       readonly kind: 'changes';
       /**
-       * The present content of every group that changed, in pages, each of which is read when it is asked for: puts of entries,
-       * then the retain of each group. Changes that were applied before the source rejects may stay applied.
+       * The present content of every group that changed, in pages, each of which is read when it is requested: puts of
+       * entries, then the retain of each group. Changes that were applied before the source rejects may stay applied.
        */
       readonly changes: AsyncIterable<readonly IndexChange[]>;
       /** The partition reflects every change up to this number once these are applied. */

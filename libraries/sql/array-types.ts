@@ -24,8 +24,8 @@ const elements: readonly Element[] = [
 ];
 
 /**
- * The array types of a connection. The driver can ask the server for them at the start of each connection, but the failure of
- * that statement is an unhandled rejection, which ends the process (docs/decisions/0011).
+ * The array types of a connection. The driver can request them from the server at the start of each connection, but the
+ * failure of that statement is an unhandled rejection, which ends the process (docs/decisions/0011).
  */
 export const arrayTypes: Readonly<Record<string, ArrayType>> = Object.fromEntries(
   elements.flatMap(({ arrays, read }) =>

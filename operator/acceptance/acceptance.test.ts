@@ -43,9 +43,12 @@ describe('a policy test', () => {
     ['Mask', 'Reject', 'Mask', 'differs'],
     ['Mask', 'Pass', 'Pass', 'failed'],
     ['Reject', 'Mask', 'Mask', 'failed'],
-  ])('a policy test that expects %s, gets the verdict %s and the local verdict %s, is %s', (expected, decision, alone, kind) => {
-    expect(judgeTest(testOf(expected), outcomes[decision], local(alone)).kind).toBe(kind);
-  });
+  ])(
+    'a policy test that expects %s, gets the verdict %s and the local verdict %s, is %s',
+    (expected, decision, alone, kind) => {
+      expect(judgeTest(testOf(expected), outcomes[decision], local(alone)).kind).toBe(kind);
+    },
+  );
 
   test('a failed policy test reports its name and the decision, never a text', () => {
     const verdict = judgeTest(testOf('Reject', 'no bombs'), outcomes.Failed, undefined);

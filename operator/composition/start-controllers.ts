@@ -144,7 +144,7 @@ type ControllerHooks = {
   readonly onPolicyDue: (policy: string) => void;
   /** Policies whose deletion was cancelled. */
   readonly onRestore: (policy: string) => void;
-  /** Objects whose providers should be asked again, or answer again. */
+  /** Objects whose providers should be called again, or answer again. */
   readonly onAnswers: (queue: 'bindings' | 'served', names: readonly string[]) => void;
 };
 

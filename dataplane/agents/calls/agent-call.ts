@@ -4,7 +4,7 @@ import type { GrantedBudget } from '#identity/run-grant';
 import type { McpExposure } from '#identity/workload-token';
 import type { JsonValue } from '#kit/json/json-value';
 
-/** The right of a run to ask the gateway for tokens, and the budget of the run. */
+/** The right of a run to request tokens from the gateway, and the budget of the run. */
 export type CallGrant = { readonly token: string; readonly budget: GrantedBudget; readonly expiresAt: Date };
 
 /**

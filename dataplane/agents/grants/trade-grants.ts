@@ -22,8 +22,8 @@ export type RunTokens = { tokenFor(call: PortCall, audience: string): Promise<st
  * Trades the grant of a run for a token of one audience, at `/token` of the gateway (RFC 8693). Each call of a run
  * makes a separate exchange, because the gateway then checks the rights of the user and the route of the version again:
  * a stored token would allow further calls after a revocation. The grant is sent to the gateway and nowhere else; a
- * redirect is not followed. A run that asks for too many tokens at once waits for the Retry-After of the gateway, at
- * most 5 s, and asks once more.
+ * redirect is not followed. A run that requests too many tokens at once waits for the Retry-After of the gateway, at
+ * most 5 s, and requests once more.
  */
 export function createRunTokens(gateway: URL, grants: Pick<RunGrants, 'of'>): RunTokens {
   const endpoint = new URL(`${gateway.href.replace(/\/+$/, '')}/token`);

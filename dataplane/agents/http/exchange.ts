@@ -93,7 +93,10 @@ export function watchDeparture(exchange: Exchange): AbortSignal {
   return controller.signal;
 }
 
-/** Calls `depart` once when the client disconnects before its answer is complete; at once if that has happened already. */
+/**
+ * Calls `depart` once when the client disconnects before its answer is complete; immediately if that has happened
+ * already.
+ */
 export function onDeparture({ outgoing }: Exchange, depart: () => void): void {
   const onClose = (): void => {
     if (!outgoing.writableFinished) depart();

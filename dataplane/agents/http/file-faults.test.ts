@@ -176,7 +176,7 @@ test('the next process of a version removes the files of a killed one, and no fi
   try {
     // The second process was started after the first one had ended.
     expect(readdirSync(folder.path)).toEqual([running.name]);
-    // A process that was started again in its container has the id of the one before it.
+    // A process that was started again in its container has the id of the previous process.
     const own = join(folder.path, `${process.pid}.left`);
     writeFileSync(own, '');
     const provider = await openTemporaryFiles(folder.path);

@@ -105,7 +105,7 @@ function relayEvents(
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     });
-    beat = setInterval(() => outgoing.write('Between events a comment keeps the connection open, because clients and proxies close one that is silent for some minutes. @throws AgentError if the task has ended'), unwatchedMs / 2);
+    beat = setInterval(() => outgoing.write(': the task is in progress\n\n'), unwatchedMs / 2);
   };
   let leave: (() => void) | undefined;
   let isCut = false;

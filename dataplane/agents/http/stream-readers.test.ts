@@ -92,7 +92,7 @@ test('a piece that several readers leave unread counts once, and separate pieces
   expect([closed(), clients[0]?.outgoing.destroyed]).toEqual([1, true]);
   for (const { socket } of clients) socket.resume();
   await until('the others have read it', () => clients.slice(1).every(({ outgoing }) => outgoing.writableLength === 0));
-  // Nothing that was read or closed is counted any more.
+  // Bytes that were read or closed are no longer counted.
   for (const stream of streams.slice(1)) stream.send(pieceOf(6));
   await turn();
   expect(closed()).toBe(1);

@@ -19,7 +19,7 @@ const errors: Partial<Record<ConnectionErrorCode, PortError['code']>> = {
   address_refused: 'forbidden',
 };
 
-/** Refusals of a call before its service was asked, or with which the service did not accept it. */
+/** Refusals of a call before its service was called, or with which the service did not accept it. */
 const withoutEffect: ReadonlySet<ConnectionErrorCode> = new Set([
   'unauthenticated',
   'identity_unavailable',

@@ -73,7 +73,7 @@ export class TaskStore {
   }
 
   /**
-   * Sends the current task at once, then every later event (`agents:task:subscribe`).
+   * Sends the current task immediately, then every later event (`agents:task:subscribe`).
    * @returns a function that ends the subscription; undefined if the caller has no such task, or the task has ended
    * @throws AgentError too_many_runs if the task has as many readers as it may have
    */

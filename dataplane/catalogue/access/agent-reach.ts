@@ -10,9 +10,9 @@ import { type CatalogueRight, judgeAgents } from './judge-agents.ts';
 /** The agents on which a caller has a right at this moment, or a part of them: their ids in order. */
 type ListedReach = {
   readonly kind: 'listed';
-  /** Those on which the person and the agent that acts for it have the right, over every protocol. */
+  /** Agents on which the person and the agent that acts for it have the right, over every protocol. */
   readonly own: readonly string[];
-  /** Those on which every caller has the right, if their protocol is A2A. */
+  /** Agents on which every caller has the right, if their protocol is A2A. */
   readonly everyone: readonly string[];
   /** The id from which the next part begins; undefined at the end. */
   readonly next: string | undefined;

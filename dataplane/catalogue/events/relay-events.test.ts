@@ -23,7 +23,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
   const received: Received[] = [];
   let world: CatalogueWorld;
   let server: Server;
-  /** The status of the next answers; `cut` ends the connection after the body was read. */
+  /** The status of the next answers; `cut` closes the connection after the body was read. */
   let answer: (event: Event) => number | 'cut' = () => 204;
 
   const eventsOf = ({ agentId }: AgentSketch): readonly Event[] =>

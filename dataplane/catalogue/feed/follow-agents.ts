@@ -166,7 +166,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
       isPaused = !acceptsMassRemoval && vanished.length > 0 && (await isTooMany(vanished));
       if (isPaused) await hideInterfaces(database.sql, vanished);
       const present = [...changed].filter((name) => agents.store.get(name) !== undefined);
-      // An id that another resource claims too is taken over by it before the removal, so that the agent stays.
+      // An id that another resource claims too is transferred to it before the removal, so that the agent stays.
       const names = isPaused ? present : [...present, ...vanished];
       for (let from = 0; from < names.length; from += comparedAtOnce) {
         const compared = names.slice(from, from + comparedAtOnce);
@@ -195,7 +195,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     for (const { metadata } of agents.store.list()) marked.add(metadata.name);
     const rows = await database.sql<{ resource: string }[]>`
       select resource from catalogue.agents where state <> 'removed'`;
-    // Those without an agent are counted together: many removals at once wait.
+    // Versions without an agent are counted together: many simultaneous removals wait.
     for (const { resource } of rows) (agents.store.get(resource) === undefined ? changed : marked).add(resource);
     markedAt = clock.now();
   }
@@ -287,7 +287,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     for (const name of names) unjudged.add(name);
   }
 
-  /** Judges the texts of one agent, which the next pass stores. Returns whether another one can follow at once. */
+  /** Judges the texts of one agent, which the next pass stores. Returns whether another one can follow immediately. */
   async function judgeNext(signal: AbortSignal): Promise<boolean> {
     const [name] = unjudged;
     if (!isListed || name === undefined) return false;

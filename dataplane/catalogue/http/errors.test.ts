@@ -133,12 +133,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
     },
   );
 
-  verifies(['catalogue:error:forbidden'], 'a request for a tenant that the token does not have is refused with 403', async () => {
-    const token = await world.token('cleo', { tenants: ['acme'] });
-    const asked = (tenant: string) => world.ask(token, '/api/v1/agents', { headers: { 'x-tenant-id': tenant } });
-    expect(codeOf(await asked('other'))).toEqual([403, 'forbidden']);
-    expect((await asked('acme')).status).toBe(200);
-  });
+  verifies(
+    ['catalogue:error:forbidden'],
+    'a request for a tenant that the token does not have is refused with 403',
+    async () => {
+      const token = await world.token('cleo', { tenants: ['acme'] });
+      const asked = (tenant: string) => world.ask(token, '/api/v1/agents', { headers: { 'x-tenant-id': tenant } });
+      expect(codeOf(await asked('other'))).toEqual([403, 'forbidden']);
+      expect((await asked('acme')).status).toBe(200);
+    },
+  );
 
   verifies(
     [
@@ -195,7 +199,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
       const gate = Promise.withResolvers<unknown>();
       rights.gate = gate.promise;
       const waiting = [world.ask('eve', '/api/v1/agents'), world.ask('eve', '/api/v1/agents')];
-      // Each request asks with and without the group of every caller.
+      // Each request is sent with and without the group of every caller.
       await until('both requests wait for their rights', () => rights.asked >= before + 4);
       expect(codeOf(await world.ask('eve', '/api/v1/agents'))).toEqual([429, 'rate_limited']);
       gate.resolve(undefined);

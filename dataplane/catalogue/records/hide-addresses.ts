@@ -21,12 +21,12 @@ const mailAddress = /^(?:mailto|e-?mail):[^:@]+@[^:@]+$/i;
 /** Bodies whose documents are named by a number, such as RFC:2616. */
 const standards = /^(?:BCP|CVE|CWE|DIN|EN|IEC|IEEE|ISO|NIST|PEP|RFC|STD)$/i;
 
-/** With `keepsPorts`, a name with a port stays in the text. */
+/** With `keepsPorts`, a name with a port is not removed. */
 type AddressOptions = { readonly keepsPorts: boolean };
 
 /**
- * A text without addresses of the inside of an installation and without credentials. An address over https with a public name
- * stays, if no part of it is such an address.
+ * A text without addresses of the inside of an installation and without credentials. An address over https with a
+ * public name is not removed, if no part of it is such an address.
  */
 export function hideAddresses(text: string, options: AddressOptions): string {
   let shown = '';

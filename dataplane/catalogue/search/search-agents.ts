@@ -83,7 +83,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
   return matches.slice(0, topK);
 }
 
-/** Those of the agents that fit the search, and that the caller may invoke, now that the index has answered. */
+/** The agents that fit the search and that the caller may invoke, now that the index has answered. */
 async function presentOf(
   { database, relations }: AgentSearchPorts,
   search: AgentSearch,
@@ -112,8 +112,9 @@ function isCandidate(agent: AgentContent, { workspaceId, protocols, implementati
 }
 
 /**
- * Whether the workspace has an agent that the caller reaches. Without one the index is not asked: neither the time nor the
- * memory of loading a workspace tells about agents that are hidden from the caller, and no other workspace is evicted.
+ * Whether the workspace has an agent that the caller reaches. Without one the index is not queried: neither the time
+ * nor the memory of loading a workspace reveals agents that are hidden from the caller, and no other workspace is
+ * evicted.
  */
 async function hasEntry(sql: Sql, workspace: string, { own, everyone }: Invocable): Promise<boolean> {
   let size: number = lookedUp.first;

@@ -170,7 +170,7 @@ function ruleOf(rule: RuleFields): object {
 
 const restSchema = z.object({ action: z.record(z.string(), z.unknown()), own: z.record(z.string(), z.unknown()) });
 
-/** A text that is no number stays one, so that the check names it. */
+/** A text that is not a number stays a text, so that the check names it. */
 function numberOf(text: string): number | string {
   return /^\d{1,9}$/.test(text.trim()) ? Number(text) : text;
 }

@@ -32,7 +32,10 @@ const refused = { kind: 'refused', status: 403, code: 'permission_denied', messa
 const known = { kind: 'value', value: record, etag: undefined };
 const absent = { kind: 'refused', status: 404, code: 'not_found', message: '' };
 
-/** The pages of an agent of ann for a person without the right to view; `asked` are the requests to the management API. */
+/**
+ * The pages of an agent of ann for a person without the right to view; `asked` lists the requests to the management
+ * API.
+ */
 function open(subject: string, answerOf: (path: string) => unknown, view = false, recordAnswer: unknown = known) {
   const rights = { ...noRights, view };
   const session = { subject, csrf: '', rights };

@@ -29,7 +29,7 @@ ${taskField(turn?.taskId ?? '')}
 <p><button>${own.send}</button> <button type="button" class="plain" data-stop hidden>${own.stop}</button></p></form></section>`;
 }
 
-/** The task that the next message belongs to: one that asked for it, else none. */
+/** The task that the next message belongs to: a task that requested it, else none. */
 function taskField(taskId: string): Markup | Promise<Markup> {
   return html`<input type="hidden" name="taskId" id="task" value="${taskId}">`;
 }

@@ -21,13 +21,14 @@ const longerPauses = [
 type Polling = {
   /** How many requests the page has sent. */
   readonly turn: number;
-  /** Whether the service could not answer about one of them now. */
+  /** Whether the service could not answer about one of these operations now. */
   readonly isSlow: boolean;
 };
 
 /**
- * Requests the states of all open operations of a page at once, slower the more there are and the longer they take: the reads
- * of one page stay far below the rate of a person. An empty element without open ones, so that the requests end.
+ * Requests the states of all open operations of a page in one call, slower the more there are and the longer they take:
+ * the reads of one page stay far below the rate limit of a person. An empty element without open ones, so that the
+ * requests end.
  */
 export function operationPolling(ids: readonly string[], polling: Polling): Markup | Promise<Markup> {
   if (ids.length === 0) return html`<div id="polling" hidden></div>`;

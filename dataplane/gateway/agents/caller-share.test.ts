@@ -53,7 +53,9 @@ async function call(world: AgentPlaneWorld, person: string, operation: string, b
 
 type Sent = { readonly operation: string; readonly method?: string; readonly body?: string; readonly length?: number };
 
-/** A connection on which a person sends requests at once, each with a body of `length` of which `body` is sent. */
+/**
+ * A connection on which a person sends several requests together, each with a body of `length` of which `body` is sent.
+ */
 async function open(world: AgentPlaneWorld, person: string, requests: readonly Sent[]): Promise<Socket> {
   const { hostname, port } = new URL(world.url);
   const token = await world.personToken(person);

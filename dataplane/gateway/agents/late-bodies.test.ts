@@ -10,7 +10,9 @@ import { type AgentPlaneWorld, agentId, routedVersion, startAgentPlane } from '.
 const parts = new AsyncDisposableStack();
 afterAll(() => parts.disposeAsync());
 
-/** A plane whose runs ask for rights again once these are as old, milliseconds, or as old as in production. */
+/**
+ * A plane whose runs have their rights checked again once these are this old, milliseconds, or as old as in production.
+ */
 async function open(rightsAgeMs: number | undefined, runs?: Parameters<typeof startAgentPlane>[0]) {
   const bounds = rightsAgeMs === undefined ? {} : { rightsAgeMs };
   const world = parts.use(await startAgentPlane(runs, [], undefined, undefined, bounds));

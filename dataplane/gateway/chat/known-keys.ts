@@ -4,9 +4,9 @@ import type { MemberKinds } from './member-kinds.ts';
 import { placeOf, type RequestRefusal } from './parse-result.ts';
 
 /**
- * Members of a guarded chat request and their kinds: those of `ChatCompletionCreateParams` of the pinned `openai` package
- * (`known-keys.test.ts` compares them). A member in this list is not necessarily allowed: `readChatRequest` refuses
- * values that ask for an answer which no check sees.
+ * Members of a guarded chat request and their kinds: those of `ChatCompletionCreateParams` of the pinned `openai`
+ * package (`known-keys.test.ts` compares them). A member in this list is not necessarily allowed: `readChatRequest`
+ * refuses values that request an answer which no check sees.
  */
 export const chatMembers = {
   model: ['string'],

@@ -38,7 +38,7 @@ type CleanedTexts = {
 
 /**
  * The answer with its texts masked (`gateway:output:mask-non-stream`). Members that are kept are copied byte for byte.
- * @returns undefined when the request asked for JSON, the provider's text was JSON, and the masked text is not
+ * @returns undefined when the request required JSON, the provider's text was JSON, and the masked text is not
  */
 export function maskChatAnswer(
   body: Uint8Array,

@@ -1,6 +1,6 @@
 import { scanForValue } from './scan-for-value.ts';
 
-/** Puts the name that the client asked for into an answer of the provider, or into one frame of it. */
+/** Writes the model name of the client's request into an answer of the provider, or into one frame of it. */
 export type RenameAnswer = (bytes: Buffer) => Buffer;
 
 const quote = 0x22;

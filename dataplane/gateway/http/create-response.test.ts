@@ -41,7 +41,7 @@ function putRoute(alias: string, rest: Partial<GatewayRouteSpec>): void {
 
 type Items = Parameters<typeof responseBody>[0];
 
-/** The provider answers with these items, whole or streamed in pieces of three characters, as the request asks. */
+/** The provider answers with these items, whole or streamed in pieces of three characters, as the request specifies. */
 function answer(items: Items, more: Parameters<typeof responseBody>[1] = {}): void {
   const pieces = (text: string): string[] => text.match(/[\s\S]{1,3}/gu) ?? [];
   world.upstream.play(({ text }) =>
@@ -332,17 +332,20 @@ describe('a streamed response', () => {
     return { types, text, error: undefined };
   };
 
-  test.each(['model', 'open'])('the official client reads a streamed response from %s in its order, under the alias', async (model) => {
-    const long = 'word '.repeat(600);
-    answer([reasoningItem('thinking'), messageItem([long]), callItem('{"a":1}')]);
-    const { types, text, whole, error } = await read(model);
-    expect(error).toBeUndefined();
-    expect(text).toBe(long);
-    expect(whole).toMatchObject({ model, output: [{}, { content: [{ text: long }] }, { arguments: '{"a":1}' }] });
-    expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed']);
-    const final = await client.responses.stream({ model, input: 'hi' }).finalResponse();
-    expect(final.output_text).toBe(long);
-  });
+  test.each(['model', 'open'])(
+    'the official client reads a streamed response from %s in its order, under the alias',
+    async (model) => {
+      const long = 'word '.repeat(600);
+      answer([reasoningItem('thinking'), messageItem([long]), callItem('{"a":1}')]);
+      const { types, text, whole, error } = await read(model);
+      expect(error).toBeUndefined();
+      expect(text).toBe(long);
+      expect(whole).toMatchObject({ model, output: [{}, { content: [{ text: long }] }, { arguments: '{"a":1}' }] });
+      expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed']);
+      const final = await client.responses.stream({ model, input: 'hi' }).finalResponse();
+      expect(final.output_text).toBe(long);
+    },
+  );
 
   test('the official client raises the deny that ends a stream, and no byte of the forbidden text arrived', async () => {
     const long = 'word '.repeat(600);

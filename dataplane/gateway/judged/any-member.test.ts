@@ -29,7 +29,9 @@ const files = ['image_url', 'video_url', 'audio_url', 'file', 'input_audio'];
 const fileKeys = ['url', 'detail', 'file_data', 'filename', 'file_id', 'data', 'format', other];
 const callKeys = ['id', 'type', 'index', 'function', 'custom', other];
 
-/** Members of a request, and how a value is put there. The alias is looked up, so `model` contains no text. */
+/**
+ * Members of a request, and the function that sets a value there. The alias is looked up, so `model` contains no text.
+ */
 const places: Readonly<Record<string, readonly [readonly string[], (key: string, value: unknown) => object]>> = {
   'the request': [[...chatKeys, other].filter((key) => key !== 'model'), (key, value) => ({ [key]: value })],
   'a message': [[...messageKeys, other], (key, value) => message({ [key]: value })],

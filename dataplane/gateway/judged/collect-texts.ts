@@ -87,7 +87,7 @@ export function collectNested(
   return units.flatMap((unit) => [unit, ...textsBelow(unit, levelsBelow, budget)]);
 }
 
-/** How many more times JSON is read that stands in a string of JSON. */
+/** The remaining number of times that JSON inside a string of JSON is read. */
 const levelsBelow = 2;
 
 /**

@@ -163,7 +163,7 @@ function watchStage(
     },
   });
 
-  /** Each outcome, also that of a request of a client, is noted by the caller of `ask`. */
+  /** Each outcome, including that of a request of a client, is recorded by the caller of `ask`. */
   async function probe(): Promise<void> {
     if (isProbing) return;
     isProbing = true;

@@ -13,7 +13,7 @@ import { planChecks } from './plan-checks.ts';
 import type { JudgedText } from './settle-masks.ts';
 
 /**
- * A whole provider answer. `request`: as it was sent to the provider. `structured`: the request asked for JSON.
+ * A whole provider answer. `request`: as it was sent to the provider. `structured`: the request requires JSON.
  * `inWindows`: whether the rules of the policy can judge the windows of a text. `tree`: the memory of the parts that
  * are read from the answer.
  */

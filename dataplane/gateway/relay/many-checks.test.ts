@@ -83,7 +83,7 @@ test('a text that the limit of a check cannot divide is named as too long', asyn
 test('a request whose masks need more than 4,096 checks is refused when it has made them', async () => {
   const counted = countedChecks();
   const checks: Pick<CheckClient, 'check'> = {
-    // A mask of five words: few places are a cut between two masks.
+    // A mask of five words: few places are a possible split between two masks.
     check: async (_target, _stage, messages) => {
       await counted.check();
       return { kind: 'mask', contents: messages.map(({ content }) => content.replace(/(?:word ){5}/g, '***** ')) };

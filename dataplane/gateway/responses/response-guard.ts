@@ -29,7 +29,7 @@ export const responseStreamBounds = {
 
 type ReadEvent = Extract<ResponseEvent, { readonly kind: 'event' }>;
 type Waits = { readonly channel: TextChannel; readonly end: number };
-/** A held event. It leaves after its checks, its text and its call have passed, and after every event in front of it. */
+/** A held event. It is sent after its checks, its text and its call have passed, and after every earlier event. */
 type HeldEvent = {
   readonly frame: Buffer;
   readonly bytes: number;

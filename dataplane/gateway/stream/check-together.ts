@@ -2,7 +2,7 @@ import { batchMessages } from '#checks/batch-messages';
 import type { CheckLimits } from '../judged/call-texts.ts';
 import type { GuardCheck } from './stepped-guard.ts';
 
-/** A text that is to be judged, and what follows when it has passed. */
+/** A text to judge, and the action when it has passed. */
 export type WaitingText = { readonly text: string; readonly pass: () => void };
 
 /**

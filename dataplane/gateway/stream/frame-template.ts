@@ -115,7 +115,7 @@ function readTree(data: Buffer): JsonNode | undefined {
 const prefixBytes = 'data: '.length;
 const suffixBytes = '\n\n'.length;
 
-/** @returns undefined if what differs between both is in one of the strings */
+/** @returns undefined if both differ in one of the strings */
 function formOf(data: Buffer, sent: Buffer, strings: readonly Range[]): Form | undefined {
   const inner = sent.subarray(prefixBytes, sent.length - suffixBytes);
   const least = Math.min(data.length, inner.length);

@@ -225,7 +225,7 @@ describe('generated streams of several texts that stand still and grow again', (
         stretches,
         (...drawn) => {
           const [before, bad, name, inText, between, after] = drawn;
-          // Other texts between the pieces of the phrase; none of its own text.
+          // Other texts between the pieces of the phrase; none of the same text.
           const other = (frames: readonly Frame[]) => frames.filter((one) => textsOf([one])[name] === undefined);
           const phraseFrames = cutAt(bad, inText).flatMap((piece, at) => [
             ...other(between[at] ?? []),

@@ -31,13 +31,13 @@ export type GuardCheck = { readonly texts: readonly string[]; readonly pass: () 
 /**
  * The steps of a guard of one stream, without I/O: bytes of the upstream in, steps out. The caller executes each step
  * of `next`, until it is `finished` or `stopped`. Events are read one at a time, so the result does not depend on how
- * the bytes were cut.
+ * the bytes were split.
  */
 export abstract class SteppedGuard {
   readonly #reader: SseReader;
   #outgoing: Buffer[] = [];
   #pending: GuardCheck | undefined;
-  /** Whether the caller has been asked for the pending check. */
+  /** Whether the caller has received the pending check. */
   #isAsked = false;
   #isClosed = false;
   #textBytes = 0;

@@ -300,7 +300,7 @@ describe('bounds', () => {
 
   test('1 MiB of frames may be held, and one byte more stops the stream', () => {
     const text = chunkJson({ content: 'held' });
-    // A frame with a finish reason stays behind the text that precedes it.
+    // A frame with a finish reason follows the text that precedes it.
     const filler = (bytes: number): string => {
       const chunk = chunkJson({ tool_calls: '' }, 'stop');
       return dataEvent(chunk.replace('"tool_calls":""', `"tool_calls":"${'x'.repeat(bytes - chunk.length)}"`));

@@ -124,8 +124,8 @@ async function knownOf(
 type Asked = { readonly known: readonly SeenMemory[]; readonly answers: readonly ModelFact[] };
 
 /**
- * The answer of the model, which is asked once more without the known memories if the text is denied or refused with them: a memory
- * that a policy denies, or the length of all of them, must not end an add whose messages are accepted.
+ * The answer of the model, which is called once more without the known memories if the text is denied or refused with
+ * them: a memory that a policy denies, or the length of all of them, must not end an add whose messages are accepted.
  */
 async function askWithin(
   ports: ExtractionPorts,

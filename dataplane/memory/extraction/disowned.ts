@@ -16,7 +16,7 @@ const believed =
 const unsure =
   '(?:not sure|not certain|unsure|uncertain)(?: (?:if|that))?|whether|it (?:seems|appears|looks like)(?: that)?|neither|nor' +
   '|(?:не уверен[аы]?|не помню|не знаю),? (?:что|ли)|(?:кажется|вроде(?: бы)?|возможно|наверное|наверно|может быть|похоже)(?:,? что)?';
-/** Statements that the writer asks not to store: "Don't store that I live in Rome". */
+/** Statements that the writer does not want stored: "Don't store that I live in Rome". */
 const withheld =
   "(?:do not|don['’]?t|never|no need to) (?:remember|store|save|keep|memori[sz]e|record|note|write down)(?: the fact| it)?(?: that)?" +
   '|не (?:запоминай|сохраняй|записывай|храни|помни|учитывай|надо запоминать|нужно запоминать)(?:те)?(?:,? (?:о том,? )?что)?';

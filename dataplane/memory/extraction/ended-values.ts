@@ -68,7 +68,7 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
 /** Topics of which a person mostly has one value at a time, so that another one takes its place. */
 const replaceable =
   /^(?:residence|employer|job|car|favourite|studies|learning|activity|taste|drinks|eats|uses|plan|goal|name of|habit|routine|preference|diet|my: (?:boss|hobb|хобб))/;
-/** Maximum number of words of the clause that names what holds instead. */
+/** Maximum number of words of the clause that names the new value. */
 const longestReplacement = 6;
 
 /** The subject of the first part of a sentence whose second part names its replacement: "Blur got old, it's Pulp now". */

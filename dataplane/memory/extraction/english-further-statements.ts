@@ -244,7 +244,7 @@ export const englishFurtherStatements: readonly StatementForm[] = [
   },
 ];
 
-/** Other orders and omissions of words, each with the clause that is read in its place. */
+/** Other word orders and omissions, each with the clause that replaces it for reading. */
 export const englishParaphrases: readonly Paraphrase[] = [
   // Words before the subject state a time or a place, as they may at the end.
   [

@@ -169,7 +169,7 @@ function withoutLead(language: StatementLanguage, plain: string): string | undef
   return isOther ? undefined : plain.slice(lead[0].length).replace(language.fillers, '');
 }
 
-/** The statement that a clause asks to forget: "Forget that I live in Berlin". */
+/** The statement that a clause requests to forget: "Forget that I live in Berlin". */
 export function readForgotten(clause: string): Statement | undefined {
   const language = languageOf(clause);
   const text = plainText(language, clause).replace(language.fillers, '');

@@ -257,7 +257,7 @@ export const russianFurtherStatements: readonly StatementForm[] = [
   },
 ];
 
-/** Other orders and omissions of words, each with the clause that is read in its place. */
+/** Other word orders and omissions, each with the clause that replaces it for reading. */
 export const russianParaphrases: readonly Paraphrase[] = [
   // Words before the verb state a time or a place, as they may at the end.
   [

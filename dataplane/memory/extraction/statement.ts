@@ -35,7 +35,7 @@ export type StatementLanguage = {
   readonly notStated: RegExp;
   /** Words that negate a statement; the statement is read without them. */
   readonly negations: readonly (readonly [RegExp, string])[];
-  /** Matches a phrase that asks to forget the statement after it. */
+  /** Matches a phrase that requests to forget the statement after it. */
   readonly forget: RegExp;
   readonly forms: readonly StatementForm[];
   /** Other wordings for the statements that the forms read; they are tried where no form reads the clause unchanged. */

@@ -32,13 +32,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a change by PUT that 
   test.each([
     ['alone', {}],
     ['with the metadata and categories that it has', { metadata: { b: [2], a: 1 }, categories: ['home'] }],
-  ])('a PUT that leaves the text of a memory changes nothing %s, and adds no entry to the history', async (title, more) => {
-    const { before, put, read, events } = await remembered(title.slice(0, 5));
-    expect(before['source']).not.toBeNull();
-    expect(await put({ text: 'I live in Lisbon', ...more })).toEqual(before);
-    expect(await read()).toEqual(before);
-    expect(await events()).toEqual(['ADD']);
-  });
+  ])(
+    'a PUT that leaves the text of a memory changes nothing %s, and adds no entry to the history',
+    async (title, more) => {
+      const { before, put, read, events } = await remembered(title.slice(0, 5));
+      expect(before['source']).not.toBeNull();
+      expect(await put({ text: 'I live in Lisbon', ...more })).toEqual(before);
+      expect(await read()).toEqual(before);
+      expect(await events()).toEqual(['ADD']);
+    },
+  );
 
   test('a PUT that leaves the text of a memory changes metadata and categories, keeps the source, and adds no entry to the history', async () => {
     const { before, put, read, events } = await remembered('other');

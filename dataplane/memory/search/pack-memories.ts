@@ -28,7 +28,7 @@ type ChangedRow = EntryRow & { readonly change_no: string; readonly is_deleted: 
 /**
  * Packs changed memories of one waiting person into segments, from which a first search reads all of them at once. The
  * person is locked for the last write only, and nothing is written if memories were removed meanwhile. A failure delays
- * this person by a minute, so that the others who wait are packed before.
+ * this person by a minute, so that other waiting persons are packed before.
  * @param key of the vectors (`vectorsKey`); undefined without a profile
  * @returns undefined if no person waits
  */

@@ -25,7 +25,7 @@ export type Searched = {
   /** The text that a model wrote for the query; its own text if none did. */
   readonly rewritten: string;
   readonly meta: QueryMeta;
-  /** Terms whose words citations highlight; undefined if the request does not ask for that. */
+  /** Terms whose words citations highlight; undefined if the request does not include it. */
   readonly highlighted: ReadonlySet<string> | undefined;
 };
 

@@ -37,9 +37,9 @@ export function openSearchUpkeep({ index, places, connection, prefix }: UpkeepPa
       await places.leave(name);
     },
     /**
-     * Brings committed changes into the places of collections without queries: a deleted document is removed from OpenSearch
-     * without a query. It ends at the first partition that cannot be followed, because OpenSearch may answer for no other
-     * partition either, each after the time that this takes to notice. A later call begins with another partition.
+     * Brings committed changes into the places of collections without queries: a deleted document is removed from
+     * OpenSearch without a query. It ends at the first partition that cannot be followed, because OpenSearch may answer
+     * for no other partition either, and each takes the time of a timeout. A later call begins with another partition.
      * @param signal ends the call before the next partition, and while one is followed
      */
     async followChanges(signal: AbortSignal): Promise<void> {

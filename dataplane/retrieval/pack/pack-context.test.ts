@@ -15,7 +15,7 @@ const story =
   'Отпуск оплачивается полностью. Holidays are paid in full; see § 4.2.\n\n| день | day |\n|---|---|\n1234567 [a] — ' +
   'ёлка/ель 🎄🎄 http://example.org/путь?x=1\r\n\t  end.   [b]\n\n\n3.14 %% {"k":"v"} <|endoftext|> ';
 
-/** A document that repeats a story, cut at random: chunks begin and end anywhere between whole characters. */
+/** A document that repeats a story, split at random: chunks begin and end anywhere between whole characters. */
 const document = fc
   .record({
     doc: fc.constantFrom('1', '2', '3'),

@@ -27,8 +27,9 @@ export function beginOf(text: string): string {
 }
 
 /**
- * The texts around each place where texts are joined without a blank, so that a phrase which is cut there is found. Short texts
- * share one seam, because a phrase can be cut into many of them. None where there are fewer than two texts.
+ * The texts around each place where texts are joined without a blank, so that a phrase that is split there is found.
+ * Short texts share one seam, because a phrase can be split over many of them. None where there are fewer than two
+ * texts.
  */
 export function joinSeams(texts: readonly string[]): readonly string[] {
   const seams: string[] = [];

@@ -23,7 +23,7 @@ async function addAll(stream: JudgedStream, pieces: Iterable<string>): Promise<v
   for (const piece of pieces) await stream.add(piece);
 }
 
-/** A text of characters of all lengths, cut between any two units of UTF-16. */
+/** A text of characters of all lengths, split between any two units of UTF-16. */
 const cutText = fc
   .tuple(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3_000, size: 'max' }),

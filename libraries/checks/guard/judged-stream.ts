@@ -113,7 +113,7 @@ export class JudgedStream {
   }
 
   /**
-   * Releases the first `bytes` of the held text, or less so that no character is cut.
+   * Releases the first `bytes` of the held text, or less so that no character is split.
    * @throws the error of the refusal cancelled: the call may end while a window is judged
    */
   #release(bytes: number): void {

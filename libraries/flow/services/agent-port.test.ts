@@ -61,10 +61,13 @@ const refusals = [
   ['agent_unavailable', 503, 'unavailable'],
 ] as const;
 
-test.each(refusals)('an agent call whose agent ends with %s and status %i ends as %s', async (code, status, expected) => {
-  gateway.play(refusing(code, status));
-  expect(await call()).toMatchObject({ code: expected, hadNoEffect: false });
-});
+test.each(refusals)(
+  'an agent call whose agent ends with %s and status %i ends as %s',
+  async (code, status, expected) => {
+    gateway.play(refusing(code, status));
+    expect(await call()).toMatchObject({ code: expected, hadNoEffect: false });
+  },
+);
 
 test.each(refusals)(
   'an agent call that %s with status %i refuses had no effect if its answer says that no run has started',
@@ -102,7 +105,7 @@ function taskAfter(reads: readonly Script[]): Script {
     if (request.path.endsWith('/message:send')) {
       return response.end(JSON.stringify({ task: taskOf('TASK_STATE_WORKING') }));
     }
-    // Of a task that the call before has left.
+    // The task that the previous call has left.
     if (request.path.endsWith(':cancel')) return response.end('{}');
     const script = reads[at] ?? ((last) => last.end(JSON.stringify(taskOf('TASK_STATE_COMPLETED'))));
     at += 1;
@@ -127,7 +130,7 @@ function openTask(id: string, state: string) {
   const cancelled: string[] = [];
   let reads = 0;
   const script: Script = (response, request) => {
-    // A request of the call before may arrive late.
+    // A request of the previous call may arrive late.
     if (request.path.endsWith(':cancel')) {
       if (request.path.includes(`/${id}:`))
         cancelled.push(`${request.method} ${request.path} ${request.headers['authorization']}`);

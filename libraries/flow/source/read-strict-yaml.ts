@@ -118,7 +118,7 @@ function located({ code, at, message }: PlacedProblem, root: Node | null, lines:
     } else break;
     if (depth === 1 && at[0] === 'nodes' && isMap(node)) {
       const own = node.get('id');
-      // An id in another form is text of the author, and stays out of messages.
+      // An id in another form is text of the author, and does not appear in messages.
       if (typeof own === 'string' && /^[a-z][a-z0-9_-]{0,63}$/.test(own)) id = own;
     }
   }

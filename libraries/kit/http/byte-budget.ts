@@ -6,8 +6,9 @@ export type TakenBytes = Disposable & {
    */
   countFor(caller: string): void;
   /**
-   * Reserves more bytes of the budget: at once where they are free, otherwise when other requests release theirs.
-   * @returns false, or a promise of it, when they are not free in time or the bytes were released; then nothing is reserved
+   * Reserves more bytes of the budget: immediately if they are free, otherwise when other requests release theirs.
+   * @returns false, or a promise of it, when they are not free in time or the bytes were released; then nothing is
+   * reserved
    */
   take(bytes: number): boolean | Promise<boolean>;
   /** Releases bytes that the request no longer holds. */

@@ -17,7 +17,7 @@ function open({ mostAnswers = 100, maxAnswerLength = 1_048_576 } = {}): KeptChil
 
 type Echo = { readonly pid: number; readonly line: string; readonly env: Readonly<Record<string, string>> };
 
-/** Has a line answered. @returns the process and what it received */
+/** Sends a line and waits for its answer. @returns the process and the lines that it received */
 async function ask(children: KeptChildren, job: object = {}): Promise<Echo> {
   const answer = await children.ask(JSON.stringify(job), timeoutMs);
   if (answer.kind === 'ended') throw new Error('the process ended without an answer');
@@ -114,11 +114,14 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     expect((await ask(children)).pid).not.toBe(pid);
   });
 
-  test.each([false, true])('an answer of a kept process above the limit is no answer: without a line feed %s', async (isOpen) => {
-    const children = open({ maxAnswerLength: 1_000 });
-    expect(await children.ask('{"out":1000}', timeoutMs)).toEqual({ kind: 'answered', line: 'o'.repeat(1_000) });
-    expect(await children.ask(JSON.stringify({ out: 1_001, isOpen }), timeoutMs)).toEqual(ended);
-  });
+  test.each([false, true])(
+    'an answer of a kept process above the limit is no answer: without a line feed %s',
+    async (isOpen) => {
+      const children = open({ maxAnswerLength: 1_000 });
+      expect(await children.ask('{"out":1000}', timeoutMs)).toEqual({ kind: 'answered', line: 'o'.repeat(1_000) });
+      expect(await children.ask(JSON.stringify({ out: 1_001, isOpen }), timeoutMs)).toEqual(ended);
+    },
+  );
 
   test('a kept process that receives no line ends after its idle time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

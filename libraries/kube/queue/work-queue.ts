@@ -5,7 +5,7 @@ import { createPriorityQueue, higherPriority, type PrioritizedKey, type Priority
 
 export type { Priority } from './priority-queue.ts';
 
-/** The result of a successful pass; `requeueAfterMs` asks for another pass after that time. */
+/** The result of a successful pass; `requeueAfterMs` requests another pass after that time. */
 type ProcessResult = { readonly requeueAfterMs?: number };
 
 type WorkOutcome = 'success' | 'requeue_after' | 'error';

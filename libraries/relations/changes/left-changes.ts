@@ -20,7 +20,7 @@ export type ChangeRecord = {
   readonly lockOf: (object: string) => string;
   /** The code of the entry of a change that was not made. */
   readonly failureCode: string;
-  /** Is called once for a change that a newer release stored. That release settles it. */
+  /** Is called once for a change that a newer release stored. That release settles the change. */
   readonly onUnreadable: (changeId: string) => void;
 };
 

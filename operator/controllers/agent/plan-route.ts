@@ -92,7 +92,7 @@ function isUsable(
   return view?.kind === 'proved' && !isRefused(view.versionId);
 }
 
-/** A trial that has begun stays while its version is not ready, and changes its share at once. */
+/** A trial in progress stays while its version is not ready, and changes its share immediately. */
 function trialOf(
   { spec, canary: view, ...s }: AgentSnapshot,
   isRefused: (id: string) => boolean,

@@ -37,7 +37,7 @@ type ServedControllerOptions = {
   readonly maxStreamMs: number;
   /** Called with workloads that an entry has stopped waiting for. */
   readonly onReleased: (workloads: readonly string[]) => void;
-  /** Called with entries that should ask a provider again, or whose provider answers again. */
+  /** Called with entries that should call a provider again, or whose provider answers again. */
   readonly onAnswers: (entries: readonly string[]) => void;
 };
 

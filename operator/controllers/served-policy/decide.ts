@@ -54,7 +54,7 @@ export function decideServed(s: ServedSnapshot): ServedStep {
   return s.pinned?.runnable === true ? settle(s, { kind: 'served' }) : advance(s, entry, 'pinned');
 }
 
-/** The application that the entry asks for; the id of a policy that cannot be found is unknown. */
+/** The application that the entry requests; the id of a policy that cannot be found is unknown. */
 export function servedApplication(entry: ServedPolicy, s: Pick<ServedSnapshot, 'policy'>): Application {
   const policyId = s.policy.kind === 'found' ? s.policy.id : undefined;
   const { contentProfile, policyRef, apply = '' } = entry;

@@ -29,7 +29,7 @@ const commands: Partial<Record<ServedOperation, AuditAction>> = {
   removeFreeze: 'freeze.remove',
 };
 
-/** Refusals of reads that are recorded: who asked had no identity or no right. */
+/** Refusals of reads that are recorded: the caller had no identity or no right. */
 const refusedReads: ReadonlySet<ManagementErrorCode> = new Set(['unauthenticated', 'permission_denied']);
 /**
  * Answers after which the command may still take effect, unless they state the opposite; recovery records its effect.

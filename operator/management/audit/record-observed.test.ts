@@ -129,7 +129,7 @@ async function observe(audit: AuditLog, seen: Seen) {
       changeNotRecorded: () => seen.faults?.push('change'),
     },
   });
-  // One look asks twice, and the next one begins after it has ended.
+  // One observation reads twice, and the next one begins after it has ended.
   await until('the first look has ended', async () => asked > 2);
   await observing[Symbol.asyncDispose]();
 }

@@ -120,7 +120,7 @@ export function startObserving(options: {
     }
   }
 
-  /** One object without a valid form must not hold up the others. */
+  /** One malformed object must not delay the others. */
   function readable<T>(object: string, read: () => readonly T[]): readonly T[] {
     try {
       return read();
@@ -218,7 +218,7 @@ export function startObserving(options: {
     for (const source of own) settled.add(source);
   }
 
-  /** Where one of the sources cannot be asked for, each change finds out on its own whether it has an entry. */
+  /** If one of the sources cannot be read, each change checks separately whether it has an entry. */
   async function unknownOf(changes: readonly ObservedChange[]): Promise<ReadonlySet<string>> {
     const sources = changes.map(({ source }) => source);
     try {
@@ -280,7 +280,7 @@ function candidateOf(change: ObservedChange): Candidate {
   return { source: change.source, read: () => change };
 }
 
-/** Finds the revision before another one. They are sorted by policy at the first question only. */
+/** Finds the revision before another one. They are sorted by policy at the first use only. */
 function createEarlier(revisions: readonly KnownRevision[]): (revision: KnownRevision) => KnownRevision | undefined {
   let byPolicy: ReadonlyMap<string, readonly KnownRevision[]> | undefined;
   return ({ policyId, number }) => {

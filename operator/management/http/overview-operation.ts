@@ -58,7 +58,7 @@ async function getOverview({ service, query, caller }: ManagementRequest): Promi
 /** Every model, single models and policies by their ids, or nothing. */
 type Scope = 'all' | 'none' | Parameters<typeof partOfOverview>[1];
 
-/** @param isAsked whether the right to read every model is asked again; the gates asked for it before */
+/** @param isAsked whether the right to read every model is checked again; the gates checked it before */
 async function scopeOf(rights: Rights, caller: ManagementCaller, { isAsked = false } = {}): Promise<Scope> {
   if (caller.ownOnly !== true) return !isAsked || (await rights.has(caller, roleRight('viewer'))) ? 'all' : 'none';
   const [models, policies] = await Promise.all([

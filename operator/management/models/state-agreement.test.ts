@@ -151,7 +151,7 @@ function differenceOf(s: Snapshot, told: string, live: string, isDegraded: boole
   if (['applied', 'unbound'].includes(told) && live === 'pending' && isLatched) return ': latched';
   // The status shows a disabled provider only through an applied route.
   if (live === 'disabled' && ['pending', 'failed'].includes(told)) return ': provider disabled';
-  // The workload must be started again: the operator knows that, but gateway reports do not show it yet.
+  // The workload must be started again: the operator has seen that, but gateway reports do not show it yet.
   if (['pending', 'failed'].includes(told) && isDegraded) return ': degraded';
   return ': unexpected';
 }

@@ -43,8 +43,8 @@ const unbind = {
 } as const;
 
 /**
- * Ports of a process that is suspended after it has asked for the right, with an API server that needs `answerMs` for each
- * answer; `did` lists the effects.
+ * Ports of a process that is suspended after it has checked the right, with an API server that needs `answerMs` for
+ * each answer; `did` lists the effects.
  */
 function openPorts(
   suspendedMs: number,

@@ -89,8 +89,8 @@ async function settleWrite(
 }
 
 /**
- * Whether the approval that the command used has not expired and its giver still has the right. A command that used none
- * was stored before a policy or model asked for one, or needs none.
+ * Whether the approval that the command used has not expired and its giver still has the right. A command that used
+ * none was stored before a policy or model required one, or needs none.
  */
 async function isStillApproved({ approvals, rights }: CommandPorts, operation: OpenCommandRecord): Promise<boolean> {
   const { operationId } = operation;

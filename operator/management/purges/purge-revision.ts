@@ -105,7 +105,7 @@ export function createRevisionPurges(options: {
     const live = await client.get<PolicyRevision>(kinds.policyRevision, marked.metadata.name);
     if (live?.metadata.resourceVersion !== marked.metadata.resourceVersion) return 'raced';
     const now = clock.date();
-    // Stored before the lock is asked for again: every process that has the lock later sees the purge.
+    // Stored before the lock is requested again: every process that has the lock later sees the purge.
     const purge = await begun.begin(marked.metadata.name, entryOf(marked, by, now));
     await holdsLock(transaction);
     await texts.forget(policyId, { number, definitionDigest });

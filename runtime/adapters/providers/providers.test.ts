@@ -254,16 +254,12 @@ describe('a classifier', () => {
     },
   );
 
-  verifies(
-    ['bundle:llm-classifier:refusal-is-error'],
-    'a classifier whose model refuses fails the rule',
-    async () => {
-      expect(await classify(says('', { refusal: 'I cannot help with that.' }))).toEqual(failed('verdict_refused'));
-      expect(await classify(says({ decision: 'allow' }, { refusal: 'no' }))).toEqual(failed('verdict_refused'));
-      expect(await classify(says(null, { content: null, refusal: 'no' }))).toEqual(failed('verdict_refused'));
-      expect(await classify(says({ decision: 'allow' }, {}, 'content_filter'))).toEqual(failed('verdict_refused'));
-    },
-  );
+  verifies(['bundle:llm-classifier:refusal-is-error'], 'a classifier whose model refuses fails the rule', async () => {
+    expect(await classify(says('', { refusal: 'I cannot help with that.' }))).toEqual(failed('verdict_refused'));
+    expect(await classify(says({ decision: 'allow' }, { refusal: 'no' }))).toEqual(failed('verdict_refused'));
+    expect(await classify(says(null, { content: null, refusal: 'no' }))).toEqual(failed('verdict_refused'));
+    expect(await classify(says({ decision: 'allow' }, {}, 'content_filter'))).toEqual(failed('verdict_refused'));
+  });
 
   verifies(
     [

@@ -29,8 +29,8 @@ type MayMatch = (prefix: string) => boolean;
 
 /**
  * Replaces each English word in Latin letters and each Russian word in Cyrillic letters by its Snowball stem in lower
- * case, with `ё` as `е`. Words of fewer than 3 or more than 40 letters stay, and so do those that cannot match. Throws
- * where more than `maxStemmedWords` different words would be stemmed.
+ * case, with `ё` as `е`. Words of fewer than 3 or more than 40 letters stay unchanged, and so do those that cannot
+ * match. Throws where more than `maxStemmedWords` different words would be stemmed.
  */
 export function stemText(bytes: Buffer, mayMatch: MayMatch): StemmedText {
   const isToken = tokenCharacters();

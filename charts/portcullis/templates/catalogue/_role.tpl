@@ -133,7 +133,7 @@ spec:
           startupProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 1, failureThreshold: 300 }
           # The event loop answers, so that a frozen process fails and a busy one does not.
           livenessProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }
-          # It asks the database, and waits at first until the worker has read all resources.
+          # It queries the database, and waits at first until the worker has read all resources.
           readinessProbe: { httpGet: { path: /readyz, port: admin }, periodSeconds: 2, timeoutSeconds: 5 }
           {{- if not $isWorker }}
           # Keeps serving until every proxy has removed the replica from its table.

@@ -105,7 +105,7 @@ function englishLength({ parts }: Found): number {
   return parts.reduce((sum, { text, isEnglish }) => sum + (isEnglish ? text.length : 0), 0);
 }
 
-/** The text as one sentence, a name, a number or a code; undefined if it is none. */
+/** The text as one sentence, a name, a number or a code; undefined if it is something else. */
 function wholeText(translation: Translation, text: string, level: number): Found | undefined {
   const body = text.endsWith('.') ? text.slice(0, -1) : text;
   const isSeveral = clauseEnd.test(text);

@@ -117,11 +117,14 @@ test('a client that reads nothing and keeps sending does not hold a denied strea
 test.each([
   ['disconnects', 600_000, (client: Socket) => void setImmediate(() => client.destroy())],
   ['reads nothing for the idle time', 100, () => undefined],
-] as const)('a denied stream has ended when its client %s before it has the last event', async (_, idleMs, onDenied) => {
-  await using request = await openRequest();
-  const judge = denyOnceUnread(request.outgoing, () => onDenied(request.client));
-  expect(await request.send(endlessEvents(), judge, { idleMs })).toMatchObject({ code: 'guardrail_denied' });
-});
+] as const)(
+  'a denied stream has ended when its client %s before it has the last event',
+  async (_, idleMs, onDenied) => {
+    await using request = await openRequest();
+    const judge = denyOnceUnread(request.outgoing, () => onDenied(request.client));
+    expect(await request.send(endlessEvents(), judge, { idleMs })).toMatchObject({ code: 'guardrail_denied' });
+  },
+);
 
 test.each([
   ['fits', 0, undefined],

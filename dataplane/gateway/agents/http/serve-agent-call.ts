@@ -112,7 +112,7 @@ function originOf({ rawHeaders, socket }: IncomingMessage): CallOrigin {
   return { rawHeaders, remoteAddress: socket.remoteAddress };
 }
 
-/** A path that belongs to no agent: the caller is identified and asked about as for every missing agent. */
+/** A path that belongs to no agent: the caller is identified and checked as for every missing agent. */
 async function refuseUnknownPath(plane: AgentPlane, { incoming }: AgentExchange): Promise<never> {
   const call: RoutedCall = { agentId: noAgent, versionId: undefined, operation: cardOperation, path: '/' };
   const { pin } = await admitAgentCall(plane, call, 'GET', originOf(incoming));

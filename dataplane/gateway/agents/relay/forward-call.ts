@@ -42,7 +42,10 @@ export type ForwardParts = IdentityParts &
     readonly runs: RunLimiter;
     /** Runs of images, by version. */
     readonly slots: ImageSlots;
-    /** Calls that start no run, by caller: whole answers of flows, and calls that end a run or a session, apart from the others. */
+    /**
+     * Calls that start no run, by caller: whole answers of flows, and calls that end a run or a session, counted
+     * separately from the others.
+     */
     readonly reads: ImageSlots;
     /** The maximum number of them at a time for one caller with one agent. */
     readonly readsAtOnce: number;

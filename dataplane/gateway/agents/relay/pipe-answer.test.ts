@@ -11,7 +11,9 @@ const json = { 'content-type': 'application/json' };
 
 type Sent = { readonly status: number; readonly text: string; readonly writes: number };
 
-/** A client asks a server that sends the answer of a process on; `writes` are those to the connection of the client. */
+/**
+ * A client calls a server that forwards the answer of a process; `writes` are those to the connection of the client.
+ */
 async function send(script: Script, head: OutgoingHttpHeaders, stream?: { onHead: () => void }): Promise<Sent> {
   await using process = await startScriptedHttp(script);
   const counts: (() => number)[] = [];

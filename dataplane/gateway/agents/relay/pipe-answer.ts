@@ -19,7 +19,9 @@ type PipeOptions = {
   /** How long a client may read nothing, milliseconds. */
   readonly idleMs: number;
   readonly signal: AbortSignal;
-  /** The head of a stream is sent at once. That of a whole answer is sent with its first bytes, as one write. */
+  /**
+   * The head of a stream is sent immediately. The head of a whole answer is sent with its first bytes, as one write.
+   */
   readonly isStream: boolean;
 };
 

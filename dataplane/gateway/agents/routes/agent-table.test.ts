@@ -11,7 +11,7 @@ function specOf(agentId: string, name: string): AgentRouteSpec {
   return { formatVersion: agentRouteFormat, agentId, agent, cards: 'View', exposure: 'R2', versions: [version] };
 }
 
-/** A table in which `put` adds the next version of a route; a proved one serves. */
+/** A table in which `put` adds the next version of a route; a verified version serves. */
 function openTable() {
   const table = new AgentTable('team');
   let count = 0;

@@ -5,8 +5,8 @@ import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
 const keptMs = flowLimits.run.timeoutMs.max + 30_000;
 
 /**
- * The versions that a route has listed, for as long as a run of them may last. No call reaches them; the runs that they have can still ask
- * for tokens (docs/design/agent-routes.md).
+ * The versions that a route has listed, for as long as a run of them may last. No call reaches them; runs in progress
+ * can still request tokens (docs/design/agent-routes.md).
  */
 export class UnlistedVersions {
   readonly #now: () => number;

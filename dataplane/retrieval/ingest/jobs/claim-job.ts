@@ -28,10 +28,11 @@ const firstJobs = 4;
 const mostFirst = 16;
 
 /**
- * Claims a due job: a new one, one whose lease has expired, or one whose pause has ended. The tenant of which the fewest jobs
- * are processed comes first, so that the queue of one tenant does not delay the others; among such tenants chance decides, so that each
- * of them is claimed after a few attempts. Of the jobs of a tenant deletions come first, then the one that is due first. The
- * delivery is counted at the claim, so that a worker that dies is counted, too. Leases are measured by the clock of the database.
+ * Claims a due job: a new one, one whose lease has expired, or one whose pause has ended. The tenant of which the
+ * fewest jobs are processed comes first, so that the queue of one tenant does not delay the others; among such tenants
+ * chance decides, so that each of them is claimed after a few attempts. Among the jobs of a tenant deletions come
+ * first, then the job that is due first. The delivery is counted at the claim, so that a worker that dies is counted,
+ * too. Leases are measured by the clock of the database.
  */
 export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | undefined> {
   const next = await claimFirst(

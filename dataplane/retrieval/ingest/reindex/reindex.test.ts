@@ -314,14 +314,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
       { sections: Array.from({ length: retrievalLimits.sections + 1 }, () => ({ text: 'x' })) },
       'malformed',
     ],
-  ])('%s that a reindex has masked is stored above every limit, and a submitted one is refused', async (_, content, code) => {
-    await ingest.submit({ docId: 'a', text: 'words' });
-    const job = await claimJob(opened.database.sql, 30_000);
-    if (job?.payloadKey == null) throw new Error('no job is due');
-    await ingest.ports.objects.put(job.payloadKey, stagedBytes({ content }));
-    await expect(prepareDocument(ingest.ports, job, never)).rejects.toMatchObject({ code });
-    const masking = { ...job, contentHash: `reindex-${job.jobId}` };
-    const { text: prepared } = await prepareDocument(ingest.ports, masking, never);
-    expect(prepared.length).toBeGreaterThan(retrievalLimits.sections);
-  });
+  ])(
+    '%s that a reindex has masked is stored above every limit, and a submitted one is refused',
+    async (_, content, code) => {
+      await ingest.submit({ docId: 'a', text: 'words' });
+      const job = await claimJob(opened.database.sql, 30_000);
+      if (job?.payloadKey == null) throw new Error('no job is due');
+      await ingest.ports.objects.put(job.payloadKey, stagedBytes({ content }));
+      await expect(prepareDocument(ingest.ports, job, never)).rejects.toMatchObject({ code });
+      const masking = { ...job, contentHash: `reindex-${job.jobId}` };
+      const { text: prepared } = await prepareDocument(ingest.ports, masking, never);
+      expect(prepared.length).toBeGreaterThan(retrievalLimits.sections);
+    },
+  );
 });

@@ -40,7 +40,7 @@ type OpenFgaOptions = {
 
 /**
  * Maximum number of groups that a check of a granted relation walks through: a refused caller costs about one request
- * for each of them, and one for each relation that is asked.
+ * for each of them, and one for each checked relation.
  */
 const largestWalkOfCheck = 1_000;
 
@@ -87,7 +87,7 @@ function createClient(sdk: Sdk, options: OpenFgaOptions, place: Place, token: st
   return new sdk.OpenFgaClient({
     ...place,
     apiUrl: addressOf(options.url),
-    // The SDK waits up to half an hour before it sends a request again, when the answer asks for that.
+    // The SDK waits up to half an hour before it sends a request again, if the answer requests that.
     retryParams: { maxRetry: 0 },
     baseOptions: { timeout: options.timeoutMs ?? 5_000, timeoutErrorMessage: lateMessage, maxRedirects: 0 },
     ...(token === undefined ? {} : { credentials: { method: sdk.CredentialsMethod.ApiToken, config: { token } } }),
@@ -253,8 +253,8 @@ function keyOf({ subject, relation, object }: Tuple): { user: string; relation: 
 }
 
 /**
- * The claimed store of the installation; if there is none, or it no longer exists, the oldest store of the name, else a
- * new one. A replica that claims late uses the earlier claim; a store that it created for that is left unused.
+ * The claimed store of the installation; if there is none, or it no longer exists, the oldest store with the name, else
+ * a new one. A replica that claims late uses the earlier claim; a store that it created for that is left unused.
  */
 async function openStore(client: OpenFgaClient, { url, storeName, stores }: OpenFgaOptions): Promise<string> {
   const key = JSON.stringify([addressOf(url), storeName]);

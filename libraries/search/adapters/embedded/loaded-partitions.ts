@@ -24,7 +24,7 @@ const refusedMs = 300_000;
 /** A preload was cancelled because there was no memory for it, or because a signal was aborted. */
 class PreloadGivenUp extends Error {}
 
-/** The partitions in memory. Beyond the bound, those that were not asked for longest are evicted. */
+/** The partitions in memory. Beyond the limit, the partitions that were not queried for longest are evicted. */
 export class LoadedPartitions {
   readonly #options: LoadedOptions;
   /** In the order of their last use. */

@@ -36,7 +36,8 @@ type ServerAnswer = { readonly status: number; readonly body: unknown };
 export type Connection = AsyncDisposable & {
   /**
    * Sends a request once.
-   * @throws SearchUnavailableError if no node answers, or refuses the password or the rights, takes no writes, fails, or is busy and 429 is not asked for; the reason of the signal
+   * @throws SearchUnavailableError if no node answers, or refuses the password or the rights, takes no writes, fails,
+   * or is busy and 429 is not requested; the reason of the signal
    */
   ask(request: ServerRequest): Promise<ServerAnswer>;
 };

@@ -23,7 +23,7 @@ export type IndexPlace = {
 const layout = 1;
 const form = /^[a-z0-9][a-z0-9-]{0,99}$/;
 
-/** The name by which an index is asked and written: an alias, so that a write never creates an index of that name. */
+/** The name by which an index is queried and written: an alias, so that a write never creates an index of that name. */
 export function aliasOf({ prefix, dimensions, generation }: IndexPlace): string {
   if (!form.test(prefix) || !form.test(generation))
     throw new Error('a prefix or a generation of an index is malformed');

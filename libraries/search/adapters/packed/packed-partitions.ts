@@ -109,7 +109,7 @@ export class PackedPartitions {
     }
   }
 
-  /** Evicts what exceeds the bound after a partition has grown. */
+  /** Evicts partitions above the limit after a partition has grown. */
   settle(partition: PackedPartition): void {
     const { name } = partition;
     if (this.#loaded.get(name)?.partition === partition) this.#hold(partition);

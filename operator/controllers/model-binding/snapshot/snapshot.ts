@@ -60,7 +60,7 @@ export type Snapshot = ProgressSnapshot & {
   readonly departureOverdue: boolean;
 };
 
-/** The application that the binding asks for; the id of a policy that cannot be found is unknown. */
+/** The application that the binding requests; the id of a policy that cannot be found is unknown. */
 export function desiredOf(s: Pick<Snapshot, 'binding' | 'policy'>): Application {
   return desiredApplication(s.binding.spec, s.policy.kind === 'found' ? s.policy.id : undefined);
 }

@@ -110,7 +110,7 @@ export function termListCostMs(maxBytes: number): number {
   return (maxBytes * TERM_BYTE_NS) / 1e6;
 }
 
-/** The estimated worst case of finding the characters at the ends of matches that stay, in milliseconds. */
+/** The estimated worst case of finding the characters at the ends of matches that are kept, in milliseconds. */
 export function keepCostMs(maxBytes: number): number {
   return (maxBytes * KEEP_BYTE_NS) / 1e6;
 }

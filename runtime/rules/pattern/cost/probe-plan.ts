@@ -4,7 +4,7 @@ import type { Automaton } from './determinize.ts';
 import { overlapOf } from './probe-overlap.ts';
 import { agreeing, CONTEXT_AFTER, type ProbeState, startStates } from './probe-places.ts';
 
-/** The number of bytes after the start of a match that the plan examines before the engine is asked. */
+/** The number of bytes after the start of a match that the plan examines before the engine is called. */
 const MAX_DEPTH = 24;
 /**
  * Two places that agree in this many bytes count as overlapping: their distance bounds the number of bytes examined.

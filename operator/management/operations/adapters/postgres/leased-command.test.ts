@@ -48,7 +48,7 @@ const unbind: NewCommand = {
   },
 };
 
-/** Two replicas over one database. Only the first one asks for rights with `has`; `clock` is that of the other one. */
+/** Two replicas over one database. Only the first one checks rights with `has`; `clock` is that of the other one. */
 async function openReplicas(has: () => Promise<boolean>, clock: Clock = systemClock) {
   await using parts = new AsyncDisposableStack();
   const { database } = parts.use(await openTestDatabase());
