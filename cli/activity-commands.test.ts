@@ -225,7 +225,7 @@ test('portcullis provider test --binding is run by every gateway replica, over b
   }
 });
 
-test('kubectl portcullis provider test asks every gateway replica through the management API, and for its address', async () => {
+test('kubectl portcullis provider test calls every gateway replica through the management API, and requires its address', async () => {
   using folder = folderWithFiles();
   const token = folder.write('token', (await run('token')).stdout);
   const plugin = (...args: readonly string[]) =>

@@ -62,7 +62,7 @@ test('portcullis admin grants, lists and revokes a role, and portcullis audit sh
   );
 });
 
-test('commands of administrators take names of policies and models, and suggest the name that was probably meant', async () => {
+test('commands of administrators accept names of policies and models, and suggest the name that was probably meant', async () => {
   const granted = await run('admin', 'grant', 'carol', '--role', 'author', '--policy', 'guarded-chat');
   const { metadata } = JSON.parse((await run('get', 'gp', 'guarded-chat', '-o', 'json')).stdout);
   const id: string = metadata.labels['portcullis.dev/id'];

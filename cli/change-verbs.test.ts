@@ -20,7 +20,7 @@ const namesOf = async (): Promise<string> => (await run(['get', 'gp', '-o', 'nam
 const wordOf = async (name: string): Promise<string> =>
   (await run(['get', 'gp', name, '-o', 'jsonpath={.spec.definition.request.baseline[0].stopList.terms[0]}'])).stdout;
 
-test('portcullis apply takes several files, a folder and standard input', async () => {
+test('portcullis apply accepts several files, a folder and standard input', async () => {
   using folder = folderWithFiles();
   const files = [
     folder.write('a.yaml', manifestOfWord('from-a', 'a')),
@@ -133,7 +133,7 @@ test('portcullis diff -f shows what apply would change, and exits with 15 only i
   expect(await run(['diff', 'compared', '-f', '-'])).toMatchObject({ code: 2 });
 });
 
-test('portcullis delete takes several names, labels and files, and deletes nothing if one name does not exist', async () => {
+test('portcullis delete accepts several names, labels and files, and deletes nothing if one name does not exist', async () => {
   const deleted = (name: string) => new RegExp(`^GuardrailPolicy ${name} is (being )?deleted\\.\n$`);
   const labelled = { labels: { test: 'delete' } };
   const texts = ['d1', 'd2', 'd3', 'd4'].map((name) => manifestOfWord(name, name, name > 'd2' ? labelled : {}));

@@ -103,7 +103,7 @@ describe('test -f', () => {
     expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read only once') });
   });
 
-  test('check and bundle build take one --policy, also from standard input, and refuse a second one', async () => {
+  test('check and bundle build accept one --policy, including standard input, and refuse a second one', async () => {
     using folder = folderWithFiles();
     const strict = policyManifest({ request: denyRule('word', 'forbidden') });
     const file = folder.write('strict.yaml', strict);

@@ -67,7 +67,7 @@ describe.each([['resources'], ['api']])('reads over --via %s', (via) => {
     expect(await get('gp', 'second', '-l', 'a=b')).toMatchObject({ code: 2 });
   });
 
-  test('portcullis describe takes KIND/NAME, several names and labels, as get does', async () => {
+  test('portcullis describe accepts KIND/NAME, several names and labels, as get does', async () => {
     const describeOf = (...args: readonly string[]) => run(['describe', ...args, '--via', via]);
     const both = await describeOf('policy/second', 'gp/guarded-chat');
     expect(both.stdout).toMatch(/^Name: +second\n(.|\n)*\n\nName: +guarded-chat\n/);

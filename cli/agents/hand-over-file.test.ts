@@ -56,7 +56,7 @@ describe('handOverFile', () => {
     ['a name with a control character', () => folder.write('a\nb.txt', 'x'), 'usage', 'control characters'],
     ['a folder', () => folderNamed('folder.txt'), 'usage', 'it is a folder'],
     ['a file over the limit', () => sized('large.txt', 1), 'usage', `at most ${flowLimits.manifest.fileBytes.max}`],
-  ])('%s is refused and leaves no copy', async (_, pathOf, exit, message) => {
+  ])('%s is not handed over, and no copy is left', async (_, pathOf, exit, message) => {
     const path = pathOf();
     await expect(handOverFile(data, path, use)).rejects.toMatchObject({
       exit,

@@ -27,7 +27,7 @@ async function ask(gateway: string, timeoutSeconds: number) {
   return { ...asked, shown };
 }
 
-test('a gateway that takes the request and sends nothing ends it with the timeout', async () => {
+test('a gateway that accepts the request and sends nothing ends it with the timeout', async () => {
   using server = await serve(() => undefined);
   await expect(ask(server.gateway, 1)).rejects.toMatchObject({
     exit: 'timeout',

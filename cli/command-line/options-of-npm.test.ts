@@ -36,7 +36,7 @@ describe('options that npm takes for itself', () => {
     });
   });
 
-  test('a value that npm took for an argument is put back behind its option', () => {
+  test('a value that npm consumed as an argument is restored after its option', () => {
     const environment = { npm_config_port: 'true', npm_config_console: 'true' };
     expect(commandForNpm(options, ['8090'], environment)?.command).toBe('npm start -- --port 8090 --console');
     expect(commandForNpm(options, [], environment)?.command).toBe('npm start -- --port VALUE --console');

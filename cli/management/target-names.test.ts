@@ -83,7 +83,7 @@ test('an id that two objects have is not shown as the name of either, and neithe
   expect([nameOf('policy', idOf(1)), nameOf('model', idOf(1))]).toEqual(['guard', 'like-a-policy']);
 });
 
-test('an agent is shown by its name, and a filter takes its name', async () => {
+test('an agent is shown by its name, and a filter accepts its name', async () => {
   const nameOf = await shownTargetNames(connection(), 'text', [{ type: 'agent', id: 'agent-1' }]);
   expect([nameOf('agent', 'agent-1'), nameOf('agent', 'agent-2')]).toEqual(['desk', 'agent-2']);
   expect(await filteredTarget(connection(), 'desk')).toEqual({ id: 'agent-1', doubt: '' });

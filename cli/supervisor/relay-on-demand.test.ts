@@ -86,7 +86,7 @@ test('a process that cannot start is answered with 503 and started again at the 
   relay.close();
 });
 
-test('a client that leaves while the process starts is forgotten', async () => {
+test('a client that disconnects while the process starts is forgotten', async () => {
   await using process = await startProcess();
   const gate = Promise.withResolvers<number>();
   const relay = await relayOnDemand(await findLastingPort(), () => gate.promise, refused);

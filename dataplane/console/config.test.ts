@@ -43,7 +43,7 @@ describe('settings of the console', () => {
     expect(config.persons).toEqual(['bob', 'eve']);
   });
 
-  test('pages of retrieval and memory need tokens with an act chain in production, and none in development', () => {
+  test('pages of retrieval and memory require tokens with an act chain in production, and no token in development', () => {
     const urls = { PORTCULLIS_RETRIEVAL_URL: 'http://retrieval', PORTCULLIS_MEMORY_URL: 'http://memory' };
     const shown = (more: NodeJS.ProcessEnv) => {
       const { retrieval, memory } = servicesForPersons(readConfig({ ...env, ...urls, ...more }).config);

@@ -111,7 +111,7 @@ describe('embeddings', () => {
   });
 });
 
-test('a rerank answer names the documents with more words of the query first, and their text only when asked', async () => {
+test('a rerank answer lists the documents with more words of the query first, and their text only on request', async () => {
   const documents = ['quarterly figures', 'a green apple', 'The red apple!'];
   const ask = async (more: object) =>
     JSON.parse(

@@ -108,7 +108,7 @@ test('a person with the code of the terminal signs in, and the token is one of t
   });
 });
 
-test('the page has the language that the console asks for, else that of the browser, even after a wrong code', async () => {
+test('the page has the language that the console requests, else that of the browser, even after a wrong code', async () => {
   await using running = await start();
   const pageIn = async (query: Readonly<Record<string, string>>, accepted: string) => {
     const headers = { 'accept-language': accepted };

@@ -183,7 +183,7 @@ describe('networks', () => {
     }
   });
 
-  test('the console reaches the APIs that it shows and nothing else, and only configured callers reach it', async () => {
+  test('the console reaches only the APIs that it shows, and only configured callers reach it', async () => {
     const objects = await renderFile('production-values.yaml');
     const open = (from: string, to: string, port: string) => mayCall(objects, from, to, port);
     for (const service of ['management', 'retrieval', 'memory', 'catalogue']) {

@@ -338,7 +338,7 @@ describe('values of pods', () => {
     ['256Mi', '192'],
     ['2Gi', '1536'],
     ['1500M', undefined],
-  ])('a memory limit of %s leaves each heap %s MiB', async (limit, expected) => {
+  ])('with a memory limit of %s each heap has %s MiB', async (limit, expected) => {
     const components = ['operator', 'gateway', 'management'];
     const objects = await renderChart(components.map((one) => `--set=${one}.resources.limits.memory=${limit}`));
     for (const component of components) {

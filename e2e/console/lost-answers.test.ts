@@ -28,7 +28,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages whose console or 
     await live().waitFor();
   });
 
-  test('a form that the script sends without an answer leaves its text, and the page says that it may not have arrived', async () => {
+  test('a form that the script sends without an answer keeps its text, and the page says that it may not have arrived', async () => {
     const { page, url } = shown;
     await page.goto(`${url}/playground`);
     await page.getByLabel('Text', { exact: true }).fill('a text');

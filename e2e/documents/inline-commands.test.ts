@@ -68,7 +68,7 @@ test.each([
   ['portcullis status --check -o json | jq .', true],
   ['portcullis status --check > /dev/null || echo ill', false],
   ['portcullis status | head -n 1', false],
-])('a pipe behind a command with --check is found, %s: %s', (line, isFound) => {
+])('a pipe after a command with --check is found, %s: %s', (line, isFound) => {
   expect(forExitCode.test(line)).toBe(isFound);
 });
 

@@ -93,7 +93,7 @@ describe('what docs/not-protected.md lists', () => {
     expect(await ask(asking('hi'), { content: 'project aurora' })).toMatchObject({ status: 403 });
   });
 
-  test('a phrase that lies across text parts of one message is denied, even where no further text is judged', async () => {
+  test('a phrase that is split over text parts of one message is denied, even where no further text is judged', async () => {
     for (const texts of [
       ['make a bo', 'mb'],
       ['make a', ' bomb'],

@@ -59,7 +59,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     return { id, model };
   }
 
-  test('an application that a model asks an approval for takes effect once, after another person with the right approved it', async () => {
+  test('an application to a model that requires approvals takes effect once, after another person with the right approved it', async () => {
     const { id, model } = await guardedModel('twice-seen');
     const before = await world.objects();
     const request = requestOf(await ask(model, id, 1));
@@ -220,7 +220,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect(requestOf(await ask(model, id, 1))).not.toBe(third);
   });
 
-  test('recovery sends no command that was stored before the rule that asks for its approval', async () => {
+  test('recovery sends no command that was stored before the rule that requires its approval', async () => {
     const { id, model } = await guardedModel('stored-before');
     const leave = async () => {
       const left = applyOf(await world.binding('stored-before'), id, 'stored-before');

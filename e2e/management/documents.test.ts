@@ -96,7 +96,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences, histories, purges, approvals, freeze windows and operations beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and in addition reads of resources, agents, decisions, providers, audit entries, rights, dry runs, differences, histories, purges, approvals, freeze windows and operations', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);

@@ -144,7 +144,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text o
     await world.applied(model, id, 2);
   });
 
-  test('a rollback skips a purged version and returns to the one before it', async () => {
+  test('a rollback skips a purged version and returns to the previous one', async () => {
     const { id } = await world.createPolicy('returned', definitionOf('returned-1'));
     await world.savePolicy(id, { definition: definitionOf('returned-2') });
     await world.savePolicy(id, { definition: definitionOf('returned-3') });

@@ -119,7 +119,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     expect(await list('eve')).toEqual([]);
   });
 
-  test('portcullis memory with -o name writes the ids that the other commands take', async () => {
+  test('portcullis memory with -o name writes the ids that the other commands accept', async () => {
     const run = (...words: readonly string[]) => as('gil', 'memory', ...words, '-o', 'name');
     const added = await run('add', 'I live in Oslo.', '--agent', 'tutor');
     const id = await idOf('gil', 'Oslo');

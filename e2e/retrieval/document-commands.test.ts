@@ -225,7 +225,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
     expect(await run('collection', 'delete', 'plans', '--yes')).toMatchObject({ code: 0 });
   });
 
-  test('collections, documents and jobs are written with -o name as other commands take them', async () => {
+  test('collections, documents and jobs are written with -o name in the form that other commands accept', async () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, 'a.md'), 'An otter.');
     const named = async (...words: readonly string[]) => (await run(...words, '-o', 'name')).stdout;

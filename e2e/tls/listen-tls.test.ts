@@ -84,7 +84,7 @@ test.each([
   ['an empty key', (pair) => ({ ...pair, key: '' }), 'key_invalid'],
   ['the key of another certificate', (pair) => ({ ...pair, key: newPair().key }), 'mismatch'],
 ] as const satisfies [string, (pair: ReturnType<typeof newPair>) => ReturnType<typeof newPair>, string][])(
-  'a change to %s leaves the previous certificate in use and is reported once, and the next whole pair is served',
+  'a change to %s keeps the previous certificate in use and is reported once, and the next complete pair is served',
   async (_name, broken, code) => {
     const [first, second] = [newPair(), newPair()];
     using mount = mountPair(first);

@@ -117,7 +117,7 @@ test('a gateway with the key of another certificate does not start, and serves n
   expect(child.output()).not.toContain('listening');
 });
 
-test('a gateway serves guarded answers over TLS and takes a new certificate without a restart', async () => {
+test('a gateway serves guarded answers over TLS and loads a new certificate without a restart', async () => {
   const [first, second] = [newPair(), newPair()];
   using mount = mountPair(first);
   await using platform = await startGuardedGateway({

@@ -47,7 +47,7 @@ test('a body of many values uses 64 bytes of the budget for each value, so that 
   expect(await small.post('key1', bodyOf(values))).toBe(503);
 });
 
-test('while a request holds the budget, small bodies are read and large ones are answered 503', async () => {
+test('while a request uses the budget, small bodies are read and large ones are answered 503', async () => {
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = async () => {
     begun.resolve();

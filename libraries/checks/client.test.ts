@@ -62,7 +62,7 @@ describe('the explanation of a failed check', () => {
 describe('requests of a check', () => {
   verifies(
     ['client:prepare:policy-fixed', 'guardrail:headers:context-from-trusted-configuration'],
-    'context headers of a check come from the target alone, and are the same for both attempts',
+    'context headers of a check come only from the target, and are the same for both attempts',
     async () => {
       runtime.behave(answerWith(503, scriptedError('overloaded')));
       second.behave(answerWith(503, scriptedError('overloaded')));
@@ -247,7 +247,7 @@ describe('a runtime that does not respond correctly', () => {
 
   verifies(
     ['client:result:truncated-action'],
-    'an answer to a check that is cut at any byte is a failure, with and without Content-Length',
+    'an answer to a check that is truncated at any byte is a failure, with and without Content-Length',
     async () => {
       const body = JSON.stringify(requestMask(said('[email]')));
       for (let length = 0; length < body.length; length += 1) {

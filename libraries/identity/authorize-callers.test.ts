@@ -45,7 +45,7 @@ async function authorizeToken(claims: object, headers: Headers = { 'X-Tenant-Id'
 const fault = (code: string) => ({ kind: 'error', code });
 
 describe('callers by token', () => {
-  test('a token gives user, agent, groups and the tenant of the header', async () => {
+  test('a token determines user, agent, groups and the tenant of the header', async () => {
     expect(await authorizeToken(good)).toEqual({
       kind: 'caller',
       caller: {
@@ -131,7 +131,7 @@ describe('callers by headers', () => {
   });
   const least = { 'X-Tenant-Id': 'acme', 'X-User-Id': 'ann' };
 
-  test('headers give user, agent, groups and principals of the issuer of their tenant', async () => {
+  test('headers determine user, agent, groups and principals of the issuer of their tenant', async () => {
     const named = (subject: string) => ({ issuer: 'development:acme', subject });
     const all = { ...least, 'X-Groups': 'staff, board,,staff', 'X-Principals': 'a|b', 'X-Agent-Id': 'helper' };
     expect(await authorize(all)).toEqual({

@@ -142,7 +142,7 @@ describe('binding', () => {
     expect(await codeOf(token)).toBe('workload');
   });
 
-  test('names that contain separators give different audiences', async () => {
+  test('names that contain separators yield different audiences', async () => {
     const odd = createWorkloadVerifier({
       agentId: ['a', 'version', 'b'].join(':'),
       versionId: 'c',

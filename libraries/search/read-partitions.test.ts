@@ -57,7 +57,7 @@ test('a changed group of many entries is read in pages, and its retain after the
   expect(named).toEqual([['d-1', 'd-2', 'd-3'], ['d-4'], [ids]]);
 });
 
-test('a source that fails between two pages of a change is asked again, and the index then reflects the whole change', async () => {
+test('a source that fails between two pages of a change is read again, and the index then reflects the whole change', async () => {
   const source = new MemorySource({ pageSize: 1, groupsAtOnce: 1 });
   await using index = openEmbeddedIndex({ source, mostBytes: 2 ** 20 });
   const find = async (reflects: bigint) => {

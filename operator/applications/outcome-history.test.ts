@@ -50,7 +50,7 @@ test('the outcome history keeps the previously applied revision, however often t
   expect(after(second, second, second, second, second, second)).toEqual(['6', '5', '4', '3', '2']);
 });
 
-test('failures drop neither the served application nor the one before it from the outcome history', () => {
+test('failures remove neither the served application nor the previous one from the outcome history', () => {
   const first = { ...record('first', 'Applied'), policyId: 'a', policyRevision: 1 };
   const second = { ...record('second', 'Applied'), policyId: 'a', policyRevision: 2 };
   let history = addOutcome(addOutcome([], first, 'first'), second, 'second');

@@ -56,7 +56,7 @@ test('a definition is parsed once for all bundles of a revision', () => {
 });
 
 describe('building a bundle', () => {
-  test('a bundle holds the revision, the limits and the profile, and its digest is that of its canonical bytes', () => {
+  test('a bundle contains the revision, the limits and the profile, and its digest is that of its canonical bytes', () => {
     const { bundle, bytes, digest } = built(definitionOf('portal'));
     expect(bundle.policies).toMatchObject([{ id: revisionOf(3).policyId, revision: '3' }]);
     expect(bundle).toMatchObject({ limits: defaultBundleLimits, contentProfile: currentProfile, providers: [] });

@@ -83,7 +83,7 @@ describe('an application', () => {
 
   verifies(
     ['guardrail:versioning:wait-for-replicas'],
-    'an application is done only when every ready replica has confirmed its route',
+    'an application is complete only when every ready replica has confirmed its route',
     async () => {
       await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
       await one.report('take');

@@ -32,7 +32,7 @@ function isGone(platform: TestOperator, kind: (typeof kinds)[keyof typeof kinds]
   return until(`${kind.kind} ${name} is deleted`, async () => (await platform.client.get(kind, name)) === undefined);
 }
 
-test.concurrent('of two bindings with one alias the one with the route keeps it; the other takes over when it is deleted', async () => {
+test.concurrent('if two bindings have one alias, the one with the route keeps it; the other takes over when it is deleted', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -56,7 +56,7 @@ test.concurrent('of two bindings with one alias the one with the route keeps it;
   for (const type of ['Applied', 'Ready']) await waitForCondition(platform, 'another', type, 'True');
 });
 
-test.concurrent('a binding that asks for the alias of another binding keeps its own alias', async () => {
+test.concurrent('a binding that requests the alias of another binding keeps its own alias', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);

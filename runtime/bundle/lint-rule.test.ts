@@ -70,7 +70,7 @@ describe('terms of a stop list', () => {
 
 describe('patterns', () => {
   test.each(['\\bстоп', 'стоп\\b', '\\b(?:стоп|stop)', '\\b[а-я]+', '[а-я]{2,3}\\b', '(?:да|нет)\\b'])(
-    'a boundary beside a letter that is not ASCII causes a warning: %s',
+    'a boundary next to a letter that is not ASCII causes a warning: %s',
     (pattern) => {
       expect(lintRule(regex('r', pattern))).toHaveLength(1);
     },

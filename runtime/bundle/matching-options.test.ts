@@ -198,7 +198,7 @@ describe('stems', () => {
     ['fold', { fold: ['whitespace'] }],
     ['substring', { match: 'substring' }],
     ['letter case', { caseSensitive: true }],
-  ])('stem beside %s is refused', (_, more) => {
+  ])('a rule with stem and %s is refused', (_, more) => {
     expect(compile(stemmed(['bomb'], more))).toMatchObject({ ok: false });
   });
 });

@@ -228,7 +228,7 @@ describe('an observe rule', () => {
     },
   );
 
-  test('an observe rule with a provider is not awaited, ends at its own timeout and holds no check slot', async () => {
+  test('an observe rule with a provider is not awaited, ends at its own timeout and uses no check slot', async () => {
     await using provider = await startScriptedHttp(silence);
     const limits = { ...defaultBundleLimits, maxConcurrency: 1 };
     const slow = { ...observed(detector('d')), timeoutMs: 30 };

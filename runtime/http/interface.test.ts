@@ -263,7 +263,7 @@ describe('GET /metrics', () => {
 
   verifies(
     ['guardrail:metrics:bounded'],
-    'GET /metrics does not grow with texts, messages or callers, and nothing of them is kept',
+    'the size of GET /metrics does not depend on texts, messages or callers, and no part of them is kept',
     async () => {
       const series = async (): Promise<number> => {
         const { text: exposition } = await runtime.get('/metrics', { authorization: `Bearer ${testServiceToken}` });

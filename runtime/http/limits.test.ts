@@ -28,7 +28,7 @@ describe('maxBodyBytes', () => {
       'guardrail:limits:environment-values',
       'guardrail:limits:wrapping-counts',
     ],
-    'maxBodyBytes counts the whole body, the JSON around the texts included',
+    'maxBodyBytes counts the whole body, including the JSON around the texts',
     async () => {
       for (const maxBodyBytes of [256, 1_000, 32_768, 131_072]) {
         const limits = { ...defaultBundleLimits, maxBodyBytes };

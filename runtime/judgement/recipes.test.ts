@@ -34,7 +34,7 @@ describe.each(recipes)('the recipe $file', (recipe) => {
     expect(verdict.streaming).toEqual([{ policyId: recipe.file, allowed: true }]);
   });
 
-  test('each test of a recipe gives the expected decision', () => {
+  test('each test of a recipe gets the expected decision', () => {
     expect(verdict.results.map(({ decision }, at) => `${recipe.tests[at]?.name}: ${decision}`)).toEqual(
       recipe.tests.map(({ name, expect: expected }) => `${name}: ${expected}`),
     );

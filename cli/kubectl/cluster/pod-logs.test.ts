@@ -47,7 +47,7 @@ test('logs of pods are listed by component and workload, and read with the param
   );
 });
 
-test('a pod with several containers has a log for each, whose name holds the container', async () => {
+test('a pod with several containers has a log for each, whose name contains the container', async () => {
   const items = [pod('gateway-1', { 'app.kubernetes.io/component': 'gateway' }, ['gateway', 'proxy'])];
   await using server = await startScriptedHttp((response, { path }) => {
     if (path.includes('/log')) return void response.end('one');

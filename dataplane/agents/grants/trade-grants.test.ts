@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 beforeEach(() => gateway.forget());
 
-test('each call of a run trades its grant again', async () => {
+test('each call of a run exchanges its grant again', async () => {
   gateway.play(issued('one'));
   expect(await tokens.tokenFor(call(), models)).toBe('one');
   gateway.play(issued('two'));
@@ -56,7 +56,7 @@ test.each([
 
 const limited = answers({ error: 'temporarily_unavailable' }, 429, { 'retry-after': '0' });
 
-test('a run that exceeds its rate of token requests asks once more', async () => {
+test('a run that exceeds its rate of token requests repeats the request once', async () => {
   gateway.play((response, request) => {
     gateway.play(issued('later'));
     return limited(response, request);

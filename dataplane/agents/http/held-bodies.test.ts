@@ -59,7 +59,7 @@ test('a body waits while unverified bodies use the budget, and a small one is an
   expect(await waiting).toMatchObject({ status: 200 });
 });
 
-test('a run in progress holds no bytes of the budget of bodies', async () => {
+test('a run in progress uses no bytes of the budget of bodies', async () => {
   const { agent, bodies, post } = await open(50_000, 60_000);
   const held = Promise.withResolvers<void>();
   agent.holdIdentities(held.promise);

@@ -174,7 +174,7 @@ describe('a guardrail node with a text that is larger than one check', () => {
     return agent;
   };
 
-  test('a guardrail node passes a large text on, masked where the policy masks it, or fails permanently where the policy needs the whole text', async () => {
+  test('a guardrail node forwards a large text, masked where the policy masks it, or fails permanently where the policy needs the whole text', async () => {
     const agent = await startNode({});
     const masked = await send(agent, { text: `${long}${maskedTerm}` });
     expect([masked.status, masked.text.includes(`${long}${replacement}`)]).toEqual([200, true]);

@@ -83,7 +83,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents that were remo
     expect(await world.listed('ann')).toEqual([live.agentId]);
   });
 
-  test('an index that is behind the end of a forgotten agent is loaded again and answers without it', async () => {
+  test('an index that lags behind the end of a forgotten agent is loaded again and answers without it', async () => {
     const [kept, gone] = [await world.publish('harbour'), await world.publish('lighthouse')];
     await world.allow('ann', 'invoke', kept, gone);
     expect(await found('lighthouse')).toEqual([200, gone.agentId]);

@@ -137,7 +137,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
 
   verifies(
     ['catalogue:state:removed', 'catalogue:record:state-values'],
-    'a deleted agent is removed once the server confirms it, and is shown to callers who ask for that state',
+    'a deleted agent is removed once the server confirms it, and is shown to callers who request that state',
     async () => {
       const agent = await world.publish('deleted');
       await world.allow('bob', 'view', agent);

@@ -105,7 +105,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
 
   verifies(
     ['catalogue:caller:no-user-identifier', 'catalogue:caller:no-access-decision'],
-    'a user or a decision that is sent with a request changes nothing, or is refused',
+    'a user or a decision that is sent with a request is ignored or refused',
     async () => {
       const headers = { 'x-user-id': 'ann', 'x-groups': 'admins', 'x-agent-id': 'ann', 'x-roles': 'admin' };
       expect((await world.ask('bob', '/api/v1/agents', { headers })).json).toEqual({ items: [], nextCursor: null });

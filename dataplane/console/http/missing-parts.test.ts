@@ -89,7 +89,7 @@ const parts = [
 const busy = { kind: 'refused', status: 429, code: 'rate_limited', message: '' };
 
 test.each(parts)(
-  'the page %s names the part that it leaves out while %s has no answer: %s',
+  'the page %s names the missing part while %s has no answer: %s',
   async (path, absent, names) => {
     for (const other of [{ kind: 'away' }, busy, { ...busy, status: 503, code: 'records_unavailable' }]) {
       const text = await read(path, absent, other);
@@ -105,6 +105,6 @@ test.each(parts)('the page %s is complete for a person whom the API refuses what
   expect(text).not.toContain(en.errors.incomplete);
 });
 
-test('the page of a policy does not ask for the overview of a person without the right to view it', async () => {
+test('the page of a policy does not request the overview for a person without the right to view it', async () => {
   expect(await read(`/policies/${id}`, undefined, busy, false)).toContain(en.policyPages.history);
 });

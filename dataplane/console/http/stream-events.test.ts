@@ -32,7 +32,7 @@ test('a stream without events has a comment every 15 seconds', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a request for the head of a stream starts nothing', async () => {
+test('a HEAD request for a stream starts nothing', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   async function* parts(): AsyncGenerator<string> {
     yield await Promise.reject(new Error('the stream was started'));

@@ -16,7 +16,7 @@ async function streamed(parts: readonly ReplyPart[]): Promise<readonly string[]>
   return shown;
 }
 
-test('a file is named as text in the language of the page, in a stream and in a whole answer', async () => {
+test('a file is named as text in the language of the page, in a streamed and in a complete answer', async () => {
   const parts = readReply({ message: { parts: [file] } });
   const shown = (await streamed(parts)).join('');
   expect(shown).toContain('The agent sent a file: &lt;b&gt;report&lt;/b&gt;.pdf');

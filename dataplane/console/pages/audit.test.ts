@@ -48,7 +48,7 @@ test('an audit entry of rights has their numbers and the holders, as text', asyn
     expect(shown).toContain(text);
 });
 
-test('an audit entry has no link to a deleted agent, and none in a console without pages of agents', async () => {
+test('an audit entry links neither to a deleted agent nor, in a console without pages of agents, to any agent', async () => {
   const without = { ...page, has: { ...page.has, agents: false } };
   for (const shown of [await pageOf({ action: 'agent.delete' }), await pageOf({}, without)]) {
     expect(shown).toContain(`agent ${agentId}`);

@@ -36,7 +36,7 @@ test('an operation that has not ended shows how many replicas confirmed', async 
   expect(await stateOf({ state: 'succeeded' })).not.toContain('progress');
 });
 
-test('a page requests the states of all of its open operations at once, and of no other operation', async () => {
+test('a page requests the states of all of its open operations in one request, and of no other operation', async () => {
   const ended = { ...operation, operationId: policyId, state: 'succeeded' } as ListedOperation;
   const other = { ...operation, operationId: modelId } as ListedOperation;
   const found = { items: [operation, ended, other], nextCursor: null };

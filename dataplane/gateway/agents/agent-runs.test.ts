@@ -74,7 +74,7 @@ describe('the token exchange', () => {
     }
   });
 
-  test('a run may ask the catalogue only if its agent version requires another agent', async () => {
+  test('a run may call the catalogue only if its agent version requires another agent', async () => {
     const grant = await grantOf('ann');
     const { status, json } = await exchange(grant, 'urn:portcullis:catalogue');
     expect(status).toBe(200);

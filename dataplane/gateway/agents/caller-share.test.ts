@@ -128,7 +128,7 @@ test.each([
   },
 );
 
-test('answers that wait behind another one on a connection that is closed no longer count', async () => {
+test('answers that wait for another one on a closed connection no longer count', async () => {
   const world = await startWorld(2, 256);
   const image = await serveImage(world);
   let isHeld = false;
@@ -208,7 +208,7 @@ test('a long stream does not reserve a share of the bytes of the gateway', async
   expect((await stream).status).toBe(200);
 });
 
-test('slow bodies of one caller leave bytes of the gateway for other callers', async () => {
+test('slow bodies of one caller do not use up the bytes of the gateway for other callers', async () => {
   const world = await startWorld(16, 8);
   await serveFlow(world);
   const sent = { operation: 'message:send', body: message.padEnd(600_000), length: mebibyte };

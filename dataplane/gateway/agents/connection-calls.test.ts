@@ -199,7 +199,7 @@ describe('calls whose body arrives slowly', () => {
     return { sent, answered };
   }
 
-  test('slow bodies of one agent take at most the places of a connection, and calls of another agent keep theirs', async () => {
+  test('slow bodies of one agent use at most its share of the places of a connection, and calls of another agent keep theirs', async () => {
     const foreign = String(await tokenFor('single', otherId));
     const { sent } = begin('single', await tokenFor('single'));
     await until('the place is taken', async () => (await call('single', get)).code === 'too_many_calls');
@@ -232,7 +232,7 @@ describe('rights to call connections', () => {
     expect((await call('crm', get, token)).status).toBe(200);
   });
 
-  test('a run whose version its route no longer lists gets a token for a connection, which its calls take', async () => {
+  test('a run whose version its route no longer lists gets a token for a connection, which accepts it', async () => {
     const [before, grant] = [await tokenFor('crm'), String(process.seen.at(-1)?.headers['x-portcullis-run-grant'])];
     await world.serve({ versions: [{ ...version, versionId: secondVersion, requires: [] }] });
     expect((await call('crm', get, before)).status).toBe(200);
@@ -252,7 +252,7 @@ describe('rights to call connections', () => {
     expect((await call('crm', { ...get, query: { q: 'a'.repeat(262_144) } }, token)).code).toBe('request_too_large');
   });
 
-  test('a connection that the file no longer has is unknown, and a file with a problem changes nothing', async () => {
+  test('a connection that was removed from the file is unknown, and a file with a problem changes nothing', async () => {
     const token = await tokenFor('crm');
     const write = (list: readonly unknown[]) => writeFile(world.connectionsFile, JSON.stringify({ connections: list }));
     await write(connections.slice(1));

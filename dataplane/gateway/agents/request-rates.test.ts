@@ -78,7 +78,7 @@ test('reads of runs, paths of no agent and calls over MCP count as requests of t
   expect([before, answer.text]).toEqual([requestsAtOnce, expect.stringContaining('rate_limited')]);
 });
 
-test('a run may get many tokens at once, even of an agent of which its person may start one run in a minute', async () => {
+test('a run may get many tokens in a burst, even of an agent of which its person may start one run in a minute', async () => {
   const grant = await grantOf('bob');
   const trades = Array.from({ length: 40 }, () => exchangeGrant(world.url, { grant, audience: models }));
   expect(new Set((await Promise.all(trades)).map(({ status }) => status))).toEqual(new Set([200]));

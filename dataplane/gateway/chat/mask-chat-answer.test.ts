@@ -75,7 +75,7 @@ describe('an answer of a provider', () => {
     expect(readChatAnswer(Buffer.from(body))).toBeUndefined();
   });
 
-  test('the parts of a content are one text, and a masked content is a string without the parts beside it', () => {
+  test('the parts of a content are one text, and a masked content is a string without the other parts', () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'about the secret' }] },
       { type: 'text', text: 'the sec' },

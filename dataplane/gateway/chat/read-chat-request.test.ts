@@ -252,7 +252,7 @@ describe('a request is refused', () => {
   });
 });
 
-test('an assistant message that a client appends as it came is accepted, and its content and refusal are judged', () => {
+test('an assistant message that a client appends unchanged is accepted, and its content and refusal are judged', () => {
   const answer = {
     role: 'assistant',
     content: 'a',
@@ -291,7 +291,7 @@ test('a binding can allow further keys, except one that folds to a known key', (
   expect(refusalOf({ model: 'm', messages: user, Messages: 1 }, rules)?.code).toBe('ambiguous_key');
 });
 
-test('reading any bytes gives a request or a refusal', () => {
+test('reading any bytes yields a request or a refusal', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string(), fc.string({ unit: 'binary' })), (text) => {
       expect(typeof read(text).ok).toBe('boolean');

@@ -33,7 +33,7 @@ test('a mask of a joined text that the masks of its parts do not yield is a deny
   expect(maskEdits([...twice, joint, joint], ['a', 'b', 'b', 'ab'])).toEqual({ kind: 'unmaskable' });
 });
 
-test('masks of a message of 60,000 parts are put into its first part, and a mask of a seam alone is a deny', () => {
+test('masks of a message of 60,000 parts are applied to its first part, and a mask of a seam alone is a deny', () => {
   const message: CheckUnit = {
     role,
     content: 'x x',

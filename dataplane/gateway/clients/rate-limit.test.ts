@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRateLimit } from './rate-limit.ts';
 
-test('a rate allows its number of requests at once, then one for each share of the period', () => {
+test('a rate allows its number of requests in a burst, then one for each share of the period', () => {
   const limit = createRateLimit({ requests: 3, ms: 60_000 });
   expect([limit.take(0), limit.take(0), limit.take(0)]).toEqual([0, 0, 0]);
   expect(limit.take(0)).toBe(20_000);

@@ -382,7 +382,7 @@ describe('a check that fails', () => {
     },
   );
 
-  test('a failed check carries the code of the runtime and none of its message', async () => {
+  test('a failed check has the code of the runtime and no part of its message', async () => {
     const body = JSON.stringify({ code: 'rule_timeout', message: 'inner words', traceId: 't' });
     world.checks.inject({ kind: 'rewrite', rewrite: (answer) => ({ ...answer, status: 503, body }) });
     const answer = await world.chat(says('hi'));

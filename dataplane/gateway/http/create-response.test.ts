@@ -152,7 +152,7 @@ describe('a whole response', () => {
     },
   );
 
-  test('one masked part of a result leaves its other parts as they are', async () => {
+  test('one masked part of a result does not change its other parts', async () => {
     const part = (text: string) => ({ type: 'input_text', text });
     const texts = ['one ', words.maskedInput, ' three'];
     expect((await ask({ input: [result(texts.map(part))] })).status).toBe(200);
@@ -420,7 +420,7 @@ describe('further texts of the Responses API', () => {
     }
   });
 
-  test('a mask inside of the arguments of an answer leaves valid JSON', async () => {
+  test('a mask inside the arguments of an answer keeps them valid JSON', async () => {
     answer([callItem(JSON.stringify({ q: `a ${words.maskedOutput}`, n: 1 }))]);
     const { output } = await client.responses.create({ model: 'all', input: 'hi' });
     expect(output).toMatchObject([{ arguments: JSON.stringify({ q: 'a ***', n: 1 }) }]);

@@ -57,7 +57,7 @@ describe.each(Object.entries(requests))('the result of a tool that is JSON, at %
     expect(world.upstream.seen).toEqual([]);
   });
 
-  test('an escape sequence does not hide a denied word behind a message of many parts, whose seams alone exceed a check', async () => {
+  test('an escape sequence does not hide a denied word after a message of many parts, whose seams alone exceed a check', async () => {
     const text = 'word '.repeat(100);
     const kind = path === '/v1/responses' ? 'input_text' : 'text';
     const long = { role: 'user', content: Array.from({ length: 45 }, () => ({ type: kind, text })) };

@@ -143,7 +143,7 @@ describe('masks in a request', () => {
     expect((await ask('toolCalls', calls(words.deniedInput))).status).toBe(403);
   });
 
-  test('masks of one call that are found in several checks are all put into its arguments', async () => {
+  test('masks of one call that are found in several checks are all applied to its arguments', async () => {
     const fields = Array.from({ length: 80 }, (_, at) => [`f${at}`, `text ${at} ${words.maskedInput}`] as const);
     const args = (mask: (text: string) => string) =>
       JSON.stringify(Object.fromEntries(fields.map(([key, text]) => [key, mask(text)])));
@@ -161,7 +161,7 @@ describe('masks in a request', () => {
       messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(JSON.stringify({ content: text }))] }],
     });
 
-    test('a long text of a call is judged in pieces: a denied word in any of them refuses the request, and a mask is put into its place', async () => {
+    test('a long text of a call is judged in pieces: a denied word in any of them refuses the request, and a mask is applied to its piece', async () => {
       const long = line.repeat(3_200);
       expect((await ask('toolCalls-divided', calls(long))).status).toBe(200);
       expect(sent()).toMatchObject(calls(long));
@@ -212,7 +212,7 @@ describe('masks in a request', () => {
     expect(world.upstream.seen).toEqual([]);
   });
 
-  test('a picture that is given as a string is forwarded as it is, and text in such a string is judged', async () => {
+  test('a picture that is given as a string is forwarded unchanged, and text in such a string is judged', async () => {
     const ofString = (image_url: string) => ({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }],
     });
@@ -225,7 +225,7 @@ describe('masks in a request', () => {
     expect((await ask('files', ofString(hidden))).status).toBe(403);
   });
 
-  test('JSON with escapes in the strings of arguments that are an object is read, and a mask is put into it', async () => {
+  test('JSON with escapes in the strings of arguments that are an object is read, and a mask is applied to it', async () => {
     const calls = (q: string) => ({
       messages: [
         said,
@@ -291,7 +291,7 @@ describe('text parts of one message', () => {
     ]);
   });
 
-  test('the text of an attachment in the result of a tool is judged once, and a mask is put into its place', async () => {
+  test('the text of an attachment in the result of a tool is judged once, and a mask is applied to it', async () => {
     const input = (text: string) => [
       { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', filename: 'a b', text }] },
     ];
@@ -397,7 +397,7 @@ describe('text in a whole answer', () => {
     expect((await ask('model', { messages: [said] })).status).toBe(200);
   });
 
-  test('an answer with sources can be sent back as it came', async () => {
+  test('an answer with sources can be sent back unchanged', async () => {
     const content = [
       { type: 'text', text: 'see' },
       { type: 'reference', reference_ids: [1, 2] },

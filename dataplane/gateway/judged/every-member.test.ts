@@ -91,7 +91,7 @@ function readFrame({ root, choice, message }: Place, judged: ReadonlySet<JudgedT
 
 describe('text of an answer outside of its content', () => {
   test.each(Object.entries(answers))(
-    'further text is judged or refused in a whole answer: %s',
+    'further text is judged or refused in a complete answer: %s',
     (_, [place, text = phrase]) => {
       expect(readWhole(place, all).units.map(({ content }) => content)).toContain(text);
       if (text === phrase) expect(readWhole(place, none).unjudgedAt).toBeDefined();

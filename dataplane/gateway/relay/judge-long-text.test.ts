@@ -45,7 +45,7 @@ const judge = (content: string, checks = policy().checks) =>
 const filler = 'ab cd '.repeat(4_000);
 const around = (at: number, phrase: string) => `${filler.slice(0, at)} ${phrase} ${filler.slice(at)}`;
 
-test('a phrase in a long text is found and masked wherever the text is cut', async () => {
+test('a phrase in a long text is found and masked wherever the text is split', async () => {
   const { checks, seen } = policy();
   expect(await judge(filler, checks)).toEqual({ kind: 'pass', content: filler });
   const [piece = ''] = seen;

@@ -70,7 +70,7 @@ describe('masks of a text and of the strings inside of it', () => {
   });
 });
 
-test('masks at every level of JSON in strings are put into their strings, in a text and in arguments of a call', async () => {
+test('masks at every level of JSON in strings are applied to their strings, in a text and in arguments of a call', async () => {
   const content = JSON.stringify({ a: JSON.stringify({ b: JSON.stringify({ c: 'x\ny' }) }) });
   const expected = JSON.stringify({ a: JSON.stringify({ b: JSON.stringify({ c: 'x\n***' }) }) });
   const nested = collectNested(

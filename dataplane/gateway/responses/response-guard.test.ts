@@ -71,7 +71,7 @@ describe('a streamed response', () => {
     );
   });
 
-  test('a clean response arrives with the same events in the same order, however it is cut', () => {
+  test('a clean response arrives with the same events in the same order, however it is split', () => {
     fc.assert(
       fc.property(text(2_500), text(200), cuts, cuts, (long, short, inText, inBytes) => {
         const items = [reasoningItem(short), messageItem([short, long]), callItem('{"a":1}')];
@@ -181,7 +181,7 @@ describe('a streamed response', () => {
     expect(sentEvents(ended.beforeEnd)).toHaveLength(2 + 'my BAD verse'.length + 1);
   });
 
-  test('a string in a list of pieces is judged alone, too, because a reader can take it without the one in front of it', () => {
+  test('a string in a list of pieces is judged alone, too, because a reader can read it without the previous one', () => {
     const events = responseEvents([messageItem(['fine'])]);
     const poem = (...pieces: readonly unknown[]): Uint8Array[] =>
       streamed([

@@ -104,7 +104,7 @@ describe('an alias', () => {
     expect(answers()).toEqual(['s', 'r']);
   });
 
-  test('disabling or deleting a route takes effect at once', () => {
+  test('disabling or deleting a route takes effect immediately', () => {
     const table = tableOf(seen('r', unguarded('m')));
     table.observe(seen('r', guarded('m', { state: 'Disabled' })));
     expect(kindOf(table.lookup('m'))).toBe('disabled');

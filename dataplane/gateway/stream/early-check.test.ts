@@ -48,14 +48,14 @@ describe('frames without text behind held text', () => {
     expect(result.emitted).toBe('');
   });
 
-  test('content and refusal are both checked before frames behind them are sent', () => {
+  test('content and refusal are both checked before later frames are sent', () => {
     const stream = [chunkJson({ content: 'fine' }), chunkJson({ refusal: 'forbidden' }), toolFrame(70_000)];
     const result = runGuard(bytesOf(stream), denies('forbidden'));
     expect(result.windows).toEqual(['fine', 'forbidden']);
     expect(result.emitted).toBe('');
   });
 
-  test('a frame with a finish reason keeps its place, and so does every frame behind it', () => {
+  test('a frame with a finish reason keeps its place, and so does every later frame', () => {
     const stream = [opening, chunkJson({}, 'tool_calls'), toolFrame(70_000), '{"choices":[],"usage":{}}'];
     expect(runGuard(bytesOf(stream)).beforeEnd).toBe('');
     expect(eventsOf(runGuard(bytesOf([...stream, '[DONE]'])).emitted)).toEqual([...stream, '[DONE]']);

@@ -74,7 +74,7 @@ describe('tool calls in a stream', () => {
     expect(emitted).not.toContain('tail');
   });
 
-  test('a call of 1 MiB in pieces of 26 bytes passes behind a preamble, and one of 4 MiB is too large to hold', () => {
+  test('a call of 1 MiB in pieces of 26 bytes passes after a preamble, and one of 4 MiB is too large to hold', () => {
     const text = JSON.stringify({ q: 'x'.repeat(1_048_576) });
     const frames = (size: number) =>
       Array.from({ length: Math.ceil(size / 26) }, (_, at) => callFrame(text.slice(at * 26, at * 26 + 26)));
@@ -239,7 +239,7 @@ describe('further texts in a stream', () => {
     },
   );
 
-  test('JSON in an input of a call that is an object is judged without its escapes, as in a whole answer', () => {
+  test('JSON in an input of a call that is an object is judged without its escapes, as in a complete answer', () => {
     const inputs = ['{"a":"bad\\u0077ord"}', '{"b":"{\\"c\\":\\"bad\\\\u0077ord\\"}"}'];
     for (const q of inputs) {
       const frames = [frame({ tool_calls: [{ index: 0, function: { arguments: { q } } }] }), finish, done];
@@ -256,7 +256,7 @@ describe('further texts in a stream', () => {
     expect(windows).not.toContain('ass');
   });
 
-  test('log probabilities with 20 tokens for each one take few checks', () => {
+  test('log probabilities with 20 tokens for each one need few checks', () => {
     const token = (at: number, other: number) => ({ token: `t${at}x${other}` });
     const frames = Array.from({ length: 250 }, (_, at) => {
       const logprobs = {
@@ -282,7 +282,7 @@ describe('further texts in a stream', () => {
     expect(windows).toContain('x');
   });
 
-  test('a list of sources that each frame repeats is judged once, beside its window', () => {
+  test('a list of sources that each frame repeats is judged once, in addition to its window', () => {
     const sources = ['https://a.example/one', 'https://b.example/two'];
     const frames = Array.from({ length: 20 }, () => frame({ content: 'word ' }, { citations: sources }));
     const { windows, end } = run([...frames, finish, done]);
@@ -290,7 +290,7 @@ describe('further texts in a stream', () => {
     for (const one of sources) expect(windows.filter((text) => text === one)).toHaveLength(1);
   });
 
-  test('half a character at the end of a string of a list is judged, and the whole one in the window', () => {
+  test('half of a character at the end of a string of a list is judged, and the complete one in the window', () => {
     const frames = [frame({ thoughts: ['4111 \ud83d'] }), frame({ thoughts: ['\ude00'] }), finish, done];
     expect(run([frame({ thoughts: ['Visa'] }), ...frames], card).end).toEqual({
       kind: 'stopped',

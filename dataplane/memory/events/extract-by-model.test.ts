@@ -243,7 +243,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     },
   );
 
-  test('a text that is too long for an index query is cut between two characters', async () => {
+  test('a text that is too long for an index query is split between two characters', async () => {
     const user = someone();
     answers(() => ({ facts: [fact('x', { quote: 'x' })] }));
     await memory.say(user, 'x');

@@ -293,7 +293,7 @@ test.each(corrected)('after "%s" the message "%s" removes the complete first mem
   expect(memoriesAfter(first, then).filter((text) => before.includes(text))).toEqual([]);
 });
 
-test.each(kept)('after "%s" the message "%s" changes nothing of the first memory', (first, then) => {
+test.each(kept)('after "%s" the message "%s" keeps the first memory', (first, then) => {
   const before = memoriesAfter(first);
   expect(before).not.toEqual([]);
   expect(memoriesAfter(first, then)).toEqual(expect.arrayContaining([...before]));

@@ -207,7 +207,7 @@ describe('decisions about facts', () => {
     ["Heads up, we moved last month, I'm in Oslo now.", ['I live in Seattle'], ['UPDATE', 'replaces', 'm1']],
     ['Мы развелись, я снова холостяк.', ['Я женат'], ['UPDATE', 'replaces', 'm1']],
     ['Собаку мы переименовали, теперь она Персик.', ['Мою собаку зовут Рыжик'], ['UPDATE', 'replaces', 'm1']],
-  ] as const)('the decision on the message "%s" beside the memories %j', (text, memories, decision) => {
+  ] as const)('the decision on the message "%s" with the memories %j', (text, memories, decision) => {
     expect(decide(text, ...memories)).toEqual([decision]);
   });
 

@@ -47,7 +47,7 @@ test.each([
   ['- [x] I live in Rome', ['I live in Rome']],
   ['*I live in Rome*', ['I live in Rome']],
   ['I live in Rome (0.98)\n1. I love tea (score: 1.00)', ['I live in Rome', 'I love tea']],
-])('what the writer of %j states beside marks and pasted text is a fact', (content, facts) => {
+])('a statement of the writer in %j next to marks and pasted text is a fact', (content, facts) => {
   expect(factsOf(content)).toEqual(facts);
 });
 

@@ -226,7 +226,7 @@ test.each([
   ['I never eat pork', 'I eat pork'],
   ['не умею плавать', 'умею плавать'],
   ['машины у меня нет', 'у меня есть машина'],
-])('"%s" and "%s" are about one topic, and only the second holds', (denied, stated) => {
+])('"%s" and "%s" are about one topic, and only the second remains', (denied, stated) => {
   const [no, yes] = [readStatement(denied), readStatement(stated)];
   expect([no?.topic.split(':')[0], no?.holds, yes?.holds]).toEqual([yes?.topic.split(':')[0], false, true]);
 });

@@ -218,7 +218,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     expect(history).toHaveLength(1);
   });
 
-  test('an expired memory gets a DELETE in its history, and its text leaves no live row', async () => {
+  test('an expired memory gets a DELETE in its history, and no live row contains its text', async () => {
     const user = someone();
     const added = await memory.add(user, { ...body('parks on level 3'), expires_at: '2020-01-01T00:00:00Z' });
     const [id] = added['memory_ids'] as readonly string[];

@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
     return { database: { ...database, sql }, statements: () => count };
   }
 
-  test('random budgets take the same memories as a walk through all of them', async () => {
+  test('random budgets select the same memories as a walk through all of them', async () => {
     const random = randomFrom(7);
     const whole = (most: number): number => 1 + Math.floor(random() * most);
     const { person, stored } = await personWith(Array.from({ length: 3_000 }, () => whole(whole(120))));
@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
     expect(taken.dropped).toBe(1);
   });
 
-  test('a search whose client has gone reads nothing', async () => {
+  test('a search whose client has disconnected reads nothing', async () => {
     const { person, stored } = await personWith([1]);
     const signal = AbortSignal.abort(new Error('the client has gone'));
     const search = takeFitting(database, person, candidatesOf(stored), { top_k: 1 }, signal);

@@ -60,7 +60,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect(await rights('tom')).toEqual([false, false, false]);
   });
 
-  test('a collection with the same id in another tenant gives no right', async () => {
+  test('a collection with the same id in another tenant grants no right', async () => {
     const where = collection();
     await give(userSubject(ann.user), 'owner', where);
     for (const right of [owns, mayWrite, mayRead]) {

@@ -122,7 +122,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect([...(await left())]).toEqual([]);
   });
 
-  test('the texts of all deleted collections are removed before an index that does not answer is asked', async () => {
+  test('the texts of all deleted collections are removed before an index that does not answer is called', async () => {
     const { database } = opened;
     await deleteTwo();
     const left: number[] = [];

@@ -186,7 +186,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
     expect(await create({ name }, stranger)).toMatchObject({ name, tenant_id: 'other' });
   });
 
-  test('a collection_id that exists is a conflict, even for another tenant, which learns nothing about the collection', async () => {
+  test('a collection_id that exists is a conflict, even for another tenant, and the answer reveals nothing about the collection', async () => {
     const { collection_id } = await create();
     const answers = await Promise.all(
       [ann, stranger].map(async (caller) => service.call(caller, path, named({ collection_id }))),

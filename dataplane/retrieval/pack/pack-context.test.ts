@@ -123,7 +123,7 @@ test('no candidates are packed into an empty context', async () => {
   expect(await packContext([], 10, counter)).toEqual({ context: '', tokens: 0, ids: [] });
 });
 
-test('a block that begins with a slash or white space is counted together with the one before it', async () => {
+test('a block that begins with a slash or white space is counted together with the previous block', async () => {
   const texts = ['An end.', '/path', ' indented', '- list', '9', '\u0301mark'];
   const offered = texts.map((text, at) => chunk(`chunk-${at}`, text));
   const { context, tokens } = await packContext(offered, 1_000, counter);

@@ -9,7 +9,7 @@ test('fewer than two texts have no seam, and two have one', () => {
   expect(joinSeams(['m', '', 'a', 'k', 'e'])).toEqual(['make']);
 });
 
-test('every phrase of up to 256 characters that lies across texts is in a seam, wherever they are cut', () => {
+test('every phrase of up to 256 characters that is split over texts is in a seam, wherever they are split', () => {
   const phrase = fc.string({ unit: 'grapheme', minLength: 2, maxLength: 200 }).filter((text) => text.length <= 256);
   const filler = fc.integer({ min: 0, max: 1_500 });
   fc.assert(

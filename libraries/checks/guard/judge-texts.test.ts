@@ -47,7 +47,7 @@ test('a text at the limit of a check is judged whole, and a text with one more b
   expect(first.length + second.length - longer.length).toBeGreaterThanOrEqual(1_024);
 });
 
-test('one denied text denies the whole set, even when it is one of a batch or a piece of a long text', async () => {
+test('one denied text denies the complete set, even when it is one of a batch or a piece of a long text', async () => {
   const { ask } = guard();
   expect(await judgeTexts(ask, ['a', 'forbidden'], bounds)).toEqual({ kind: 'denied' });
   const long = `${'word '.repeat(5_000)}forbidden`;

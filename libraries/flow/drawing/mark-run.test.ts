@@ -10,7 +10,7 @@ function flowOf(name: string) {
   return load.flow;
 }
 
-test('the graph of a run names the outcome of each node that ran, and leaves the others grey', async () => {
+test('the graph of a run names the outcome of each node that ran, and shows the others in grey', async () => {
   const flow = flowOf('assistant');
   const [first = '', second = ''] = flow.nodes.keys();
   const marks = markRun(flow, [

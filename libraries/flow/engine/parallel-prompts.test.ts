@@ -106,7 +106,7 @@ test('answers without a limit that exceed their parts and the budget end the run
   expect(seen).toMatchObject({ calls: 4, used: 120_000, limits: [undefined, undefined, undefined, undefined] });
 });
 
-test('an agent that is called beside a prompt with the whole budget gets its share when the prompt has ended', async () => {
+test('an agent that is called next to a prompt with the whole budget gets its share when the prompt has ended', async () => {
   const { seen, model } = countingModel(() => 40);
   const shares: number[] = [];
   const agent: FlowPorts['agent'] = async (_, { share }) => {

@@ -201,7 +201,7 @@ test.each(pools)('$name sends many requests over $sockets connections', async ({
 });
 
 test.each(pools)(
-  '$name runs $watches watches beside its requests and refuses another watch',
+  '$name runs $watches watches in addition to its requests and refuses another watch',
   async ({ open, watches }) => {
     await using one = await withClient([json(200, report)], undefined, open);
     const stop = new AbortController();

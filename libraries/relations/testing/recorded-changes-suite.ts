@@ -201,7 +201,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
         from generate_series(1, ${count}::integer) number`;
     }
 
-    test('a changed right has one entry, and a change that changes nothing has none', async () => {
+    test('a changed right has one audit entry, and a change without an effect has none', async () => {
       const world = await openWorld();
       const { change } = world;
       expect(await change('grant', tupleOf('ann'))).toBe('changed');
@@ -258,7 +258,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
     });
 
     test.each(['grant', 'revoke'] as const)(
-      'the same change again, a %s, changes nothing when the store shows it, and is refused before',
+      'the same change again, a %s, changes nothing if the store already shows it, and is refused otherwise',
       async (action) => {
         const world = await openWorld();
         const [shown, hidden] = [tupleOf('shown'), tupleOf('hidden')];
@@ -295,7 +295,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
       expect(await changeBy(own, 'grant', [tupleOf('fred', 1)], atMostTwo)).toBe('refused');
     });
 
-    test('a change whose session ended while it asked the store is not made', async () => {
+    test('a change whose session ended while it queried the store is not made', async () => {
       const world = await openWorld();
       const { sql, store } = world;
       let asked = 0;

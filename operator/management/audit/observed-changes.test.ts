@@ -141,7 +141,7 @@ test('the author of an application stays undecided until its command has ended, 
   }
 });
 
-test('the record of an application has the state of the last confirmed one before it, and the digest of the serving bundle', () => {
+test('the record of an application has the state of the previous confirmed one, and the digest of the serving bundle', () => {
   const digest = 'a'.repeat(64);
   const second = { ...bound, policyRevision: 2 };
   const states = changesOfPinned(

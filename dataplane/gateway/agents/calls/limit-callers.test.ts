@@ -11,7 +11,7 @@ function countOf(admits: () => boolean): number {
   return count;
 }
 
-test('a caller may send the requests of two seconds at once, and then 20 requests for each run of a minute', () => {
+test('a caller may send the requests of two seconds in a burst, and then 20 requests for each run of a minute', () => {
   let now = 0;
   const limiter = createCallerLimiter({ perMinute: 6_000 }, () => now);
   expect(countOf(() => limiter.admits(ann))).toBe(4_000);
@@ -25,7 +25,7 @@ test.each([
   [1, 400],
   [600, 400],
   [603, 402],
-])('a caller of agents with %i runs in a minute may send %i requests at once', (perMinute, atOnce) => {
+])('a caller of agents with %i runs in a minute may send %i requests in a burst', (perMinute, atOnce) => {
   let now = 0;
   const limiter = createCallerLimiter({ perMinute }, () => now);
   expect(countOf(() => limiter.admits(ann))).toBe(atOnce);

@@ -187,7 +187,7 @@ test('the grant of a called run has the budget of its token and ends with the ca
   expect(person.headers.get('x-portcullis-run-usage')).toBeNull();
 });
 
-test('a refused call of an agent says that it has used nothing, and one of a person does not', async () => {
+test("the refusal of an agent's call states that nothing was used, and the refusal of a person's call does not", async () => {
   const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
   await world.call(`/agents/${agentId}/mcp`, call);
   const grant = String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);

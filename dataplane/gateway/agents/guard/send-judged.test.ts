@@ -250,7 +250,7 @@ test('the parts of a streamed plain text are held in about the bytes of their te
   ]);
 });
 
-test('short pieces of texts that wait for their windows count with what each of them takes', async () => {
+test('short pieces of texts that wait for their windows count with their complete memory', async () => {
   const signal = new AbortController().signal;
   const guard = { judge: passes, judgesWindows: true, judgeWindow: async () => 'pass' } as unknown as StageGuard;
   const parts = { signal, hold: () => true, emit: () => undefined };

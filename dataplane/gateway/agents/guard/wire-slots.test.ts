@@ -16,7 +16,7 @@ test('the texts of a message are its text parts and the same parts joined', () =
   ]);
 });
 
-test('long text parts are judged joined as a whole, or around the place where they are joined if the policy judges in windows', () => {
+test('long text parts are judged joined as a whole, or only around their joints if the policy judges in windows', () => {
   const [first, second] = ['one '.repeat(500), 'two '.repeat(500)];
   const message = { parts: [{ text: first }, { text: second }] };
   for (const longTexts of ['pieces', 'refused'] as const) {

@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('long titles and headi
     expect(Math.max(...passages.slice(1).map((passage) => passage.length))).toBeLessThanOrEqual(256 + 1 + 200);
   });
 
-  test('title and heading take at most a quarter of the tokens that a model accepts', async () => {
+  test('title and heading use at most a quarter of the tokens that a model accepts', async () => {
     maxTokens = 120;
     // Each of these letters has several tokens.
     const rare = '𐎀𐎁𐎂𐎃'.repeat(60);

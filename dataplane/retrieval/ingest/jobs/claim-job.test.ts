@@ -97,7 +97,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(await claimed(2)).toEqual(['a-002', 'a-003']);
   });
 
-  test('a deletion comes before what its tenant submitted earlier, and does not come before another tenant', async () => {
+  test('a deletion precedes earlier submits of its tenant, but not those of another tenant', async () => {
     await ingest.submitAs('first', ...named('a', 3), { docId: 'a-gone' });
     await ingest.submitAs('second', ...named('b', 1), { docId: 'b-gone' });
     expect((await claimed(2)).toSorted()).toEqual(['a-gone', 'b-gone']);
@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(await claimed(1)).toEqual(['none']);
   });
 
-  test('a claim reads a few rows for each tenant, and none of the jobs that wait', async () => {
+  test('a claim reads a few rows for each tenant, and no row of a waiting job', async () => {
     const { sql } = opened.database;
     await ingest.submitAs('first', ...named('a', 1));
     await ingest.submitAs('second', ...named('b', 1));

@@ -105,7 +105,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
     expect(await ingest.work()).toBeUndefined();
   });
 
-  test('a deletion removes the staged original of an earlier job that failed, and whom it named; its replay changes nothing', async () => {
+  test('a deletion removes the staged original of an earlier failed job, and the persons whom it named; its replay changes nothing', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     const objects = memoryObjects();

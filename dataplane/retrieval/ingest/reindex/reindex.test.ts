@@ -150,7 +150,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     });
   });
 
-  test('a version that is removed while a job writes to it gets no further chunks, and the job is done in the new one', async () => {
+  test('a version that is removed while a job writes to it gets no further chunks, and the job is completed in the new one', async () => {
     await ingest.submit({ docId: 'a', text: 'travel '.repeat(1_500) });
     const job = await claimJob(opened.database.sql, 30_000);
     if (job === undefined) throw new Error('no job is due');

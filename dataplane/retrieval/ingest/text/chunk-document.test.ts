@@ -77,7 +77,7 @@ describe('chunking a document', () => {
     );
   });
 
-  test('a row of a table that fits a chunk is never cut, and every cell follows its header', () => {
+  test('a row of a table that fits a chunk is never split, and every cell follows its header', () => {
     const cells = fc.array(fc.stringMatching(/^[a-z]{1,10}$/), { minLength: 3, maxLength: 3 });
     fc.assert(
       fc.property(fc.array(cells, { minLength: 1, maxLength: 60 }), lengths, (rows, chunking) => {
@@ -90,7 +90,7 @@ describe('chunking a document', () => {
     );
   });
 
-  verifies(['retrieval:limits:chunking-default'], 'a text is cut at 800 characters with an overlap of 120', () => {
+  verifies(['retrieval:limits:chunking-default'], 'a text is split at 800 characters with an overlap of 120', () => {
     const text = 'x'.repeat(2_000);
     const { chunking } = createCollectionSchema.parse({ name: 'a', embedding_profile_id: 'p' });
     const chunks = [...chunkDocument(canonicalText(textBlocks({ sections: [{ text }] })), chunking)];

@@ -99,7 +99,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await allEntries(log)).toHaveLength(2);
   });
 
-  test('a verification names the first entry that was changed, removed, exchanged or cut off', async () => {
+  test('a verification names the first entry that was changed, removed, exchanged or truncated', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
     await log.write(Array.from({ length: 9 }, (_, at) => auditContent(at + 1)));

@@ -34,7 +34,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
   relationsSuite(openEmpty);
   reachSuite(openEmpty);
 
-  test('PostgreSQL relation replicas open concurrently, and each change is visible to the other replicas at once', async () => {
+  test('PostgreSQL relation replicas open concurrently, and each change is immediately visible to the other replicas', async () => {
     await using opened = await openTestDatabase();
     await using other = opened.connect();
     const [one, two] = await Promise.all([openPostgresRelations(opened.database), openPostgresRelations(other)]);
@@ -65,7 +65,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
     }
   });
 
-  test('a lost database makes every check and change of relations fail as unavailable and never gives an answer', async () => {
+  test('a lost database makes every check and change of relations fail as unavailable, without an answer', async () => {
     await using server = await startTestServer();
     const opened = await server.createDatabase();
     const relations = await openPostgresRelations(opened.database);

@@ -174,7 +174,7 @@ describe('the embedded search index', () => {
     expect(world.source.loads).toBe(4);
   });
 
-  test('a partition that is loaded ahead follows changes, and its first query loads nothing', async () => {
+  test('a preloaded partition follows changes, and its first query loads nothing', async () => {
     await using world = openMemoryWorld();
     await world.commit('p', putMany(10));
     expect(await world.index.preload('p', neverAborted)).toBe(true);

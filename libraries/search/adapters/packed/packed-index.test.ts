@@ -199,7 +199,7 @@ describe('memory of the packed index', () => {
 });
 
 describe('a segment', () => {
-  test('a packed segment holds ids that do not begin with their group, and groups with a common prefix', () => {
+  test('a packed segment contains ids that do not begin with their group, and groups with a common prefix', () => {
     const entries = ['d', 'dd', 'd-', 'я', ''].flatMap((group, at) => [
       entryOf(`x${at}`, { group }),
       entryOf(`${group}y${at}`, { group }),

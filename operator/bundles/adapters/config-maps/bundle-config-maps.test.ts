@@ -53,7 +53,7 @@ describeBundleStore('config maps', openCluster);
 const bytes = Buffer.from('{"text":"one"}');
 const digest = sha256Hex(bytes);
 
-test('a bundle is an immutable ConfigMap that carries its whole digest', async () => {
+test('a bundle is an immutable ConfigMap with its complete digest', async () => {
   const place = await open();
   using _held = await place.store.put(digest, bytes);
   const { metadata, ...stored } = place.server.object('configmaps', bundleMapName(digest)) ?? {};
