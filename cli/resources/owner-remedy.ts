@@ -39,5 +39,5 @@ export async function ownerRemedy(
   }
 }
 
-/** Maximum number of resources whose owners are told. */
+/** Maximum number of resources whose owners are named. */
 const mostOwned = 5;

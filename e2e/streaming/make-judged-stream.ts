@@ -66,7 +66,7 @@ function lengthened(random: Random, { text, forbidden }: Tested, { kind }: Strea
 
 function testedIn(place: TestedPlace, random: Random, { text, forbidden }: Tested): Tested {
   if (place === 'arguments') return inArguments(random, { text, forbidden });
-  // Frames of a call leave as a whole.
+  // Frames of a call are sent together.
   return { text, forbidden: place === 'name' && forbidden !== undefined ? { ...forbidden, stop: 0 } : forbidden };
 }
 

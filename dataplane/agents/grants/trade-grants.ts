@@ -5,7 +5,7 @@ import { readBounded } from '#kit/http/read-bounded';
 import { wait } from '#kit/time/wait';
 import type { RunGrants } from './run-grants.ts';
 
-/** Largest answer, bytes; time of one trade and longest pause before it is repeated, milliseconds. */
+/** Largest answer, bytes; time of one exchange and longest pause before it is repeated, milliseconds. */
 const limits = { answerBytes: 65_536, tradeMs: 10_000, pauseMs: 5_000 } as const;
 
 const tradedSchema = z.object({

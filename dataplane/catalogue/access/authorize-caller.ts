@@ -15,7 +15,7 @@ export async function openCatalogueAuthorizer(
   if (mode === 'development') parts.logger.warn('development_identity', {});
   if (issuersFile === undefined) return byHeaders;
   const { verifier } = await openIssuersVerifier(issuersFile, parts);
-  // A gateway in development mode signs for people that nothing has authenticated.
+  // A gateway in development mode signs for people who were not authenticated.
   const isDevelopment = (issuer: string): boolean => issuer.startsWith('development:');
   if (mode === 'production') return byToken(verifier, (issuer) => !isDevelopment(issuer));
   const agents = byToken(verifier, isDevelopment);

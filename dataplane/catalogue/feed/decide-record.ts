@@ -60,7 +60,7 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
       workspace: spec.workspace,
       owner_issuer: spec.owner.issuer,
       owner_subject: spec.owner.subject,
-      // Nothing can be shown of an agent whose manifest or card cannot be read.
+      // An agent whose manifest or card cannot be read is not shown.
       state: described === undefined && state === 'active' ? 'degraded' : state,
       protocol: described?.protocol ?? 'a2a',
       implementation_type: described?.implementationType ?? 'low-code',

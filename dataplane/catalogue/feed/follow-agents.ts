@@ -291,7 +291,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
   async function judgeNext(signal: AbortSignal): Promise<boolean> {
     const [name] = unjudged;
     if (!isListed || name === undefined) return false;
-    // The next attempt is for another agent, so that one whose check fails holds up no others.
+    // The next attempt is for another agent, so that an agent whose check fails does not delay others.
     unjudged.delete(name);
     const agent = agents.store.get(name);
     if (agent === undefined) return true;

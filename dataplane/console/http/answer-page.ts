@@ -25,8 +25,8 @@ export function isOfScript(context: ConsoleContext): boolean {
 }
 
 /**
- * The answer to a form whose result the script puts into the page. A form that is sent without the script gets a page with
- * the result and a link to the page of the form.
+ * The answer to a form whose result the script inserts into the page. A form that is sent without the script gets a
+ * page with the result and a link to the page of the form.
  */
 export async function answerPart(
   context: ConsoleContext,

@@ -25,7 +25,7 @@ const wholeTurnMs = 120_000;
 /** Maximum number of characters of an answer on a page without the script. */
 const mostOfAnswer = 1_000_000;
 
-/** A turn of a conversation with an agent, as a stream of parts of the page. Nothing of it is stored. */
+/** A turn of a conversation with an agent, as a stream of parts of the page. The conversation is not stored. */
 export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: ConversationRoutes): void {
   const { apiOf, gateway, personOf, stopping } = options;
 

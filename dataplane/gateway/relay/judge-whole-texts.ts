@@ -87,7 +87,9 @@ export async function judgeWholeTexts(
   return { kind: 'mask', cleaned: [...texts, ...further].map((unit) => cleaned.get(unit) ?? unit.content) };
 }
 
-/** Judges one text of an answer once more, after masks were put into it. Rejects only with the reason of the signal. */
+/**
+ * Judges one text of an answer once more, after masks were applied to it. Rejects only with the reason of the signal.
+ */
 export async function judgeAgain(
   checks: Checks,
   target: CheckTarget,

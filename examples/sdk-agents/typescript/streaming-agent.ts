@@ -13,7 +13,7 @@ const { gateway, issuer, agentId, versionId, model, host, port } = readConfig();
 
 const card = {
   name: 'Streaming example',
-  description: 'Streams what a model says.',
+  description: 'Streams the answer of a model.',
   version: '1',
   supportedInterfaces: [
     {

@@ -1,6 +1,6 @@
 import { limits } from '#contracts/limits';
 
-/** A longer text is not put into a seam as a whole. */
+/** A longer text is only in part in a seam. */
 const shortCharacters = 512;
 /** A seam is not extended beyond this length by further short texts. */
 const seamCharacters = 2_048;

@@ -20,8 +20,8 @@ const bytesPerPiece = 128;
 
 /**
  * The text of a result while it is still written, judged by a policy in the windows of streamed answers
- * (docs/design/streaming.md). Only text in front of which every window has passed is released. Without a
- * policy each piece is released when the next one has come.
+ * (docs/design/streaming.md). Text is released only if every earlier window has passed. Without a policy each piece is
+ * released when the next one has come.
  */
 export class JudgedStream {
   readonly #options: JudgedStreamOptions;

@@ -13,7 +13,7 @@ export type TakenBytes = Disposable & {
   take(bytes: number): boolean | Promise<boolean>;
   /** Releases bytes that the request no longer holds. */
   release(bytes: number): void;
-  /** Says that the request takes no more bytes: it keeps those that it holds, and nothing is kept for it. */
+  /** States that the request takes no more bytes: it keeps those that it holds, and nothing is reserved for it. */
   settle(): void;
 };
 

@@ -15,7 +15,9 @@ const batch = 500;
 type Objects = () => readonly Pick<Resource, 'metadata'>[];
 type RememberedObject = { readonly id: string; readonly uid: string };
 
-/** The objects of one kind that the resources had. Nothing in the resources tells that an object with this UID was deleted. */
+/**
+ * The objects of one kind that the resources had. The resources do not show that an object with this UID was deleted.
+ */
 type ObjectMemory = {
   /** Stores the objects that are new. @throws SqlUnavailableError, SqlStatementError */
   remember(): Promise<void>;

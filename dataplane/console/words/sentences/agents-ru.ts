@@ -66,7 +66,7 @@ export const agentSentencesRu: SentenceTable = {
   'they will be repeated': 'они будут повторены',
   'the image has a digest and the card is valid': 'у образа есть контрольная сумма, и карточка допустима',
   'the flow, its manifest and its tests are valid': 'схема, её манифест и её тесты допустимы',
-  'the tests count when the version is accepted': 'тесты учитываются, когда версия принята',
+  'the tests run when the version is accepted': 'тесты выполняются, когда версия принята',
   'the tests exceeded their time or memory': 'тестам не хватило времени или памяти',
   '{failed} of {all} tests failed: {names*}': 'тестов не пройдено: {failed} из {all}: {names}',
   'an image has no tests that the operator could run': 'у образа нет тестов, которые мог бы выполнить оператор',

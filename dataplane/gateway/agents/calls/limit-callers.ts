@@ -29,9 +29,9 @@ const tradesOfPerson = 2_000;
 const maxKeys = 50_000;
 
 /**
- * Bounds the requests of each caller, and the trades of each run and person, before any question about rights, so that
- * no caller occupies all connections to the store. The bounds are those of one replica. The limits of requests do not
- * depend on the agent.
+ * Bounds the requests of each caller, and the token exchanges of each run and person, before any check of rights, so
+ * that no caller occupies all connections to the store. The bounds are those of one replica. The limits of requests do
+ * not depend on the agent.
  */
 export function createCallerLimiter({ perMinute }: Pick<RunLimits, 'perMinute'>, now: () => number): CallerLimiter {
   const bucketsOf = (perSecond: number, seconds: number) =>

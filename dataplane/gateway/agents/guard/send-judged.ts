@@ -33,7 +33,7 @@ type Answer = {
 };
 
 /**
- * Sends the answer of an image after its check; nothing of it leaves before. Headers are the gateway's own.
+ * Sends the answer of an image after its check; no part of it is sent before. Headers are the gateway's own.
  * @throws AgentRefusal; a stream that has begun ends with an event that has the same code
  */
 export async function sendJudgedAnswer(answer: Answer, facts: AnswerFacts, sending: Sending): Promise<void> {

@@ -18,7 +18,7 @@ const formTypes = /^application\/x-www-form-urlencoded\s*(?:;\s*charset="?utf-8"
 const noStore = { 'cache-control': 'no-store', pragma: 'no-cache' } as const;
 const accessToken = 'urn:ietf:params:oauth:token-type:access_token';
 
-/** POST /token: trades the grant of a run for a token of one audience (RFC 8693). Never rejects. */
+/** POST /token: exchanges the grant of a run for a token of one audience (RFC 8693). Never rejects. */
 export async function serveToken(
   plane: AgentPlane,
   incoming: IncomingMessage,

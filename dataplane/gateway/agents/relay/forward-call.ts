@@ -241,7 +241,7 @@ async function exchangeWithProcess(
   using held = new DisposableStack();
   const { issuer, subject } = caller.subject;
   const bytes = held.use(new CallBytes(plane.bodies, JSON.stringify([issuer, subject])));
-  // Nothing here refers to the body, so that it is no longer in memory once it was sent.
+  // No object here refers to the body, so that it can be garbage collected once it was sent.
   const { process, length, asked } = await prepareCall(plane, forward, bytes);
   const isLong = operation.isRun || operation.name === 'tasks:subscribe';
   using time = withTimeout(life.signal, isLong ? version.limits.timeoutMs + slackMs : shortMs);

@@ -41,7 +41,7 @@ export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | 
     (tenant) => sql`
     (${firstOf(sql, tenant, 'delete')}) union all (${firstOf(sql, tenant, 'upsert')})`,
   );
-  // Other workers may be claiming all of these at this moment.
+  // Other workers may be claiming all of these now.
   return next ?? (await claimAny(sql, leaseMs));
 }
 

@@ -40,7 +40,7 @@ export async function rankByTerms(
   return best.sorted();
 }
 
-/** Copies the occurrences in visible rows; their number. Rows that arrived since have no flag. */
+/** Copies the occurrences in visible rows and returns their number. Rows that arrived since have no flag. */
 function gatherHits(postings: Uint32Array, flags: Uint8Array, hits: Uint32Array): number {
   let found = 0;
   for (const packed of postings) {

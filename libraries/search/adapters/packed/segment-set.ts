@@ -97,7 +97,7 @@ export class SegmentSet {
     if (this.#tail.size > groupsOfTail) this.#seal();
   }
 
-  /** The rows with one of the labels that fulfil the condition, at the moment of the call. */
+  /** The rows with one of the labels that fulfil the condition, at the time of the call. */
   async visible(
     labels: readonly string[] | 'every',
     condition: AttributeCondition | undefined,
