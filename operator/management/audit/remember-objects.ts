@@ -2,7 +2,7 @@ import type { AuditLog } from '#audit/ports';
 import { idLabel } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 
-/** Before the text of a source that names an object, and before the same text in the source of its deletion. */
+/** Prefixes of a source: of one that names an object, and of the one for the deletion of that object. */
 const sources = {
   model: { prefix: 'model/', closing: 'deletion/model/' },
   policy: { prefix: 'policy/', closing: 'deletion/' },

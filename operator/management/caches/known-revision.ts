@@ -13,7 +13,7 @@ export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {
   readonly bytes: number;
   /** The field manager that removed the text; absent for a revision with its text, and where the server names none. */
   readonly purgedBy?: string | undefined;
-  /** RFC 3339: when it did so by the clock of the server, which the client cannot choose as it does `purgeTime`. */
+  /** RFC 3339: time of the removal by the clock of the server. The client sets `purgeTime`, but cannot set this time. */
   readonly purgeSeenAt?: string | undefined;
 };
 
