@@ -188,7 +188,7 @@ describe('invalid files', () => {
     const none = await runInProcess(['test', '-f', folder.write('b.yaml', binding)]);
     expect(none.stderr).toContain('contains no GuardrailPolicy');
     const two = folder.write('two.yaml', `${policyManifest({})}---\n${policyManifest({ name: 'other' })}`);
-    expect((await runInProcess(['check', '--policy', two, 'x'])).stderr).toContain('holds 2 policies');
+    expect((await runInProcess(['check', '--policy', two, 'x'])).stderr).toContain('contains 2 policies');
     expect((await runInProcess(['check', '--policy', '/no/such', 'x'])).code).toBe(3);
   });
 });
